@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+// The manifest of LectureKit. Rules: docs/architecture.md. `Tools/check-layers` holds every import against it.
+
+import PackageDescription
+
+/// The migrations, oldest first. Written by hand on purpose: the evaluated manifest is cached, so a list computed
+/// from the directory would go stale. `Tools/check-migrations` compares it with the directory.
+let migrations = [
+    "0001_create_store"
+]
+
+let package = Package(
+    name: "LectureKit",
+    products: [
+        .library(name: "LectureKit", targets: ["LectureKit"]),
+        .executable(name: "lecturectl", targets: ["lecturectl"]),
+        .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
+    ],
+    targets: [
+        // C libraries from Debian, one importer each.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
+        .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+
+        // Vocabulary and ports.
+        .target(name: "LectureModel"),
+
+        // Engines: rules without input or output.
+        .target(name: "LectureDownload", dependencies: ["LectureModel"]),
+
+        // Adapters: one means each.
+        .target(
+            name: "SchemaMigrations", path: "Migrations", exclude: ["README.md", "SHA256SUMS"],
+            resources: migrations.map { .embedInCode("\($0).sql") }),
+        .target(name: "LectureSQLite", dependencies: ["LectureModel", "CSQLite"]),
+        .target(name: "LectureStore", dependencies: ["LectureModel", "LectureSQLite", "SchemaMigrations"]),
+        .target(name: "LectureFiles", dependencies: ["LectureModel", "CSystem"]),
+        .target(name: "LectureTransport", dependencies: ["LectureModel", "CCurl"]),
+        .target(name: "LectureCrypto", dependencies: ["LectureModel", "COpenSSL"]),
+
+        // The product, the command.
+        .target(
+            name: "LectureKit",
+            dependencies: [
+                "LectureModel", "LectureDownload", "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto",
+            ]),
+        .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
+        .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
+        .executableTarget(name: "lecture-sandbox", dependencies: ["CMicroHTTPD"], path: "Tools/lecture-sandbox"),
+
+        // Tests.
+        .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
+        .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
+        .testTarget(name: "LectureDownloadTests", dependencies: ["LectureDownload", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureStoreTests",
+            dependencies: ["LectureStore", "LectureSQLite", "SchemaMigrations", "LectureModel", "LectureTestSupport"],
+            exclude: ["Fixtures"]),
+        .testTarget(
+            name: "LectureFilesTests", dependencies: ["LectureFiles", "LectureCrypto", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureTransportTests", dependencies: ["LectureTransport", "LectureModel", "LectureTestSupport"]),
+        .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureKitTests",
+            dependencies: ["LectureKit", "LectureModel", "LectureDownload", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureCommandTests",
+            dependencies: ["LectureCommand", "LectureKit", "LectureModel", "LectureTestSupport"],
+            exclude: ["Golden"]),
+    ]
+)
+
+// One loop, so that no target can be forgotten.
+for target in package.targets where target.type != .system && target.name != "CSystem" {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        .strictMemorySafety(),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

@@ -1,0 +1,27 @@
+// GNU and Linux calls that Swift's Glibc module does not show, because it is built without _GNU_SOURCE.
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
+#include <stdint.h>
+#include <sys/types.h>
+
+/// fallocate(2) with mode 0. Returns 0 or an errno value.
+int csystem_fallocate(int fd, off_t offset, off_t length);
+
+/// renameat2(2) with RENAME_NOREPLACE. Returns 0 or an errno value.
+int csystem_rename_noreplace(int from_dir, const char *_Nonnull from, int to_dir, const char *_Nonnull to);
+
+/// Tries an open-file-description write lock on one byte of fd. Returns 0 or an errno value (EAGAIN: another has it).
+int csystem_lock_byte(int fd, off_t byte);
+
+/// Gives the byte free again. Returns 0 or an errno value.
+int csystem_unlock_byte(int fd, off_t byte);
+
+/// Whether another open file description holds a lock on the byte: 1 yes, 0 no, negative errno on error.
+int csystem_byte_is_locked(int fd, off_t byte);
+
+/// getrandom(2): fills the buffer. Returns 0 or an errno value.
+int csystem_random(void *_Nonnull buffer, size_t length);
+
+/// ioctl(FICLONE): makes `to` share the blocks of `from`. Returns 0 or an errno value.
+int csystem_clone(int from, int to);
+#endif

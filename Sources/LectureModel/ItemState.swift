@@ -1,0 +1,156 @@
+/// Where a content is on its way to the disk. Raw values are stored: frozen, never reused.
+///
+/// *Paused* is not a state: it is ``stopped`` with the reason ``StopReason/user``.
+public enum ItemState: Int, Sendable, CaseIterable {
+    /// Waits for its turn.
+    case queued = 0
+    /// Its source is asked what it is.
+    case loading = 1
+    /// Bytes are coming.
+    case downloading = 2
+    /// All bytes are here; digests are checked and the file gets its final name.
+    case verifying = 3
+    /// Every resource is proven.
+    case completed = 4
+    /// Not moving, for a reason that may pass.
+    case stopped = 5
+    /// Not moving, for a reason that will not pass by itself.
+    case failed = 6
+    /// Files are being deleted.
+    case removing = 7
+
+    /// The name in JSON, in `list --state` and in documentation.
+    public var name: String {
+        switch self {
+        case .queued: "queued"
+        case .loading: "loading"
+        case .downloading: "downloading"
+        case .verifying: "verifying"
+        case .completed: "completed"
+        case .stopped: "stopped"
+        case .failed: "failed"
+        case .removing: "removing"
+        }
+    }
+
+    /// The state with this name.
+    ///
+    /// - Parameter name: as in ``name``.
+    public init?(name: String) {
+        guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
+}
+
+/// Why a content is stopped. Raw values are stored: frozen, never reused.
+public enum StopReason: Int, Sendable, CaseIterable {
+    /// A person or a program paused or cancelled it.
+    case user = 1
+    /// The server or the network cannot be reached.
+    case network = 2
+    /// The disk is full.
+    case space = 3
+    /// The timetable or a deadline does not allow it now.
+    case schedule = 4
+    /// The licence was refused.
+    case licenceRefused = 5
+    /// The server asks to wait until a time.
+    case serverWait = 6
+    /// It waits for another process or another content.
+    case dependency = 7
+    /// The store's quota is used up.
+    case quota = 8
+
+    /// The name in JSON and in documentation.
+    public var name: String {
+        switch self {
+        case .user: "user"
+        case .network: "network"
+        case .space: "space"
+        case .schedule: "schedule"
+        case .licenceRefused: "licence_refused"
+        case .serverWait: "server_wait"
+        case .dependency: "dependency"
+        case .quota: "quota"
+        }
+    }
+}
+
+/// What was last asked for a content. The reconciler makes the state follow. Raw values are stored: frozen.
+public enum Desire: Int, Sendable, CaseIterable {
+    /// Fetch it.
+    case fetch = 0
+    /// Keep what is there, fetch nothing more until resumed.
+    case pause = 1
+    /// As ``pause``, and `resume --all` passes it by; only naming it starts it again.
+    case cancel = 2
+    /// Delete it.
+    case remove = 3
+}
+
+/// What a learner sees of a content. Raw values are those of the Kollus SDK's `KollusContentType`.
+public enum ContentType: Int, Sendable, CaseIterable {
+    /// Streamed, not kept.
+    case streaming = 0
+    /// One media file, kept.
+    case downloading = 1
+    /// A sample that `remove --all` spares.
+    case sample = 2
+    /// Streamed adaptively.
+    case adaptiveStreaming = 3
+    /// A playlist with its segments, kept.
+    case adaptiveDownload = 4
+
+    /// The name in JSON and in descriptors.
+    public var name: String {
+        switch self {
+        case .streaming: "streaming"
+        case .downloading: "downloading"
+        case .sample: "sample"
+        case .adaptiveStreaming: "adaptiveStreaming"
+        case .adaptiveDownload: "adaptiveDownload"
+        }
+    }
+}
+
+/// What a resource is to its content. Raw values are stored: frozen, never reused.
+public enum ResourceRole: Int, Sendable, CaseIterable {
+    /// The media file.
+    case media = 0
+    /// An HLS playlist.
+    case playlist = 1
+    /// A media segment.
+    case segment = 2
+    /// An initialisation section.
+    case initialisation = 3
+    /// A key.
+    case key = 4
+    /// A subtitle.
+    case subtitle = 5
+    /// A still picture.
+    case snapshot = 6
+    /// A sheet of small pictures.
+    case thumbnail = 7
+
+    /// The name in JSON and in documentation.
+    public var name: String {
+        switch self {
+        case .media: "media"
+        case .playlist: "playlist"
+        case .segment: "segment"
+        case .initialisation: "initialisation"
+        case .key: "key"
+        case .subtitle: "subtitle"
+        case .snapshot: "snapshot"
+        case .thumbnail: "thumbnail"
+        }
+    }
+
+    /// Whether the content cannot be complete without it.
+    public var isRequired: Bool {
+        switch self {
+        case .media, .playlist, .segment, .initialisation, .key: true
+        case .subtitle, .snapshot, .thumbnail: false
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// An error a user or a program can meet: a stable code, a sentence that says what to do, and the cause.
+///
+/// Two errors are equal when their codes are equal, so that tests and callers compare what happened and not how it
+/// was worded. ``description`` holds only the code, because descriptions end in logs; ``message`` may name what the
+/// user typed (a path, a line number) and is meant for the person who typed it.
+public struct LectureError: Error, Sendable {
+    /// What happened.
+    public let code: Code
+    /// What this occurrence was about: a line number, a path, a server's host. May be empty. Never a secret.
+    public let detail: String
+    /// The error below this one, for example a SQLite or a libcurl message. May be empty. Never a secret.
+    public let cause: String
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: what happened.
+    ///   - detail: what it was about.
+    ///   - cause: the error below this one.
+    public init(_ code: Code, detail: String = "", cause: String = "") {
+        self.code = code
+        self.detail = detail
+        self.cause = cause
+    }
+
+    /// The whole sentence for a person: what happened, about what, and what to do.
+    public var message: String {
+        var text = detail.isEmpty ? code.summary : "\(detail): \(code.summary)"
+        if !cause.isEmpty { text += " (\(cause))" }
+        return code.remedy.isEmpty ? "\(text)." : "\(text). \(code.remedy)"
+    }
+}
+
+extension LectureError: Equatable, Hashable {
+    /// Compares codes only.
+    public static func == (left: LectureError, right: LectureError) -> Bool { left.code == right.code }
+    /// Hashes the code only.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+extension LectureError: CustomStringConvertible {
+    /// The code's name and number: constant text that may label a metric or a log line.
+    public var description: String { "\(code.name) (\(code.number))" }
+}
+
+extension LectureError {
+    /// What happened, as a frozen number, a frozen name, a sentence and a remedy.
+    ///
+    /// Numbers between −8600 and −9000 are those of the Kollus storage manager; −8000−n is libcurl's result n below 100
+    /// or the HTTP status n from 300 on; numbers from −20000 down are LectureKit's own.
+    public struct Code: Sendable {
+        /// The frozen number, negative.
+        public let number: Int
+        /// The frozen name, `snake_case`.
+        public let name: String
+        /// What happened, without a full stop.
+        public let summary: String
+        /// What to do, as full sentences; empty when there is nothing to do.
+        public let remedy: String
+
+        init(_ number: Int, _ name: String, _ summary: String, _ remedy: String) {
+            self.number = number
+            self.name = name
+            self.summary = summary
+            self.remedy = remedy
+        }
+    }
+}
+
+extension LectureError.Code: Hashable {
+    /// Compares numbers only.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+    /// Hashes the number only.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}

@@ -1,0 +1,292 @@
+// The catalogue of codes. Numbers and names are frozen: they are stored, printed as JSON and relied on by scripts.
+
+extension LectureError.Code {
+    // MARK: The storage (numbers of the Kollus storage manager)
+
+    /// A directory of the store could not be made.
+    public static let createDirectory = Self(
+        -8600, "create_directory", "a directory of the store cannot be made",
+        "Check the path given with --store and who may write there.")
+    /// A file could not be made.
+    public static let createFile = Self(
+        -8601, "create_file", "a file cannot be made", "Check who may write to the directory.")
+    /// The store's database could not be opened.
+    public static let openStore = Self(
+        -8603, "open_store", "the store cannot be opened", "Check the path given with --store and its permissions.")
+    /// A statement of the store failed.
+    public static let storeFailed = Self(
+        -8624, "store_failed", "the store's database refused a change",
+        "Run 'lecturectl store check'; if it finds nothing, report this as a bug.")
+    /// A file could not be read.
+    public static let readFile = Self(-8610, "read_file", "a file cannot be read", "Check the disk and the file.")
+    /// A file could not be written.
+    public static let writeFile = Self(
+        -8611, "write_file", "a file cannot be written", "Check the disk and its permissions, then run the command again.")
+    /// An argument has no usable value.
+    public static let parameter = Self(-8613, "parameter", "an argument has no usable value", "See --help.")
+    /// A content was used before it was loaded.
+    public static let notLoaded = Self(
+        -8614, "not_loaded", "the content is not loaded yet", "Call load, or run 'lecturectl precache' with its URL.")
+    /// The transfer was cancelled.
+    public static let cancelled = Self(
+        -8615, "cancelled", "the download was cancelled",
+        "What was fetched is kept: 'lecturectl resume' or 'precache' goes on from there.")
+    /// The server announced an impossible length.
+    public static let badLength = Self(
+        -8617, "bad_length", "the server announced an impossible length", "Tell the server's operator.")
+    /// A redirect without a usable target.
+    public static let noLocation = Self(
+        -8619, "no_location", "the server redirects without saying where to", "Tell the server's operator.")
+    /// No content has this key.
+    public static let unknownContent = Self(
+        -8621, "unknown_content", "no content has this key", "'lecturectl list' shows the keys.")
+    /// No room on the disk.
+    public static let storageFull = Self(
+        -8623, "storage_full", "there is not enough room on the disk",
+        "Free some space; the download goes on by itself or with the next 'lecturectl precache'.")
+    /// Play or read of an unfinished content.
+    public static let notComplete = Self(
+        -8629, "not_complete", "the content is not complete", "Run 'lecturectl precache' until it is.")
+    /// A second request for a running download.
+    public static let alreadyDownloading = Self(
+        -8631, "already_downloading", "the content is being downloaded already", "Wait for it.")
+    /// The content descriptor is not readable.
+    public static let descriptorUnreadable = Self(
+        -8633, "descriptor_unreadable", "the gateway's description of the content is not readable",
+        "Tell the gateway's operator.")
+    /// A stored file is damaged.
+    public static let damaged = Self(
+        -8646, "damaged", "the stored file is damaged", "Run 'lecturectl verify --repair' to fetch the damaged parts.")
+    /// The content's type may not be removed.
+    public static let notRemovable = Self(
+        -8648, "not_removable", "a sample is not removed without being asked to", "Add --samples.")
+    /// The link does not permit a download.
+    public static let notDownloadable = Self(
+        -8650, "not_downloadable", "this link does not permit downloading", "Ask the provider for a download link.")
+    /// An empty descriptor.
+    public static let descriptorEmpty = Self(
+        -8652, "descriptor_empty", "the gateway's description of the content is empty", "Tell the gateway's operator.")
+    /// The store is closing.
+    public static let closing = Self(-8661, "closing", "the store is being closed", "Open it again.")
+    /// The content is complete already.
+    public static let alreadyDownloaded = Self(-9000, "already_downloaded", "the content is complete already", "")
+
+    // MARK: The store (our own numbers)
+
+    /// The database belongs to another program.
+    public static let storeForeign = Self(
+        -20001, "store_foreign", "the database belongs to another program; nothing was changed",
+        "Give another directory with --store.")
+    /// The database was written by a newer version.
+    public static let storeNewer = Self(
+        -20002, "store_newer", "the store was written by a newer version of LectureKit; nothing was changed",
+        "Use that version, or another --store.")
+    /// The database is damaged.
+    public static let storeDamaged = Self(
+        -20003, "store_damaged", "the store's database is damaged; nothing was changed",
+        "Restore a copy made with 'lecturectl store backup', or move the file away and start anew.")
+    /// The store lies on a read-only place.
+    public static let storeReadOnly = Self(
+        -20004, "store_read_only", "the store cannot be written; nothing was changed",
+        "Mount it writable, or give another directory with --store.")
+    /// A migration differs from the one that was applied.
+    public static let migrationChanged = Self(
+        -20005, "migration_changed", "the store came up through other migrations than this program's; nothing was changed",
+        "Use the version that made it.")
+    /// Another process held the database for too long.
+    public static let storeBusy = Self(
+        -20006, "store_busy", "another process keeps the store busy", "Try again; 'lecturectl status' shows who.")
+    /// The file system does not give what durability needs.
+    public static let storeUnsafe = Self(
+        -20007, "store_unsafe", "the file system does not support what the store needs to survive a power cut",
+        "Put the store on a local file system such as ext4 or XFS.")
+
+    // MARK: Answers that are not the object
+
+    /// Something else than media was answered.
+    public static let notMedia = Self(
+        -20010, "not_media", "the server answered a page where media is due",
+        "A sign-in page of the network or an error page of the server: open the URL in a browser.")
+    /// A range answer that is not what was asked.
+    public static let rangeMismatch = Self(
+        -20011, "range_mismatch", "the server answered another range than was asked for", "Tell the server's operator.")
+    /// The length changed under way.
+    public static let lengthChanged = Self(
+        -20012, "length_changed", "the file's length changed on the server", "Run the command again.")
+    /// A content coding that was not asked for.
+    public static let codingRefused = Self(
+        -20013, "coding_refused", "the server sends a content coding that was not asked for",
+        "Tell the server's operator to serve media without Content-Encoding.")
+    /// A multipart answer.
+    public static let multipartRefused = Self(
+        -20014, "multipart_refused", "the server answered one range with a multipart body",
+        "Tell the server's operator.")
+    /// Two different lengths in one answer.
+    public static let lengthConflict = Self(
+        -20015, "length_conflict", "the server announced two different lengths", "Tell the server's operator.")
+    /// More bytes than announced.
+    public static let bodyTooLong = Self(
+        -20016, "body_too_long", "the server sent more bytes than it announced", "Tell the server's operator.")
+    /// Fewer bytes than announced.
+    public static let bodyCut = Self(
+        -20017, "body_cut", "the connection ended before all announced bytes came", "It is tried again by itself.")
+    /// The file changes again and again.
+    public static let versionUnstable = Self(
+        -20018, "version_unstable", "the file on the server changes while it is fetched",
+        "Run the command again when the server has settled.")
+    /// The whole-file digest differs.
+    public static let digestMismatch = Self(
+        -20019, "digest_mismatch", "the bytes do not have the expected digest",
+        "The file on the server is another one, or the expected digest is wrong.")
+    /// A playlist, which this version does not fetch.
+    public static let playlistUnsupported = Self(
+        -20020, "playlist_unsupported", "this is an HLS playlist, which this version does not fetch",
+        "Give the URL of a media file.")
+    /// A licensed content, which this version does not keep.
+    public static let licenceUnsupported = Self(
+        -20021, "licence_unsupported", "this lecture needs a licence, which this version cannot keep",
+        "Licensed media is never written unsealed; use a version with licences.")
+    /// Larger than allowed.
+    public static let tooLarge = Self(
+        -20022, "too_large", "the file is larger than its description allows", "Tell the provider, or raise the limit.")
+    /// A redirect that is not followed.
+    public static let redirectRefused = Self(
+        -20023, "redirect_refused", "the server redirects to a place that may not be followed",
+        "Only http and https are followed, and never from https to http.")
+    /// Too many redirects.
+    public static let redirectLoop = Self(
+        -20024, "redirect_loop", "the server redirects more than ten times", "Tell the server's operator.")
+    /// The answer's header is too large.
+    public static let headerTooLarge = Self(
+        -20025, "header_too_large", "the header of the answer is too large", "Tell the server's operator.")
+    /// An answer without a rule.
+    public static let unexpectedStatus = Self(
+        -20026, "unexpected_status", "the server answered with a status that carries no file",
+        "Tell the server's operator.")
+    /// The server cannot continue and the version cannot be proven.
+    public static let mirrorDisagrees = Self(
+        -20027, "mirror_disagrees", "a mirror serves other bytes and is no longer used", "Tell the mirror's operator.")
+
+    // MARK: Input
+
+    /// A URL with another scheme.
+    public static let urlScheme = Self(
+        -20030, "url_scheme", "only http and https URLs can be fetched", "Check the URL's beginning.")
+    /// Not a URL.
+    public static let urlInvalid = Self(
+        -20031, "url_invalid", "this is not a usable URL", "A URL has the form https://host/path, below 8,192 bytes.")
+    /// A line of a course list that cannot be read.
+    public static let courseLine = Self(
+        -20032, "course_line", "this line of the course list cannot be read; the others go on",
+        "Correct the line and run the command again.")
+    /// A course list that cannot be read at all.
+    public static let courseList = Self(
+        -20033, "course_list", "the course list cannot be read", "It must be .jsonl, .csv or .txt in UTF-8.")
+    /// A header that cannot be sent.
+    public static let headerInvalid = Self(
+        -20034, "header_invalid", "this is not a usable header", "Write it as 'Name: value', without line ends.")
+    /// A configuration that cannot be used.
+    public static let configuration = Self(
+        -20036, "configuration", "the configuration cannot be used", "Correct the file named by --config.")
+    /// A secret file that others may read.
+    public static let secretReadable = Self(
+        -20037, "secret_readable", "a secret file may be read by others", "Run chmod 600 on it.")
+    /// A file name that is refused.
+    public static let nameRefused = Self(
+        -20038, "name_refused", "a file name holds '/', NUL or another character that is refused",
+        "Correct the name in the course list or the descriptor.")
+    /// A JSON text that cannot be read.
+    public static let json = Self(-20039, "json", "this is not the JSON that is due", "Correct the text.")
+    /// An output that cannot be given.
+    public static let outputRefused = Self(
+        -20040, "output_refused", "the finished file cannot be put there", "Check --output or --output-dir.")
+
+    // MARK: Scheduling
+
+    /// The quota is used up.
+    public static let quota = Self(
+        -20050, "quota", "the store's quota is used up", "Remove contents, or raise storage.quota_bytes.")
+    /// The server asks to wait.
+    public static let serverWait = Self(
+        -20051, "server_wait", "the server asks to wait", "It is tried again by itself when the time has come.")
+    /// Outside the timetable.
+    public static let schedule = Self(
+        -20052, "schedule", "the timetable does not allow downloads now", "It goes on by itself, or change --timetable.")
+    /// The deadline has passed.
+    public static let deadline = Self(
+        -20053, "deadline", "the deadline passed before everything was complete", "Run the command again to go on.")
+    /// Another process has the item now.
+    public static let leaseLost = Self(
+        -20054, "lease_lost", "another process has taken this item over", "")
+    /// A signal ended the run.
+    public static let interrupted = Self(
+        -20055, "interrupted", "the run was interrupted", "Run the command again to go on.")
+    /// A state that must not happen.
+    public static let bug = Self(-20099, "bug", "an internal rule was broken", "Report this as a bug.")
+
+    // MARK: Families
+
+    /// A transfer that failed below HTTP.
+    ///
+    /// - Parameter curl: libcurl's result code, 1…99.
+    /// - Returns: the code −8000 − `curl`.
+    public static func transfer(_ curl: Int) -> Self {
+        switch curl {
+        case 5, 6: Self(-8000 - curl, "resolve", "the server's name cannot be resolved", "Check the URL and the network.")
+        case 7: Self(-8007, "connect", "the server cannot be reached", "Check the URL, the port and the network.")
+        case 18: Self(-8018, "partial", "the connection ended before the whole answer came", "It is tried again by itself.")
+        case 28: Self(-8028, "timeout", "the server was silent for too long", "Check the network, or raise network.timeout_s.")
+        case 35, 53, 58, 59, 60, 66, 77, 80, 83, 90, 91:
+            Self(
+                -8000 - curl, "tls", "a secure connection cannot be made",
+                "Check the server's certificate and --ca-file; verification is never switched off.")
+        case 52: Self(-8052, "empty_answer", "the server answered nothing", "Check that the port speaks HTTP.")
+        case 55, 56: Self(-8000 - curl, "receive", "the connection broke", "It is tried again by itself.")
+        default: Self(-8000 - curl, "transfer_\(curl)", "the transfer failed", "Check the network and the server.")
+        }
+    }
+
+    /// An HTTP status that ends the attempt.
+    ///
+    /// - Parameter status: the status, 300…599.
+    /// - Returns: the code −8000 − `status`.
+    public static func status(_ status: Int) -> Self {
+        let remedy =
+            switch status {
+            case 401, 403, 407: "Check --header, or ask the provider for a new link."
+            case 404, 410: "Check the URL; the file is not there."
+            case 429, 503: "It is tried again when the server allows it."
+            case 500...599: "It is tried again by itself; tell the server's operator if it stays."
+            default: "Check the URL."
+            }
+        return Self(-8000 - status, "http_\(status)", "the server answered HTTP \(status)", remedy)
+    }
+}
+
+extension LectureError.Code {
+    /// Every code with a number of its own; the families ``transfer(_:)`` and ``status(_:)`` come on top.
+    public static let all: [Self] = [
+        .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded, .cancelled,
+        .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading, .descriptorUnreadable,
+        .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
+        .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
+        .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
+        .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
+        .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
+        .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable, .nameRefused,
+        .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
+    ]
+
+    /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
+    ///
+    /// - Parameter number: a stored number.
+    /// - Returns: the catalogue's entry, a member of a family, or an entry that only repeats the number.
+    public static func stored(_ number: Int) -> Self {
+        if let known = all.first(where: { $0.number == number }) { return known }
+        switch -number {
+        case 8001...8099: return .transfer(-number - 8000)
+        case 8300...8599: return .status(-number - 8000)
+        default: return Self(number, "code_\(-number)", "an error this version does not know", "See the version's notes.")
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@main
+enum LectureControl {
+    static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+enum Sandbox {
+    static func main() {}
+}
