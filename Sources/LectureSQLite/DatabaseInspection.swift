@@ -53,10 +53,9 @@ struct DatabaseHeader {
     private let bytes: [UInt8]
     private let fileBytes: Int64
 
-    /// Reads the header.
+    /// Reads the header; fails with nil when there is no file.
     ///
     /// - Parameter path: the database.
-    /// - Returns: nil when there is no file.
     /// - Throws: ``LectureError``: `storeForeign` for anything but a plain file, else `openStore`.
     init?(path: String) throws {
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)

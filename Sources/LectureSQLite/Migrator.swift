@@ -42,7 +42,8 @@ package struct Migrator: Sendable {
             return SchemaState(applied: applied, pending: [], isSuperseded: true)
         }
         for (mine, theirs) in zip(known, applied) {
-            if mine.identifier != theirs.identifier, !migrations.contains(where: { $0.identifier == theirs.identifier }) {
+            if mine.identifier != theirs.identifier, !migrations.contains(where: { $0.identifier == theirs.identifier })
+            {
                 return SchemaState(applied: applied, pending: [], isSuperseded: true)
             }
             guard mine.identifier == theirs.identifier, mine.sha256 == theirs.sha256 else {

@@ -17,7 +17,8 @@ extension Connection {
     ///   - body: must not begin another transaction.
     /// - Returns: what `body` returns.
     /// - Throws: ``LectureError``, with the code `bug` inside another transaction; and what `body` throws.
-    package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result {
+    package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result
+    {
         guard !isInTransaction else { throw LectureError(.bug, detail: "a transaction inside a transaction") }
         try execute(kind.rawValue)
         do {

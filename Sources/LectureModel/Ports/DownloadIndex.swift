@@ -8,6 +8,8 @@ package struct ItemRecord: Sendable {
     /// Whether the source has told what it is.
     package var isLoaded: Bool
     package var headers: [String: String]
+    /// Other URLs of the same bytes, as the wish named them.
+    package var mirrors: [String]
     package var expectedSHA256: [UInt8]?
     package var expectedBytes: Int64?
     /// When the waiting time was set; with `content.nextAttempt` it survives a clock that is set back.
@@ -25,6 +27,7 @@ package struct ItemRecord: Sendable {
         isGateway = false
         isLoaded = false
         headers = [:]
+        mirrors = []
     }
 
     /// The right to change this content.
