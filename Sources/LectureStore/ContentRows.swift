@@ -48,12 +48,13 @@ extension SQLiteDownloadIndex {
                     course = coalesce(?, course), teacher = coalesce(?, teacher), company = coalesce(?, company),
                     synopsis = coalesce(?, synopsis), description_url = coalesce(?, description_url),
                     duration_ms = coalesce(?, duration_ms), width = coalesce(?, width), height = coalesce(?, height),
-                    content_type = coalesce(?, content_type), descriptor = coalesce(?, descriptor), updated_ms = ?
+                    content_type = coalesce(?, content_type), descriptor = coalesce(?, descriptor),
+                    is_gateway = max(is_gateway, ?), updated_ms = ?
                 WHERE id = ?
                 """,
                 facts.key, facts.title, facts.course, facts.teacher, facts.company, facts.synopsis,
                 facts.descriptionURL, facts.duration?.milliseconds, facts.width, facts.height, facts.type,
-                facts.descriptor, now, lease.content)
+                facts.descriptor, facts.descriptor != nil, now, lease.content)
             return nil
         }
     }
@@ -70,6 +71,16 @@ extension SQLiteDownloadIndex {
             }
             try connection.execute("DELETE FROM content WHERE id = ?", lease.content)
         }
+    }
+
+    /// The paths of all files of a content, of every version.
+    package func paths(_ content: ContentID) throws -> [String] {
+        try connection.query(
+            """
+            SELECT resource.file_path FROM version JOIN resource ON resource.version_id = version.id
+            WHERE version.content_id = ? AND resource.file_path <> '' ORDER BY resource.id
+            """, content
+        ) { $0.text(0) }
     }
 
     /// Deletes a content with everything below it. The files must be gone before.

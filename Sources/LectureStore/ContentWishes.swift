@@ -84,7 +84,7 @@ extension SQLiteDownloadIndex {
                 updated_ms = ?
             WHERE id = ?
             """,
-            request.url, identity, isGateway, isSameSource && known.isLoaded,
+            request.url, identity, isGateway || (isSameSource && known.isGateway), isSameSource && known.isLoaded,
             request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)

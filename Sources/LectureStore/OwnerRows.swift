@@ -14,11 +14,18 @@ extension SQLiteDownloadIndex {
     /// Deletes an owner and its runs; items it had leased in flight go back to `queued`.
     package func dismissOwner(_ owner: OwnerID, now: Timestamp) throws {
         try atomically {
+            try requeueLeases(of: owner, now: now)
+            try connection.execute("DELETE FROM owner WHERE id = ?", owner)
+        }
+    }
+
+    /// Gives all leases of an owner back; what was in flight becomes queued.
+    package func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
+        try atomically {
             // What was being removed stays so: its desire brings it to the next reconciler.
             try connection.execute(
                 "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)
             try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
-            try connection.execute("DELETE FROM owner WHERE id = ?", owner)
         }
     }
 
@@ -70,18 +77,54 @@ extension SQLiteDownloadIndex {
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
-    /// The earliest `next_attempt` among queued contents of the run that are not leased; nil when there is none.
+    /// Makes stopped contents of the run whose reason may pass by itself and whose `next_attempt` is due queued again.
+    ///
+    /// - Parameters:
+    ///   - run: whose contents.
+    ///   - now: the wall clock.
+    /// - Returns: how many.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func requeueDue(run: RunID, now: Timestamp) throws -> Int {
+        let source = try unleased(.stopped, of: run)
+        // Asked before it is written: most of the time nothing is due, and then no write lock is taken.
+        let due: [ContentID] = try connection.query(
+            """
+            SELECT content.id FROM \(source) AND content.stop_reason NOT IN (1, 4)
+              AND content.next_attempt_ms IS NOT NULL AND \(Self.isDue("?2"))
+            """, run, now
+        ) { $0.id(0) }
+        guard !due.isEmpty else { return 0 }
+        return try atomically {
+            try due.reduce(0) { count, content in
+                try count
+                    + connection.execute(
+                        """
+                        UPDATE content SET state = 0, stop_reason = NULL, updated_ms = ?
+                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (1, 4) AND desire = 0 AND lease_owner IS NULL
+                        """, now, content)
+            }
+        }
+    }
+
+    /// The earliest `next_attempt` among contents of the run that are queued, or stopped for a reason that may pass by
+    /// itself, and not leased; nil when there is none. A queued content without one is due since the epoch.
     package func nextDue(run: RunID) throws -> Timestamp? {
-        let source = try queuedOfRun(run)
-        return try connection.first("SELECT min(content.next_attempt_ms) FROM \(source)", run) { row in
-            row.optionalTimestamp(0)
-        } ?? nil
+        let queued = try connection.first(
+            "SELECT min(coalesce(content.next_attempt_ms, 0)) FROM \(try unleased(.queued, of: run))", run
+        ) { $0.optionalTimestamp(0) }
+        let stopped = try connection.first(
+            """
+            SELECT min(content.next_attempt_ms) FROM \(try unleased(.stopped, of: run))
+              AND content.stop_reason NOT IN (1, 4)
+            """, run
+        ) { $0.optionalTimestamp(0) }
+        return [queued, stopped].compactMap { $0 ?? nil }.min()
     }
 
     /// How many contents of the run are queued without a lease, and how many another owner has leased.
     package func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
-        let source = try queuedOfRun(run)
-        let queued = try connection.first("SELECT count(*) FROM \(source)", run) { $0.int(0) } ?? 0
+        let queued = try connection.first("SELECT count(*) FROM \(try unleased(.queued, of: run))", run) { $0.int(0) }
         let leased = try connection.first(
             """
             SELECT count(*) FROM content INDEXED BY content_lease
@@ -89,7 +132,7 @@ extension SQLiteDownloadIndex {
               AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ? AND content_id = content.id)
             """, owner, run
         ) { $0.int(0) }
-        return (queued, leased ?? 0)
+        return (queued ?? 0, leased ?? 0)
     }
 
     /// What is wanted now of the contents this owner has leased and of whose desire is not `fetch`.
@@ -104,12 +147,14 @@ extension SQLiteDownloadIndex {
     /// How many rows of the queue are looked at before the run's own items are.
     private static let headLength = 256
 
-    /// When a queued row is due. A clock that was set back further than the whole wait counts as a wait that is over,
+    /// When a waiting row is due. A clock that was set back further than the whole wait counts as a wait that is over,
     /// since otherwise a wrong clock could hold an item for years.
-    private static let isDue = """
-        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= ?1 \
-        OR content.wait_set_ms - ?1 > content.next_attempt_ms - content.wait_set_ms)
+    private static func isDue(_ now: String) -> String {
         """
+        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
+        OR content.wait_set_ms - \(now) > content.next_attempt_ms - content.wait_set_ms)
+        """
+    }
 
     /// Looks at the head of the whole queue, where the run's items usually are: no more than a fixed number of rows,
     /// however long the queue is.
@@ -120,7 +165,7 @@ extension SQLiteDownloadIndex {
         let rows: [ContentID?] = try connection.query(
             """
             SELECT content.id,
-                   content.desire = 0 AND content.lease_owner IS NULL AND \(Self.isDue)
+                   content.desire = 0 AND content.lease_owner IS NULL AND \(Self.isDue("?1"))
                    AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ?2 AND content_id = content.id)
             FROM content INDEXED BY content_state_priority
             WHERE content.state = 0
@@ -139,7 +184,7 @@ extension SQLiteDownloadIndex {
             """
             SELECT content.id FROM run_item CROSS JOIN content ON content.id = run_item.content_id
             WHERE run_item.run_id = ?2 AND content.state = 0 AND content.desire = 0 AND content.lease_owner IS NULL
-              AND \(Self.isDue)
+              AND \(Self.isDue("?1"))
             ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
             """, now, run, limit
         ) { $0.id(0) }
@@ -154,23 +199,23 @@ extension SQLiteDownloadIndex {
         return changed == 1 ? try connection.item(id: content) : nil
     }
 
-    /// A FROM clause of the run's queued items without a lease, which starts at the shorter side: the run or the queue.
-    private func queuedOfRun(_ run: RunID) throws -> String {
-        let queued = try connection.first("SELECT contents FROM tally WHERE state = 0") { $0.int(0) } ?? 0
-        let items =
-            try connection.first(
-                "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, queued + 1
-            ) { $0.int(0) } ?? 0
-        if items <= queued {
+    /// A FROM and WHERE clause of the run's items in a state that are wanted and not leased, with the run as its first
+    /// parameter. It starts at the shorter side: the run or the state.
+    private func unleased(_ state: ItemState, of run: RunID) throws -> String {
+        let inState = try connection.first("SELECT contents FROM tally WHERE state = ?", state) { $0.int(0) } ?? 0
+        let items = try connection.first(
+            "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, inState + 1
+        ) { $0.int(0) }
+        let isWanted = "content.state = \(state.rawValue) AND content.desire = 0 AND content.lease_owner IS NULL"
+        if (items ?? 0) <= inState {
             return """
                 run_item CROSS JOIN content ON content.id = run_item.content_id
-                WHERE run_item.run_id = ? AND content.state = 0 AND content.desire = 0 AND content.lease_owner IS NULL
+                WHERE run_item.run_id = ?1 AND \(isWanted)
                 """
         }
         return """
             content INDEXED BY content_state
-            WHERE content.state = 0 AND content.desire = 0 AND content.lease_owner IS NULL
-              AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ? AND content_id = content.id)
+            WHERE EXISTS (SELECT 1 FROM run_item WHERE run_id = ?1 AND content_id = content.id) AND \(isWanted)
             """
     }
 }
