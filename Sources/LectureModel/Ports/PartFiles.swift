@@ -163,6 +163,19 @@ package protocol PartFiles: Sendable {
         path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
         pace: (Int) -> Bool
     ) throws(LectureError) -> [Int]
+    /// Reads one chunk of a placed file and checks it before a byte is handed out.
+    ///
+    /// - Parameters:
+    ///   - path: relative to the store.
+    ///   - resource: the row.
+    ///   - total: the whole length.
+    ///   - chunkBytes: the length of a chunk.
+    ///   - proof: the chunk.
+    /// - Returns: the bytes; nil when they do not match the proof.
+    /// - Throws: ``LectureError`` when the file cannot be read.
+    func read(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+    ) throws(LectureError) -> [UInt8]?
     /// Makes the finished bytes also stand at `output` (shared blocks, a hard link, or a copy), never half.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or a disk code.
