@@ -42,13 +42,9 @@ package enum DurationText { package static func format(_ d: Duration) -> String 
 package enum ContentKeys {
   package static func identity(ofURL: String, digest: ([UInt8]) throws -> [UInt8]) throws -> (key: ContentKey, bytes: [UInt8], isGateway: Bool) { throw LectureError(.json) }
 }
-extension ResponseVerdict { var plan: BodyPlan? { switch self { case .body(let p), .noRanges(let p): p; default: nil } } }
+extension ResponseVerdict { var mediaPlan: BodyPlan? { switch self { case .body(let p), .noRanges(let p): p; default: nil } } }
 extension RetryTable {
   static func isFinal(transfer: Int) -> Bool { false }
   static func fallsBackToHTTP1(curl: Int) -> Bool { false }
   static func isNetworkTrouble(_ c: LectureError.Code) -> Bool { false }
-}
-extension RedirectPolicy {
-  package static func next(from: String, to: String, hops: Int, fields: HeaderFields) throws(LectureError) -> (String, HeaderFields) { throw LectureError(.json) }
-  package static func follow(from: String, to: String, hops: Int, headers: HeaderFields) throws(LectureError) -> HeaderFields { throw LectureError(.json) }
 }

@@ -28,6 +28,7 @@ struct SourceProbe {
         var url = try CurlURL.normalise(text)
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(Descriptor.mediaType), */*;q=0.8"))
+        let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
             let exchange = await get(url, fields)
@@ -36,8 +37,10 @@ struct SourceProbe {
             case .body(let plan), .noRanges(let plan), .empty(let plan): return .media(plan)
             case .descriptor where exchange.outcome.end == .complete: return .descriptor(exchange.document)
             case .redirect(let target):
-                (url, fields) = try RedirectPolicy.next(from: url, to: target, hops: hops, fields: fields)
                 hops += 1
+                let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
+                fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
+                url = target
             case .descriptor: throw LectureError(.descriptorUnreadable, detail: host)
             case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
             case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)

@@ -32,7 +32,8 @@ extension DownloadEngine {
     private func adopt(_ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork) throws {
         let now = ports.clock.now()
         if let expected = resource.record.expectedBytes, let total = plan.total, expected != total {
-            return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
+            try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
+            return
         }
         if let total = plan.total ?? resource.record.expectedBytes, let quota = settings.quotaBytes,
             try index.plannedBytes() + total > quota
@@ -87,7 +88,13 @@ extension DownloadEngine {
     private func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork
     ) throws {
-        let gained = report.verdict?.plan != nil && report.position > transfer.start
+        let gained = report.verdict?.mediaPlan != nil && report.position > transfer.start
+        if gained, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
+            // The end of the answer told the length.
+            resource.record.total = report.position
+            resource.book.learn(total: report.position)
+            try index.updateResource(item.lease, resource.record)
+        }
         resource.book.ended(transfer.id, position: gained ? report.handedOver : 0)
         if let remainder = report.remainder {
             let chunk = Int(remainder.offset / resource.book.chunkBytes)
@@ -101,12 +108,6 @@ extension DownloadEngine {
         item.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: ports.clock.now())
-        if report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
-            resource.record.total = report.position
-            resource.book.learn(total: report.position)
-            resource.book.noteWholeBody()
-            try index.updateResource(item.lease, resource.record)
-        }
     }
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
@@ -203,24 +204,24 @@ extension DownloadEngine {
     // MARK: Redirects, waits, refusals
 
     private func follow(
-        _ target: String, _ transfer: TransferWork, _ resource: ResourceWork?, of item: ItemWork, now: Timestamp
+        _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
-        let redirect: Redirect
-        do {
-            let headers = try RedirectPolicy.follow(
-                from: transfer.url, to: target, hops: transfer.hops, headers: transfer.headers)
-            redirect = Redirect(url: target, hops: transfer.hops + 1, headers: headers)
+        do throws(LectureError) {
+            resource.redirect = try redirect(to: target, of: transfer)
+            resource.redirectLease = transfer.lease
+            return "redirect"
         } catch {
-            guard let resource else { return try loaderFailed(item, error, isFinal: true, now: now) }
             return try urlFailed(transfer, resource, of: item, error, now: now)
         }
-        if let resource {
-            resource.redirect = redirect
-            resource.redirectLease = transfer.lease
-        } else {
-            item.loaderRedirect = redirect
-        }
-        return "redirect"
+    }
+
+    /// Where a redirect leads, with the fields that may go along.
+    func redirect(to target: String, of transfer: TransferWork) throws(LectureError) -> Redirect {
+        var route = transfer.route
+        route.hops += 1
+        let origin = try RedirectPolicy.follow(target, from: transfer.origin, hop: route.hops)
+        let fields = RedirectPolicy.fields(route.fields.elements, from: route.origin, to: origin)
+        return Redirect(url: target, fields: HeaderFields(fields), route: route)
     }
 
     func serverAsksToWait(
@@ -228,7 +229,7 @@ extension DownloadEngine {
     ) throws -> String {
         let boot = ports.clock.boot()
         item.failures += 1
-        let delay = wait?.delay(from: now) ?? Backoff().delay(failures: item.failures, random: ports.random.next())
+        let delay = wait.map { $0.delay } ?? Backoff().delay(failures: item.failures, random: ports.random.next())
         if wait != nil {
             governor.hold(transfer.origin, for: delay, now: boot)
             try index.setOrigin(

@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// What the disk tells, from the first block to the final name.
 extension DownloadEngine {
@@ -159,10 +159,10 @@ extension DownloadEngine {
         guard !outputs.isEmpty else { return }
         publishing[content] = outputs.count
         for path in outputs {
-            effects.append { [ports] in
-                ports.offload.run {
-                    do {
-                        try ports.files.publish(path: media.path, to: path)
+            effects.append { [offload = ports.offload, files = ports.files] in
+                offload.run {
+                    do throws(LectureError) {
+                        try files.publish(path: media.path, to: path)
                         return .published(content, path: path, nil)
                     } catch {
                         return .published(content, path: path, error)

@@ -14,7 +14,7 @@ extension DownloadEngine {
         case nil:
             guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
             let error = LectureError(.transfer(curl), detail: host, cause: detail)
-            return try loaderFailed(item, error, isFinal: RetryTable.isFinal(curl: curl), now: now)
+            return try loaderFailed(item, error, isFinal: RetryTable.isFinal(transfer: curl), now: now)
         case .descriptor:
             guard report.outcome.end == .complete, let document = report.document else {
                 return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
@@ -43,10 +43,8 @@ extension DownloadEngine {
     }
 
     private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp) throws -> String {
-        do {
-            let headers = try RedirectPolicy.follow(
-                from: transfer.url, to: target, hops: transfer.hops, headers: transfer.headers)
-            item.loaderRedirect = Redirect(url: target, hops: transfer.hops + 1, headers: headers)
+        do throws(LectureError) {
+            item.loaderRedirect = try redirect(to: target, of: transfer)
             return "redirect"
         } catch {
             return try loaderFailed(item, error, isFinal: true, now: now)
@@ -76,7 +74,7 @@ extension DownloadEngine {
         _ document: [UInt8], _ item: ItemWork, host: String, now: Timestamp
     ) throws -> String {
         let descriptor: Descriptor
-        do {
+        do throws(LectureError) {
             descriptor = try Descriptor(json: document, sourceURL: item.record.content.sourceURL)
         } catch {
             try end(item, item.machine.failed(LectureError(error.code, detail: host, cause: error.cause)))

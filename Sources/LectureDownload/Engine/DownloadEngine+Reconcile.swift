@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// From wishes to work: one idempotent function, run after every batch of events.
 extension DownloadEngine {
@@ -122,10 +122,10 @@ extension DownloadEngine {
 
     /// Deletes files away from this executor, after the commit.
     func delete(_ paths: [String], for purpose: DeletionPurpose) {
-        effects.append { [ports] in
-            ports.offload.run {
-                do {
-                    for path in paths { try ports.files.delete(path: path) }
+        effects.append { [offload = ports.offload, files = ports.files] in
+            offload.run {
+                do throws(LectureError) {
+                    for path in paths { try files.delete(path: path) }
                     return .deleted(purpose, nil)
                 } catch {
                     return .deleted(purpose, error)

@@ -65,10 +65,10 @@ extension DownloadEngine {
             acceptsWholeBody: false, remainder: nil, part: nil, groupBytes: settings.groupBytes, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)
-        request.headers = try redirect?.headers ?? requestHeaders(item, isFirstContact: true)
+        request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
         request.stallTimeout = settings.stallTimeout
         start(
-            request, item: item, resource: nil, lease: nil, origin: origin, hops: redirect?.hops ?? 0, from: 0,
+            request, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil, now: now, boot: boot)
     }
 
@@ -101,12 +101,14 @@ extension DownloadEngine {
         var request = TransferRequest(id: id, url: choice.url, sink: sink)
         request.range = asks.range
         request.ifRange = asks.ifRange
-        request.headers = try redirect?.headers ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
+        request.headers =
+            try redirect?.fields
+            ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && !governor.http2Failed(origin, now: boot)
         start(
-            request, item: item, resource: resource, lease: lease, origin: origin, hops: redirect?.hops ?? 0,
+            request, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
         return true
     }
@@ -117,11 +119,11 @@ extension DownloadEngine {
 
     private func start(
         _ request: TransferRequest, item: ItemWork, resource: ResourceWork?, lease: URLLeaseID?, origin: Origin,
-        hops: Int, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
+        route: Route?, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
     ) {
         transfers[request.id] = TransferWork(
             id: request.id, item: item, resource: resource, isLoader: resource == nil, url: request.url, lease: lease,
-            origin: origin, hops: hops, headers: request.headers, start: start, count: count, startedAt: now,
+            origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count, startedAt: now,
             startedBoot: boot, lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
         governor.started(origin, now: boot)
         effects.append { [ports] in ports.transport.start(request) }
@@ -188,7 +190,8 @@ extension DownloadEngine {
         let accept = isFirstContact ? "\(Descriptor.mediaType), */*;q=0.8" : "*/*"
         fields.append(HeaderField(name: "Accept", value: accept))
         // Headers of the wish belong to the source's own server and to no other.
-        guard origin == nil || origin == (try originOf(item.record.content.sourceURL)) else { return fields }
+        let home = try originOf(item.record.content.sourceURL)
+        guard origin == nil || origin == home else { return fields }
         for (name, value) in item.record.headers.sorted(by: { $0.key < $1.key }) {
             fields.append(HeaderField(name: name, value: value))
         }

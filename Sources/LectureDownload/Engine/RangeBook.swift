@@ -160,6 +160,12 @@ package struct RangeBook: Sendable {
         assignments = [id: Assignment(first: 0, end: chunkCount)]
     }
 
+    /// A split came too late: everything goes back to the transfer it was taken from.
+    package mutating func giveBack(taker: TransferID, to victim: TransferID) {
+        guard let taken = assignments.removeValue(forKey: taker) else { return }
+        assignments[victim]?.end = taken.end
+    }
+
     /// A transfer is over.
     ///
     /// - Parameters:

@@ -150,11 +150,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// Takes bytes of the body.
     package func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if body.isDocument { return takeDocument(bytes) }
+        if body.isDocument { return unsafe takeDocument(bytes) }
         var rest = unsafe bytes
         while rest.count > 0 {
             guard prepareBlock() else { return false }
-            let taken = unsafe body.isPassingBy ? passBy(rest) : fill(rest)
+            let taken = body.isPassingBy ? unsafe passBy(rest) : unsafe fill(rest)
             guard taken > 0, finishBlockIfFull() else { return false }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
         }
@@ -242,8 +242,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// Hands over what is left, and reports.
     package func transferEnded(_ outcome: TransferOutcome) {
         let isWholeAnswer = outcome.end == .complete && (body.end.map { body.offset >= $0 } ?? true)
-        if isWholeAnswer, body.total == nil, body.verdict?.plan != nil { body.total = body.offset }
-        let reachedEnd = body.total.map { body.offset >= $0 && body.verdict?.plan != nil } ?? false
+        if isWholeAnswer, body.total == nil, body.verdict?.mediaPlan != nil { body.total = body.offset }
+        let reachedEnd = body.total.map { body.offset >= $0 && body.verdict?.mediaPlan != nil } ?? false
         if reachedEnd, let block = body.block, block.count > 0, !body.isPassingBy {
             body.block = nil
             _ = handOver(block, endsObject: true)
@@ -263,7 +263,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// The begun chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
-        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk, body.verdict?.plan != nil || lane != id,
+        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk, body.verdict?.mediaPlan != nil || lane != id,
             body.offset % body.chunkBytes != 0
         else { return nil }
         return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)

@@ -57,11 +57,19 @@ final class ItemWork {
     }
 }
 
-/// A URL that a redirect leads to, with what is known of the way there.
+/// The way a request has come: the first request's fields and server, and how many redirects since. Credentials are
+/// held against the first server, so that one left behind never comes back on a later hop.
+struct Route {
+    var fields: HeaderFields
+    var origin: Origin
+    var hops = 0
+}
+
+/// A URL that a redirect leads to.
 struct Redirect {
     var url: String
-    var hops: Int
-    var headers: HeaderFields
+    var fields: HeaderFields
+    var route: Route
 }
 
 /// One resource of an item, in memory.
@@ -165,8 +173,7 @@ struct TransferWork {
     let url: String
     let lease: URLLeaseID?
     let origin: Origin
-    let hops: Int
-    let headers: HeaderFields
+    let route: Route
     let start: UInt64
     let count: UInt64?
     let startedAt: Timestamp
