@@ -36,6 +36,20 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let file: Descriptor
     }
 
+    /// A block that came before the engine knew where the file goes.
+    private struct EarlyBlock {
+        let block: Block
+        let transfer: TransferID
+        let endsObject: Bool
+    }
+
+    /// What came before ``open(_:)``: the first bytes of an answer are there before its length is committed as a plan.
+    private struct Early {
+        var isOver = false
+        var blocks: [EarlyBlock] = []
+    }
+
+    private let early = Guarded(Early())
     private let media: MediaDirectory
     private let digests: any DigestMaker
     private let budget: DiskBudget
@@ -84,20 +98,33 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 fail(error)
             }
         }
+        // Inside the lock, so that no later block overtakes an early one.
+        early.withLock { early in
+            early.isOver = true
+            for waiting in early.blocks { queueWrite(waiting) }
+            early.blocks = []
+        }
     }
 
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account) else { return false }
+        let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
+        early.withLock { early in
+            if early.isOver { queueWrite(submitted) } else { early.blocks.append(submitted) }
+        }
+        return true
+    }
+
+    private func queueWrite(_ submitted: EarlyBlock) {
         writes.async { [self] in
             defer { budget.leave(account) }
             guard isWriting else { return }
             do throws(LectureError) {
-                try write(block, from: transfer, endsObject: endsObject)
+                try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
             } catch {
                 fail(error)
             }
         }
-        return true
     }
 
     package func flush() {
@@ -108,6 +135,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     }
 
     package func abandon(_ transfer: TransferID) {
+        let dropped = early.withLock { early in
+            defer { early.blocks.removeAll { $0.transfer == transfer } }
+            return early.blocks.count { $0.transfer == transfer }
+        }
+        for _ in 0..<dropped { budget.leave(account) }
         writes.async { [self] in body?.assembler.abandon(transfer) }
     }
 
@@ -140,6 +172,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     package func close(deleting: Bool) {
         // At once, so that callers that wait in `submit` and a digest under way end.
         guard budget.beginClosing(account, deleting: deleting) else { return }
+        let dropped = early.withLock { early in
+            defer { early = Early(isOver: true) }
+            return early.blocks.count
+        }
+        for _ in 0..<dropped { budget.leave(account) }
         writes.async { [self] in
             let last = takeWritten()
             body = nil

@@ -29,13 +29,27 @@ extension StoreDirectory {
             chunkBytes: chunkBytes)
         var damaged: [Int] = []
         for chunk in proofs.sorted(by: { $0.index < $1.index }) {
-            switch try check.look(at: chunk, pace) {
+            switch try unsafe check.look(at: chunk, pace) {
             case .intact: continue
             case .damaged: damaged.append(chunk.index)
             case .stopped: return damaged
             }
         }
         return damaged
+    }
+}
+
+extension StoreDirectory {
+    package func read(
+        path text: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+    ) throws(LectureError) -> [UInt8]? {
+        let file = try openForReading(try MediaPath(text))
+        let check = ChunkCheck(
+            file: ReadableFile(file, text), digests: digests, resource: resource, total: total,
+            chunkBytes: chunkBytes)
+        var bytes: [UInt8] = []
+        let outcome = try unsafe check.look(at: proof, { _ in true }, keeping: { unsafe bytes.append(contentsOf: $0) })
+        return outcome == .intact ? bytes : nil
     }
 }
 
@@ -59,14 +73,19 @@ private struct ChunkCheck {
 
     /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a reason
     /// to give up: the others may be whole.
-    func look(at chunk: WrittenChunk, _ pace: (Int) -> Bool) throws(LectureError) -> Outcome {
+    func look(
+        at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) throws(LectureError) -> Outcome {
         guard let range = range(of: chunk.index) else { return .damaged }
         do {
             let proof = try digests.proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
             var position = range.lowerBound
             while position < range.upperBound {
                 let length = Int(min(UInt64(ReadableFile.bufferBytes), range.upperBound - position))
-                try unsafe file.read(length, at: position) { unsafe proof.update($0) }
+                try unsafe file.read(length, at: position) { bytes in
+                    unsafe proof.update(bytes)
+                    unsafe keep(bytes)
+                }
                 position += UInt64(length)
                 guard pace(length) else { return .stopped }
             }

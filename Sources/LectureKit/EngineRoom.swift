@@ -1,9 +1,7 @@
 import Dispatch
-import LectureCrypto
 import LectureDownload
 import LectureFiles
 import LectureModel
-import LectureStore
 import LectureTransport
 
 /// Everything that moves: the engine with its ports, its timer, and those who wait for it to come to rest.
@@ -14,12 +12,12 @@ import LectureTransport
 /// there as well.
 final class EngineRoom: @unchecked Sendable {
     let engine: DownloadEngine
-    let index: SQLiteDownloadIndex
+    let index: any DownloadIndex
     let run: RunID
     let owner: OwnerID
     let transport: CurlTransport
     private let executor: CoreExecutor
-    private let clock: SystemClock
+    private let clock: any LectureClock
     private let hub: EventHub
     private let locks: OwnerLocks
     private let timer: any DispatchSourceTimer
@@ -36,8 +34,8 @@ final class EngineRoom: @unchecked Sendable {
     }
 
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, files: StoreDirectory,
-        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
+        _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
+        digests: any DigestMaker, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         self.index = index
@@ -68,7 +66,7 @@ final class EngineRoom: @unchecked Sendable {
 
     /// Makes this program's owner row, holds its byte in the lock file, and dismisses owners that are dead.
     private static func register(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, locks: OwnerLocks, now: Timestamp
+        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, now: Timestamp
     ) throws -> OwnerID {
         // The row and its lock become visible together: nobody can take a new owner for a dead one.
         try index.transaction {
@@ -206,11 +204,13 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.cancel()
-        transport.shutdown()
         try? index.dismissOwner(owner, now: clock.now())
         locks.release(owner)
         for waiter in restWaiters { waiter.continuation.resume(returning: false) }
-        for waiter in stopWaiters { waiter.resume() }
+        Task { [transport, stopWaiters] in
+            await transport.shutdown()
+            for waiter in stopWaiters { waiter.resume() }
+        }
         restWaiters = []
         stopWaiters = []
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import LectureDownload
 import LectureFiles
 public import LectureModel
 
@@ -32,7 +33,7 @@ extension LectureManager {
     private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.chunks(media.id) }
 
     private nonisolated func readChunk(_ media: ResourceRecord, _ proof: WrittenChunk) async throws -> [UInt8]? {
-        let files = await files
+        let files = files
         return try await onDiskThread {
             try files.read(
                 path: media.path, resource: media.id, total: media.total ?? 0, chunkBytes: media.chunkBytes,

@@ -50,12 +50,13 @@ public actor LectureManager {
     let configuration: LectureConfiguration
     let location: StoreLocation
     let hub = EventHub()
-    let clock = SystemClock()
+    let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
-    let index: SQLiteDownloadIndex
-    let queries: SQLiteContentQueries
+    let index: any DownloadIndex
+    /// The reader, on a connection of its own.
+    let queries: any ContentQueries
     let digests: OpenSSLDigests
-    let files: StoreDirectory
+    let files: any PartFiles
     let locks: OwnerLocks
     var room: EngineRoom?
     var isClosed = false
@@ -75,10 +76,11 @@ public actor LectureManager {
         let executor = CoreExecutor()
         self.executor = executor
         location = StoreLocation(directory: configuration.storeDirectory)
-        index = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        let writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        index = writer
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
-        digests = try OpenSSLDigests(proofKey: index.identity().proofKey)
+        digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)
         files = try StoreDirectory(root: directory, digests: digests)
         locks = try OwnerLocks(root: directory)
     }
@@ -219,7 +221,7 @@ public actor LectureManager {
         var wish = wish
         wish.url = try CurlURL.normalise(wish.url)
         wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
-        for (name, value) in wish.headers { try HeaderField.check(name: name, value: value) }
+        for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
         let identity = try ContentKeys.identity(ofURL: wish.url) { try digests.sha256(of: $0) }
         return try index.enqueue(

@@ -21,7 +21,8 @@ final class Pace: Sendable {
         let wait = (due - SystemClock().boot()).nanosecondCount
         guard wait > 0 else { return true }
         var time = timespec(tv_sec: Int(wait / 1_000_000_000), tv_nsec: Int(wait % 1_000_000_000))
-        while unsafe nanosleep(&time, &time) != 0, errno == EINTR {}
+        var left = timespec()
+        while unsafe nanosleep(&time, &left) != 0, errno == EINTR { time = left }
         return true
     }
 }
