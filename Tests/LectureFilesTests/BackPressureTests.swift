@@ -20,7 +20,12 @@ private final class Tally: @unchecked Sendable {
     private var accepted = 0
     private var refused = 0
 
-    func note(_ wasAccepted: Bool) { lock.withLock { wasAccepted ? (accepted += 1) : (refused += 1) } }
+    func note(_ wasAccepted: Bool) {
+        lock.withLock {
+            accepted += wasAccepted ? 1 : 0
+            refused += wasAccepted ? 0 : 1
+        }
+    }
 
     var counts: [Int] { lock.withLock { [accepted, refused] } }
 }
