@@ -97,7 +97,7 @@ final class TestPart {
     private var events: AsyncStream<PartFileEvent>.Iterator
     private var lastTransfer: UInt64 = 0
 
-    /// - Parameter hook: runs on the adapter's thread before the event is passed on.
+    /// Makes a part file; `hook` runs on the adapter's thread before an event is passed on.
     init(_ files: StoreDirectory, hook: (@Sendable (PartFileEvent) -> Void)? = nil) {
         let (stream, continuation) = AsyncStream.makeStream(of: PartFileEvent.self)
         file = files.make { event in
