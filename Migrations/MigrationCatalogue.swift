@@ -20,7 +20,7 @@ package enum MigrationCatalogue {
     package static let entries = [
         Entry(
             identifier: "0001_create_store",
-            sha256: "e1fa76f1a28269dcadc838230c2b953dd7bcda836605abb6c8ea1175563c9847",
+            sha256: "5e509f935ef2fc56b79fa0f83cab8826f905f281c09572ebc76d889f5dbb022a",
             sql: PackageResources._001_create_store_sql)
     ]
 }

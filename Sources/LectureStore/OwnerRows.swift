@@ -90,7 +90,7 @@ extension SQLiteDownloadIndex {
         // Asked before it is written: most of the time nothing is due, and then no write lock is taken.
         let due: [ContentID] = try connection.query(
             """
-            SELECT content.id FROM \(source) AND content.stop_reason NOT IN (1, 4)
+            SELECT content.id FROM \(source) AND content.stop_reason NOT IN (\(Self.lasting))
               AND content.next_attempt_ms IS NOT NULL AND \(Self.isDue("?2"))
             """, run, now
         ) { $0.id(0) }
@@ -101,7 +101,7 @@ extension SQLiteDownloadIndex {
                     + connection.execute(
                         """
                         UPDATE content SET state = 0, stop_reason = NULL, updated_ms = ?
-                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (1, 4) AND desire = 0 AND lease_owner IS NULL
+                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (\(Self.lasting)) AND desire = 0 AND lease_owner IS NULL
                         """, now, content)
             }
         }
@@ -116,7 +116,7 @@ extension SQLiteDownloadIndex {
         let stopped = try connection.first(
             """
             SELECT min(content.next_attempt_ms) FROM \(try unleased(.stopped, of: run))
-              AND content.stop_reason NOT IN (1, 4)
+              AND content.stop_reason NOT IN (\(Self.lasting))
             """, run
         ) { $0.optionalTimestamp(0) }
         return [queued, stopped].compactMap { $0 ?? nil }.min()
@@ -146,6 +146,9 @@ extension SQLiteDownloadIndex {
 
     /// How many rows of the queue are looked at before the run's own items are.
     private static let headLength = 256
+
+    /// The stop reasons that do not pass by themselves.
+    private static let lasting = "\(StopReason.user.rawValue), \(StopReason.licenceRefused.rawValue)"
 
     /// When a waiting row is due. A clock that was set back further than the whole wait counts as a wait that is over,
     /// since otherwise a wrong clock could hold an item for years.
