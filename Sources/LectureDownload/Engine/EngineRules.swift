@@ -63,7 +63,9 @@ extension ContentDescriptor {
         facts.width = width
         facts.height = height
         facts.type = contentType
-        facts.descriptor = source.text
+        var writer = JSONWriter()
+        writer.element(json: source)
+        facts.descriptor = writer.text
         return facts
     }
 
