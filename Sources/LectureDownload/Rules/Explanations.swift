@@ -207,6 +207,10 @@ package enum Explanations {
         (.migrationChanged, "A migration was changed after it had been applied here.", unchanged),
         (.storeBusy, "It held the write lock for longer than the timeout.", "The change is tried again."),
         (.storeUnsafe, "A setting that survives power cuts was asked for and silently not given.", unchanged),
+        (
+            .cryptography, "There is no memory left, or the library lacks AES-GCM or SHA-256.",
+            "Nothing is written that cannot be sealed and proven."
+        ),
     ]
 
     private static let answerTexts: [Row] = [

@@ -236,3 +236,12 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 }
+
+extension JSONValue {
+    /// The value as JSON on one line; numbers that are no 64-bit integers as they were written.
+    package var text: String {
+        var writer = JSONWriter()
+        writer.element(json: self)
+        return writer.text
+    }
+}
