@@ -65,11 +65,13 @@ final class MediaDirectory: Sendable {
 
     /// How many bytes an unprivileged user may still write to the file system.
     ///
-    /// - Returns: the free bytes.
+    /// - Returns: the free bytes; the largest number where the file system does not count them.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func freeBytes() throws(LectureError) -> UInt64 {
         var status = statvfs()
         try systemCall(.read, root) { unsafe fstatvfs(descriptor.number, &status) }
+        // Some file systems in memory or in user space have no blocks; that is no full disk.
+        if status.f_blocks == 0 { return .max }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : bytes
     }

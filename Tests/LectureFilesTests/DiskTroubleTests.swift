@@ -153,6 +153,22 @@ struct DiskTroubleTests {
         try await part.expectClosed()
     }
 
+    @Test func `A file system without reservations and without a count of free bytes is good enough`() async throws {
+        let disk = try SmallDisk("mode=700", type: "ramfs")
+        let store = try TestStore(in: disk.path)
+        #expect(try store.files.freeBytes() == .max)
+        let bytes = sample(300_000)
+        let part = try await began(store, plan(bytes.count, reserve: 1 << 30))
+        #expect(store.files.look(path: "media/a7/lecture").part == 300_000)
+        part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
+        part.file.flush()
+        #expect(try await part.flushed().count == 5)
+        part.file.place(total: UInt64(bytes.count))
+        try await part.expectPlaced()
+        #expect(try store.root.read("media/a7/lecture") == bytes)
+        try store.files.publish(path: "media/a7/lecture", to: disk.path + "/out")
+    }
+
     @Test func `An output on a full disk leaves nothing there`() async throws {
         let disk = try SmallDisk("size=256k")
         let store = try TestStore()

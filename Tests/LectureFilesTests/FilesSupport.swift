@@ -4,20 +4,17 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// Bytes that look random and are the same in every run.
+/// Bytes that look random and are the same in every run. Word by word, since a debug build is slow at single bytes.
 func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    while bytes.count < count {
+    var words = [UInt64](repeating: 0, count: (count + 7) / 8)
+    for index in words.indices {
         state ^= state << 13
         state ^= state >> 7
         state ^= state << 17
-        for shift in stride(from: 0, to: min(64, (count - bytes.count) * 8), by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: state >> UInt64(shift)))
-        }
+        words[index] = state
     }
-    return bytes
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
 }
 
 /// A directory that goes when the test ends.
@@ -217,10 +214,10 @@ final class SmallDisk: Sendable {
     /// Whether this process may mount.
     static let isPossible = getuid() == 0 && (try? SmallDisk("size=64k")) != nil
 
-    init(_ options: String) throws {
+    init(_ options: String, type: String = "tmpfs") throws {
         path = "\(FileManager.default.temporaryDirectory.path)/lecturefiles-disk-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard try run("mount", "-t", "tmpfs", "-o", options, "lecturefiles", path) == 0 else {
+        guard try run("mount", "-t", type, "-o", options, "lecturefiles", path) == 0 else {
             try? FileManager.default.removeItem(atPath: path)
             throw CocoaError(.fileWriteNoPermission)
         }

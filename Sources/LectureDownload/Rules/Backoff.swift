@@ -38,8 +38,12 @@ package struct Backoff: Hashable, Sendable {
     package func ceiling(failures: Int) -> Duration {
         guard failures > 0 else { return .zero }
         var ceiling = base
-        // Doubling stops at the cap, so it cannot overflow.
-        for _ in 1..<failures where ceiling < cap { ceiling *= 2 }
+        var doublings = failures - 1
+        // Doubling stops at the cap, so that it neither overflows nor takes long.
+        while doublings > 0, ceiling < cap {
+            ceiling *= 2
+            doublings -= 1
+        }
         return min(ceiling, cap)
     }
 
