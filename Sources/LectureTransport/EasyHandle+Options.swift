@@ -9,10 +9,8 @@ extension EasyHandle {
     ///   - request: what to fetch.
     ///   - configuration: how.
     ///   - roots: who is trusted.
-    ///   - totalRate: the limit of all exchanges together, bytes a second; nil for none.
     func prepare(
-        _ request: TransferRequest, configuration: TransportConfiguration, roots: RootCertificates.Options,
-        totalRate: Int?
+        _ request: TransferRequest, configuration: TransportConfiguration, roots: RootCertificates.Options
     ) {
         set(CURLOPT_URL, request.url)
         // Signals and threads do not mix; resolver time-outs come from the resolver's own thread.
@@ -27,8 +25,8 @@ extension EasyHandle {
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         let connectTimeout = min(configuration.connectTimeout, request.stallTimeout)
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(connectTimeout.milliseconds, 1)))
-        set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request, totalRate: totalRate))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(connectTimeout, .milliseconds(1)), .seconds(86_400)).milliseconds))
+        set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request))
         set(CURLOPT_USERAGENT, configuration.userAgent)
         setHeaders(Self.headerLines(of: request))
         setVersion(of: request)
@@ -85,9 +83,9 @@ extension EasyHandle {
     }
 
     /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on a
-    /// hundred small ones. Under a rate limit a read is at most a sixty-fourth of a second's bytes, so that reads do
-    /// not come in bursts with long silences between them.
-    static func bufferSize(for request: TransferRequest, totalRate: Int?) -> Int {
+    /// hundred small ones. Under a limit of its own a read is at most a sixty-fourth of a second's bytes, so that reads
+    /// do not come in bursts with long silences between them.
+    static func bufferSize(for request: TransferRequest) -> Int {
         var size = 65_536
         if !request.allowsHTTP2 {
             switch request.range {
@@ -95,7 +93,7 @@ extension EasyHandle {
             case .closed(let range): if range.count >= 1_048_576 { size = 262_144 }
             }
         }
-        guard let rate = [request.rateLimit, totalRate].compactMap(\.self).min() else { return size }
+        guard let rate = request.rateLimit else { return size }
         return min(size, max(2048, rate / 64))
     }
 }

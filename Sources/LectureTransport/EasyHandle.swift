@@ -74,8 +74,8 @@ import LectureModel
         note(unsafe ccurl_set_prerequest(pointer, connectionReady))
     }
 
-    /// Stops or goes on reading. Bytes libcurl has already may be delivered during the call.
-    func pauseReading(_ pauses: Bool) { unsafe curl_easy_pause(pointer, pauses ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) }
+    /// Goes on reading after a callback has asked for a pause.
+    func resumeReading() { unsafe curl_easy_pause(pointer, CURLPAUSE_RECV_CONT) }
 
     /// A number libcurl knows about the exchange; 0 when it does not.
     func number(_ info: CURLINFO) -> Int {
