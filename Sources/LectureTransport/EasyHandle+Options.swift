@@ -41,8 +41,9 @@ extension EasyHandle {
             return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Rather wait for a connection that can be shared than open one more.
-        set(CURLOPT_PIPEWAIT, 1)
+        // Rather wait for a connection that can be shared than open one more. Only TLS tells at once whether it can: over
+        // plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended.
+        if request.url.utf8.starts(with: "https:".utf8) { set(CURLOPT_PIPEWAIT, 1) }
     }
 
     private func setProxy(_ proxy: String?, roots: RootCertificates.Options) {
@@ -61,6 +62,8 @@ extension EasyHandle {
     private func setTrust(_ roots: RootCertificates.Options, pins: [String]) {
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
+        // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
+        set(CURLOPT_VERBOSE, 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let bundle = roots.bundle { set(CURLOPT_CAINFO, bundle) }
         set(CURLOPT_CAPATH, roots.directory)

@@ -31,6 +31,8 @@ final class Exchange {
     /// Bytes of body in the turn ``latestTurn``.
     private var turnBytes = 0
     private var latestTurn = -1
+    /// Whether the server has ended TLS in good order.
+    private var hasTLSEnd = false
     /// When it was last heard of, in running time; nil while it has no connection.
     private var heardAt: Duration?
     private var collector: HeaderCollector
@@ -142,6 +144,12 @@ final class Exchange {
         return delay(now: SuspendingClock.now) > .zero
     }
 
+    /// The server has ended TLS with `close_notify`.
+    ///
+    /// libcurl 7.88 takes the end of a TCP connection for the end of a body that has no other, so that anyone on the way
+    /// could cut it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not told apart.
+    func tlsEndCame() { hasTLSEnd = true }
+
     /// How the exchange ended, by libcurl's result and what was decided here.
     ///
     /// - Parameter result: libcurl's result.
@@ -149,6 +157,8 @@ final class Exchange {
     func end(result: CURLcode) -> TransferOutcome.End {
         if let verdict { return verdict }
         switch result {
+        case CURLE_OK where isCut:
+            return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
         case CURLE_OK where collector.isDone: return .complete
         case CURLE_OK: return Self.strange("the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
@@ -169,13 +179,20 @@ final class Exchange {
 
     // MARK: Parts
 
+    /// Whether the end of a body over TLS, which nothing but the end of the connection marks, was not the server's word.
+    private var isCut: Bool {
+        // HTTP/2 frames every body.
+        collector.endsWithConnection && !hasTLSEnd && request.url.utf8.starts(with: "https:".utf8) && !isHTTP2
+    }
+
+    private var isHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
+
     private func head(status: Int, fields: HeaderFields) -> ResponseHead {
         // CURLINFO_REDIRECT_URL is known only when the body is over, and the head has to be told before it.
         var target: String?
         if (300..<400).contains(status), let location = fields["Location"] {
             target = try? CurlURL.resolve(location, against: request.url)
         }
-        let isHTTP2 = easy.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
         return ResponseHead(
             status: status, fields: fields, redirectURL: target, receivedAt: clock.now(), isHTTP2: isHTTP2)
     }
@@ -259,4 +276,24 @@ func connectionReady(
 ) -> Int32 {
     unsafe Exchange.at(context)?.connectionBecameReady()
     return Int32(CURL_PREREQFUNC_OK)
+}
+
+/// Sees what goes over the connection (`CURLOPT_DEBUGFUNCTION`) and looks for one thing only, the TLS alert
+/// `close_notify` (RFC 8446 section 6.1): libcurl traces TLS messages, and two bytes of which the second is 0 are it.
+///
+/// - Parameters:
+///   - easy: not used.
+///   - kind: of the bytes.
+///   - bytes: the bytes.
+///   - count: how many.
+///   - context: the ``Exchange``.
+/// - Returns: always 0.
+func traced(
+    _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    if kind == CURLINFO_SSL_DATA_IN, count == 2, let bytes = unsafe bytes, unsafe bytes[1] == 0 {
+        unsafe Exchange.at(context)?.tlsEndCame()
+    }
+    return 0
 }

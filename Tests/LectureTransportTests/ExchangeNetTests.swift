@@ -168,6 +168,27 @@ struct ExchangeNetTests {
     }
 
     @Test
+    func `an exchange that hangs does not hold up the next one to the same server`() async throws {
+        let accepted = Guarded(0)
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            let number = accepted.withLock { number in
+                number += 1
+                return number
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\(number == 1 ? "o" : "ok")")
+            peer.waitForEnd()
+        }
+        try await Bench.run { bench in
+            let first = bench.start(server.http, number: 1)
+            await first.bytes(atLeast: 1)
+            let (end, _) = await bench.fetch(server.http, number: 2)
+            #expect(end == .complete)
+            #expect(first.ended == nil)
+        }
+    }
+
+    @Test
     func `a coded body is passed on as it came`() async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc")

@@ -22,7 +22,7 @@ struct Authority {
         let authority = Authority(directory: try TemporaryDirectory())
         try await authority.openssl(
             "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout root.key -out root.pem -days 2",
-            ["-subj", "/CN=Root of a test"])
+            ["-subj", "/CN=Root \(UInt64.random(in: 0...UInt64.max))"])
         return authority
     }
 

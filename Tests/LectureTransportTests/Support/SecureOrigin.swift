@@ -14,11 +14,12 @@ final class SecureOrigin: Sendable {
     ///   - identity: certificate and key.
     ///   - files: names and contents.
     ///   - servesHTTP2: whether HTTP/2 is offered.
+    ///   - directives: more of them for the server, each with its semicolon.
     /// - Returns: once it listens.
     /// - Throws: when nginx does not start.
     static func start(
         _ identity: Authority.Identity, files: [String: [UInt8]] = ["file": Array("bytes".utf8)],
-        servesHTTP2: Bool = false
+        servesHTTP2: Bool = false, directives: String = ""
     ) async throws -> SecureOrigin {
         let directory = try TemporaryDirectory()
         for (name, bytes) in files { try directory.write(bytes, to: "root/\(name)") }
@@ -36,6 +37,7 @@ final class SecureOrigin: Sendable {
                     ssl_certificate \(identity.certificate);
                     ssl_certificate_key \(identity.key);
                     root "\(directory.file("root"))";
+                    \(directives)
                 }
             }
             """, to: "nginx.conf")
