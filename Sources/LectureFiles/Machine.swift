@@ -13,10 +13,11 @@ package struct SystemClock: LectureClock {
 
     package func minuteOfWeek(_ time: Timestamp) -> Int {
         var seconds = time_t(time.milliseconds / 1000)
-        var local = tm()
+        var local = unsafe tm()
         unsafe localtime_r(&seconds, &local)
         // `tm_wday` counts from Sunday.
-        return Int((local.tm_wday + 6) % 7) * 1440 + Int(local.tm_hour) * 60 + Int(local.tm_min)
+        let (day, hour, minute) = unsafe (Int(local.tm_wday + 6) % 7, Int(local.tm_hour), Int(local.tm_min))
+        return day * 1440 + hour * 60 + minute
     }
 
     package func boot() -> BootInstant {
