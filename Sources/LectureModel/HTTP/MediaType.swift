@@ -1,0 +1,32 @@
+/// The media type of an answer, lower-cased and without parameters (RFC 9110 section 8.3.1).
+package struct MediaType: Hashable, Sendable {
+    /// Type and subtype, for example `video/mp4`.
+    package let essence: String
+
+    /// Reads a `Content-Type` value.
+    ///
+    /// - Parameter value: the field value; parameters behind `;` are dropped.
+    package init?(_ value: String) {
+        let essence = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        let parts = FieldText.trimmed(Substring(essence)).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ FieldText.isToken($0) }) else { return nil }
+        self.essence = FieldText.lowercased("\(parts[0])/\(parts[1])")
+    }
+
+    /// The media type of a content descriptor.
+    package static let descriptor = "application/vnd.lecturekit.descriptor+json"
+
+    /// Whether this is a content descriptor.
+    package var isDescriptor: Bool { essence == Self.descriptor }
+
+    /// Whether this is an HLS playlist (RFC 8216 section 4, with the older spellings).
+    package var isPlaylist: Bool {
+        ["application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl"].contains(essence)
+    }
+
+    /// Whether this is a page for people.
+    package var isPage: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+
+    /// Whether this is a body of several ranges.
+    package var isMultipartRanges: Bool { essence == "multipart/byteranges" }
+}

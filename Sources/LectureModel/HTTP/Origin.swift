@@ -1,0 +1,159 @@
+/// The parts of an absolute URL (RFC 3986 appendix B), split and not decoded.
+package struct URLParts: Hashable, Sendable {
+    /// The scheme, lower-cased.
+    package let scheme: String
+    /// User information, host and port, as written.
+    package let authority: String
+    /// The path, empty or beginning with `/`.
+    package let path: String
+    /// The query without its `?`, nil when there is none.
+    package let query: String?
+    /// The fragment without its `#`, nil when there is none.
+    package let fragment: String?
+
+    /// The longest URL in bytes.
+    package static let limit = 8192
+
+    /// Splits a URL.
+    ///
+    /// - Parameter url: an absolute URL with an authority.
+    /// - Throws: `LectureError(.urlInvalid)` when it is longer than 8,192 bytes, holds white space, a control character
+    ///   or a backslash (which browsers read as a slash), or has no `scheme://`.
+    package init(_ url: String) throws(LectureError) {
+        guard url.utf8.count <= Self.limit else { throw LectureError(.urlInvalid, detail: "a URL above 8192 bytes") }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
+            throw LectureError(.urlInvalid, detail: "a URL with white space, a control character or a backslash")
+        }
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url[colon...].utf8.starts(with: "://".utf8),
+            let first = url.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A,
+            url[..<colon].utf8.allSatisfy(Self.isSchemeByte)
+        else { throw LectureError(.urlInvalid, detail: "no 'scheme://'") }
+        scheme = FieldText.lowercased(url[..<colon])
+        var rest = url[url.utf8.index(colon, offsetBy: 3)...]
+        fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
+        query = Self.cut(&rest, at: UInt8(ascii: "?"))
+        let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        authority = String(rest[..<slash])
+        path = String(rest[slash...])
+    }
+
+    /// The last part of the path, undecoded and possibly empty.
+    package var lastPathPart: Substring {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? ""
+    }
+
+    private static func cut(_ rest: inout Substring, at separator: UInt8) -> String? {
+        guard let index = rest.utf8.firstIndex(of: separator) else { return nil }
+        defer { rest = rest[..<index] }
+        return String(rest[rest.utf8.index(after: index)...])
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+}
+
+/// Scheme, host and port of a URL (RFC 6454 section 4): what limits, waits and credentials belong to.
+package struct Origin: Hashable, Sendable {
+    /// `http` or `https`.
+    package let scheme: String
+    /// The host in lower case; an IPv6 address without its brackets.
+    package let host: String
+    /// The port, the scheme's default filled in.
+    package let port: UInt16
+
+    /// Takes the origin of an http or https URL, in which user information plays no part.
+    ///
+    /// - Parameter url: an absolute URL, at most 8,192 bytes.
+    /// - Throws: `LectureError(.urlScheme)` for another scheme, `LectureError(.urlInvalid)` for anything else.
+    package init(url: String) throws(LectureError) {
+        try self.init(URLParts(url))
+    }
+
+    /// Takes the origin of a URL that was split already.
+    ///
+    /// - Parameter parts: the parts of an absolute URL.
+    /// - Throws: as ``init(url:)``.
+    package init(_ parts: URLParts) throws(LectureError) {
+        let standard: UInt16
+        switch parts.scheme {
+        case "http": standard = 80
+        case "https": standard = 443
+        default: throw LectureError(.urlScheme, detail: "scheme '\(parts.scheme.prefix(32))'")
+        }
+        var place = parts.authority[...]
+        if let at = place.utf8.lastIndex(of: UInt8(ascii: "@")) { place = place[place.utf8.index(after: at)...] }
+        let (name, digits) = try Self.split(place)
+        scheme = parts.scheme
+        host = try Self.host(name)
+        port = try Self.port(digits, standard: standard)
+    }
+
+    /// The origin as text, the default port left out: `https://host`, `http://[::1]:8080`.
+    package var text: String {
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        let isStandard = port == (scheme == "https" ? 443 : 80)
+        return isStandard ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+    }
+
+    private static func split(_ place: Substring) throws(LectureError) -> (host: Substring, port: Substring?) {
+        let hostEnd: Substring.Index
+        if place.utf8.first == UInt8(ascii: "[") {
+            guard let bracket = place.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+                throw LectureError(.urlInvalid, detail: "an address without ']'")
+            }
+            hostEnd = place.utf8.index(after: bracket)
+        } else {
+            hostEnd = place.utf8.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex
+        }
+        let rest = place[hostEnd...]
+        guard rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") else {
+            throw LectureError(.urlInvalid, detail: "text behind the host")
+        }
+        return (place[..<hostEnd], rest.isEmpty ? nil : rest.dropFirst())
+    }
+
+    private static func host(_ name: Substring) throws(LectureError) -> String {
+        if name.utf8.first == UInt8(ascii: "[") {
+            let address = name.dropFirst().dropLast()
+            let isAddress = address.utf8.allSatisfy {
+                Hexadecimal.digit($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
+            guard isAddress, address.utf8.contains(UInt8(ascii: ":")) else {
+                throw LectureError(.urlInvalid, detail: "no IPv6 address between the brackets")
+            }
+            return FieldText.lowercased(address)
+        }
+        // Letters of other scripts are left to libcurl's IDN; percent signs in a host only serve to hide it.
+        let isName = name.utf8.allSatisfy { byte in
+            byte >= 0x80 || isNameByte(byte)
+        }
+        guard !name.isEmpty, name.utf8.count <= 255, isName else {
+            throw LectureError(.urlInvalid, detail: "no usable host")
+        }
+        return name.lowercased()
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    private static func port(_ digits: Substring?, standard: UInt16) throws(LectureError) -> UInt16 {
+        guard let digits, !digits.isEmpty else { return standard }
+        guard case .value(let value) = FieldText.decimal(digits), let port = UInt16(exactly: value), port > 0 else {
+            throw LectureError(.urlInvalid, detail: "no usable port")
+        }
+        return port
+    }
+}
+
+extension Origin: CustomStringConvertible {
+    /// The same as ``text``.
+    package var description: String { text }
+}
