@@ -56,7 +56,8 @@ let package = Package(
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
-        .testTarget(name: "LectureDownloadTests", dependencies: ["LectureDownload", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureDownloadTests", dependencies: ["LectureDownload", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(
@@ -64,7 +65,8 @@ let package = Package(
             dependencies: ["LectureStore", "LectureSQLite", "SchemaMigrations", "LectureModel", "LectureTestSupport"],
             exclude: ["Fixtures"]),
         .testTarget(
-            name: "LectureFilesTests", dependencies: ["LectureFiles", "LectureCrypto", "LectureModel", "LectureTestSupport"]),
+            name: "LectureFilesTests",
+            dependencies: ["LectureFiles", "LectureCrypto", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureTransportTests", dependencies: ["LectureTransport", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),

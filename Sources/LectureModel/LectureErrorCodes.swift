@@ -21,7 +21,8 @@ extension LectureError.Code {
     public static let readFile = Self(-8610, "read_file", "a file cannot be read", "Check the disk and the file.")
     /// A file could not be written.
     public static let writeFile = Self(
-        -8611, "write_file", "a file cannot be written", "Check the disk and its permissions, then run the command again.")
+        -8611, "write_file", "a file cannot be written",
+        "Check the disk and its permissions, then run the command again.")
     /// An argument has no usable value.
     public static let parameter = Self(-8613, "parameter", "an argument has no usable value", "See --help.")
     /// A content was used before it was loaded.
@@ -91,7 +92,8 @@ extension LectureError.Code {
         "Mount it writable, or give another directory with --store.")
     /// A migration differs from the one that was applied.
     public static let migrationChanged = Self(
-        -20005, "migration_changed", "the store came up through other migrations than this program's; nothing was changed",
+        -20005, "migration_changed",
+        "the store came up through other migrations than this program's; nothing was changed",
         "Use the version that made it.")
     /// Another process held the database for too long.
     public static let storeBusy = Self(
@@ -211,7 +213,8 @@ extension LectureError.Code {
         -20051, "server_wait", "the server asks to wait", "It is tried again by itself when the time has come.")
     /// Outside the timetable.
     public static let schedule = Self(
-        -20052, "schedule", "the timetable does not allow downloads now", "It goes on by itself, or change --timetable.")
+        -20052, "schedule", "the timetable does not allow downloads now",
+        "It goes on by itself, or change --timetable.")
     /// The deadline has passed.
     public static let deadline = Self(
         -20053, "deadline", "the deadline passed before everything was complete", "Run the command again to go on.")
@@ -232,10 +235,15 @@ extension LectureError.Code {
     /// - Returns: the code −8000 − `curl`.
     public static func transfer(_ curl: Int) -> Self {
         switch curl {
-        case 5, 6: Self(-8000 - curl, "resolve", "the server's name cannot be resolved", "Check the URL and the network.")
+        case 5, 6:
+            Self(-8000 - curl, "resolve", "the server's name cannot be resolved", "Check the URL and the network.")
         case 7: Self(-8007, "connect", "the server cannot be reached", "Check the URL, the port and the network.")
-        case 18: Self(-8018, "partial", "the connection ended before the whole answer came", "It is tried again by itself.")
-        case 28: Self(-8028, "timeout", "the server was silent for too long", "Check the network, or raise network.timeout_s.")
+        case 18:
+            Self(-8018, "partial", "the connection ended before the whole answer came", "It is tried again by itself.")
+        case 28:
+            Self(
+                -8028, "timeout", "the server was silent for too long",
+                "Check the network, or raise network.timeout_s.")
         case 35, 53, 58, 59, 60, 66, 77, 80, 83, 90, 91:
             Self(
                 -8000 - curl, "tls", "a secure connection cannot be made",
@@ -266,14 +274,17 @@ extension LectureError.Code {
 extension LectureError.Code {
     /// Every code with a number of its own; the families ``transfer(_:)`` and ``status(_:)`` come on top.
     public static let all: [Self] = [
-        .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded, .cancelled,
-        .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading, .descriptorUnreadable,
+        .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded,
+        .cancelled,
+        .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading,
+        .descriptorUnreadable,
         .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
         .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
         .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
         .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
         .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
-        .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable, .nameRefused,
+        .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
+        .nameRefused,
         .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
     ]
 
@@ -286,7 +297,10 @@ extension LectureError.Code {
         switch -number {
         case 8001...8099: return .transfer(-number - 8000)
         case 8300...8599: return .status(-number - 8000)
-        default: return Self(number, "code_\(-number)", "an error this version does not know", "See the version's notes.")
+        default:
+            return Self(
+                number, "code_\(-number)", "an error this version does not know",
+                "See the version's notes.")
         }
     }
 }

@@ -1,0 +1,164 @@
+/// An immutable picture of one content as it stood in the store at one moment.
+public struct Content: Sendable, Hashable {
+    /// The identity.
+    public var key: ContentKey
+    /// Where it was asked for.
+    public var sourceURL: String
+    /// The title, or the last part of the URL.
+    public var title: String
+    /// The course it belongs to; empty when unknown.
+    public var course: String
+    /// The teacher; empty when unknown.
+    public var teacher: String
+    /// The virtual folder, `a/b/c`; empty at top level.
+    public var folder: String
+    /// What it is to a learner.
+    public var type: ContentType
+    /// Where it is on its way.
+    public var state: ItemState
+    /// Why it is stopped; nil unless ``state`` is stopped.
+    public var stopReason: StopReason?
+    /// What went wrong last; nil when nothing did.
+    public var error: LectureError?
+    /// −100 (last) … 100 (first).
+    public var priority: Int
+    /// The place in the queue among those of the same priority.
+    public var position: Int64
+    /// Bytes of all its resources; nil until known.
+    public var totalBytes: Int64?
+    /// Bytes that are durable on the disk with their proof.
+    public var provenBytes: Int64
+    /// Chunks of all its resources; 0 until known.
+    public var totalChunks: Int
+    /// Chunks that are durable on the disk with their proof.
+    public var provenChunks: Int
+    /// Attempts since bytes were last gained.
+    public var attempts: Int
+    /// When it is tried again; nil when no attempt is planned.
+    public var nextAttempt: Timestamp?
+    /// The SHA-256 of the media, 32 bytes; nil when never computed.
+    public var sha256: [UInt8]?
+    /// Playing time; nil when unknown.
+    public var duration: Duration?
+    /// When it was registered.
+    public var added: Timestamp
+    /// When it became complete; nil until then.
+    public var completed: Timestamp?
+
+    /// Makes a picture of a content.
+    package init(key: ContentKey, sourceURL: String, title: String, state: ItemState, added: Timestamp) {
+        self.key = key
+        self.sourceURL = sourceURL
+        self.title = title
+        course = ""
+        teacher = ""
+        folder = ""
+        type = .downloading
+        self.state = state
+        priority = 0
+        position = 0
+        provenBytes = 0
+        totalChunks = 0
+        provenChunks = 0
+        attempts = 0
+        self.added = added
+    }
+}
+
+/// Which contents a list shows.
+public struct ContentFilter: Sendable, Hashable {
+    /// Only these states; empty means all.
+    public var states: Set<ItemState> = []
+    /// Only this type.
+    public var type: ContentType?
+    /// Only this course.
+    public var course: String?
+    /// Only this folder.
+    public var folder: String?
+    /// Only those completed at or after this time.
+    public var completedSince: Timestamp?
+
+    /// A filter that lets everything pass.
+    public init() {}
+}
+
+/// The order of a list. Equal elements come in the order they were registered.
+public enum ContentSort: String, Sendable, CaseIterable {
+    /// As registered.
+    case added
+    /// By title, letter case ignored.
+    case title
+    /// Latest completed first, unfinished ones last.
+    case downloaded
+    /// Largest first, unknown sizes last.
+    case size
+    /// Highest priority first, then queue position.
+    case priority
+}
+
+/// One page of a list.
+public struct ContentPage: Sendable, Hashable {
+    /// How many to pass by.
+    public var offset: Int
+    /// How many at the most.
+    public var limit: Int
+
+    /// Makes a page.
+    ///
+    /// - Parameters:
+    ///   - offset: how many to pass by.
+    ///   - limit: how many at the most.
+    public init(offset: Int = 0, limit: Int = .max) {
+        self.offset = offset
+        self.limit = limit
+    }
+}
+
+/// One request to a server, kept for `why`.
+public struct Attempt: Sendable, Hashable {
+    /// When it began.
+    public var at: Timestamp
+    /// How long it took.
+    public var duration: Duration
+    /// Scheme, host and port, without path and query.
+    public var origin: String
+    /// The HTTP status; nil when none came.
+    public var status: Int?
+    /// libcurl's result code; 0 when the transfer itself went well.
+    public var curlCode: Int
+    /// Bytes of body that came.
+    public var bytes: Int64
+    /// The first byte asked for.
+    public var rangeFirst: Int64
+    /// How many bytes were asked for; nil for an open range.
+    public var rangeCount: Int64?
+    /// What was decided: `continued`, `retry`, `wait`, `renew`, `redirect`, `restart`, `failed`, `done`, `split` …
+    public var decision: String
+    /// Why, as a short sentence without user data.
+    public var detail: String
+
+    /// Makes a record of an attempt.
+    package init(at: Timestamp, origin: String, decision: String) {
+        self.at = at
+        self.origin = origin
+        self.decision = decision
+        duration = .zero
+        curlCode = 0
+        bytes = 0
+        rangeFirst = 0
+        detail = ""
+    }
+}
+
+/// How many contents are in which state, and how many bytes they hold.
+public struct StoreStatus: Sendable, Hashable {
+    /// Contents by state.
+    public var counts: [ItemState: Int] = [:]
+    /// Bytes that are durable with their proof.
+    public var provenBytes: Int64 = 0
+    /// Bytes of all contents whose size is known.
+    public var totalBytes: Int64 = 0
+
+    /// An empty store.
+    package init() {}
+}

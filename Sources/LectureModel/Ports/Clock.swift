@@ -1,0 +1,13 @@
+/// Where time comes from. Tests and simulations bring their own.
+package protocol LectureClock: Sendable {
+    /// The wall clock, which may be wrong.
+    func now() -> Timestamp
+    /// The clock that only runs forward, suspend included.
+    func boot() -> BootInstant
+}
+
+/// Where chance comes from: jitter and nonces that need no secrecy. Simulations seed it.
+package protocol RandomSource: Sendable {
+    /// 64 random bits.
+    func next() -> UInt64
+}

@@ -1,0 +1,377 @@
+/// A content as the engine works on it.
+package struct ItemRecord: Sendable {
+    package var id: ContentID
+    package var content: Content
+    package var desire: Desire
+    /// Whether the source is a gateway link that answers a descriptor.
+    package var isGateway: Bool
+    /// Whether the source has told what it is.
+    package var isLoaded: Bool
+    package var headers: [String: String]
+    package var expectedSHA256: [UInt8]?
+    package var expectedBytes: Int64?
+    /// When the waiting time was set; with `content.nextAttempt` it survives a clock that is set back.
+    package var waitSet: Timestamp?
+    package var fence: Int64
+    /// The playable version, when there is one.
+    package var currentVersion: VersionID?
+
+    /// Makes a record.
+    package init(id: ContentID, content: Content, desire: Desire, fence: Int64) {
+        self.id = id
+        self.content = content
+        self.desire = desire
+        self.fence = fence
+        isGateway = false
+        isLoaded = false
+        headers = [:]
+    }
+
+    /// The right to change this content.
+    package var lease: ContentLease { ContentLease(content: id, fence: fence) }
+}
+
+/// The state of an item as it is to be stored. Cross-field rules: a stop reason exactly with `stopped`; an error with
+/// `failed`.
+package struct ItemStatus: Sendable, Hashable {
+    package var state: ItemState
+    package var stopReason: StopReason?
+    package var error: LectureError?
+    /// Attempts since bytes were last gained.
+    package var attempts: Int
+    package var nextAttempt: Timestamp?
+    package var waitSet: Timestamp?
+
+    /// Makes a status.
+    package init(
+        _ state: ItemState, stopReason: StopReason? = nil, error: LectureError? = nil, attempts: Int = 0,
+        nextAttempt: Timestamp? = nil, waitSet: Timestamp? = nil
+    ) {
+        self.state = state
+        self.stopReason = stopReason
+        self.error = error
+        self.attempts = attempts
+        self.nextAttempt = nextAttempt
+        self.waitSet = waitSet
+    }
+}
+
+/// A resource of a version.
+package struct ResourceRecord: Sendable {
+    /// How far a resource is. Raw values are stored: frozen, never reused.
+    package enum State: Int, Sendable, CaseIterable {
+        /// Known, nothing planned.
+        case absent = 0
+        /// Its length and its place on the disk are fixed.
+        case planned = 1
+        /// All chunks are proven.
+        case proven = 2
+        /// It stands under its final name.
+        case placed = 3
+        /// It cannot be had; only for resources that are not required.
+        case failed = 4
+    }
+
+    package var id: ResourceID
+    package var version: VersionID
+    package var content: ContentID
+    package var role: ResourceRole
+    /// A name for people, for example a subtitle's.
+    package var name: String
+    package var state: State
+    /// Relative to the store; empty until planned.
+    package var path: String
+    package var total: UInt64?
+    package var chunkBytes: UInt64
+    package var provenChunks: Int
+    package var provenBytes: UInt64
+    /// The stored validator: the strong entity tag, the `Last-Modified` text.
+    package var entityTag: String?
+    package var lastModified: String?
+    package var expectedSHA256: [UInt8]?
+    package var expectedBytes: UInt64?
+    package var sha256: [UInt8]?
+    package var mediaType: String?
+    package var acceptsRanges: Bool
+
+    /// Makes a record of a resource nothing is known of.
+    package init(id: ResourceID, version: VersionID, content: ContentID, role: ResourceRole) {
+        self.id = id
+        self.version = version
+        self.content = content
+        self.role = role
+        name = ""
+        state = .absent
+        path = ""
+        chunkBytes = 1 << 20
+        provenChunks = 0
+        provenBytes = 0
+        acceptsRanges = false
+    }
+}
+
+/// A resource that a version needs, before it has a row.
+package struct ResourceWish: Sendable, Hashable {
+    package var role: ResourceRole
+    package var name: String
+    package var urls: [String]
+    package var expectedSHA256: [UInt8]?
+    package var expectedBytes: UInt64?
+    package init(role: ResourceRole, name: String, urls: [String]) {
+        self.role = role
+        self.name = name
+        self.urls = urls
+    }
+}
+
+/// A URL of a resource, with its life time. Rank 0 is tried first.
+package struct URLLeaseRecord: Sendable, Hashable {
+    /// What is known of it. Raw values are stored: frozen, never reused.
+    package enum State: Int, Sendable, CaseIterable {
+        /// May be used.
+        case usable = 0
+        /// Was refused (401, 403, 404, 410); needs the resolver.
+        case refused = 1
+        /// Served other bytes than the rest; never used again.
+        case disagrees = 2
+    }
+
+    package var id: URLLeaseID
+    package var resource: ResourceID
+    package var url: String
+    package var rank: Int
+    package var state: State
+    package var expires: Timestamp?
+
+    /// Makes a record.
+    package init(id: URLLeaseID, resource: ResourceID, url: String, rank: Int, state: State, expires: Timestamp?) {
+        self.id = id
+        self.resource = resource
+        self.url = url
+        self.rank = rank
+        self.state = state
+        self.expires = expires
+    }
+}
+
+/// What is remembered of a server across runs.
+package struct OriginRecord: Sendable, Hashable {
+    package var origin: String
+    /// How many requests at once it takes.
+    package var limit: Int
+    /// Until when it asks to be left alone, and when it asked.
+    package var waitUntil: Timestamp?
+    package var waitSet: Timestamp?
+
+    /// Makes a record.
+    package init(origin: String, limit: Int, waitUntil: Timestamp? = nil, waitSet: Timestamp? = nil) {
+        self.origin = origin
+        self.limit = limit
+        self.waitUntil = waitUntil
+        self.waitSet = waitSet
+    }
+}
+
+/// What a gateway's descriptor or a first answer tells about a content, to be stored. Nil leaves what is stored.
+package struct ContentFacts: Sendable, Hashable {
+    package var key: ContentKey?
+    package var title: String?
+    package var course: String?
+    package var teacher: String?
+    package var company: String?
+    package var synopsis: String?
+    package var descriptionURL: String?
+    package var duration: Duration?
+    package var width: Int?
+    package var height: Int?
+    package var type: ContentType?
+    /// The descriptor as it came, so that members this version does not know are kept.
+    package var descriptor: String?
+    package init() {}
+}
+
+/// What one command wants, counted.
+package struct RunSummary: Sendable, Hashable {
+    package var counts: [ItemState: Int] = [:]
+    /// Stopped items by reason.
+    package var stops: [StopReason: Int] = [:]
+    package var bytesProven: Int64 = 0
+    package var bytesTotal: Int64 = 0
+    package init() {}
+}
+
+/// The store as the download engine needs it. Confined to one executor; every method is synchronous, since the engine
+/// runs where the store's writer lives. Every method throws ``LectureError``; those that take a ``ContentLease`` throw
+/// ``LectureError/Code/leaseLost`` and change nothing when the fence is old.
+package protocol DownloadIndex: AnyObject {
+    /// Runs `body` as one durable transaction (`BEGIN IMMEDIATE`, WAL, `synchronous=FULL`); rolls back when it throws.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result
+
+    // MARK: Owners, runs, leases
+
+    /// Makes a row for this run of this program. The number names its byte in the lock file.
+    func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID
+    /// Deletes an owner and its runs; items it had leased in flight go back to `queued`.
+    func dismissOwner(_ owner: OwnerID, now: Timestamp) throws
+    /// All owners with a row, this one included.
+    func owners() throws -> [OwnerID]
+    /// Makes a run: the set of contents that one command wants.
+    func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID
+    /// Adds a content to a run.
+    func join(_ run: RunID, content: ContentID) throws
+    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many.
+    func joinUnfinished(_ run: RunID) throws -> Int
+    /// Leases up to `limit` contents of the run that are due now: queued, with `next_attempt` passed (or set more than
+    /// its own length ago, see `wait_set`), not leased; priority first, then position. Raises each fence by one.
+    func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord]
+    /// Leases one content whatever its place in the queue, unless another owner has it (then nil).
+    func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord?
+    /// Gives a lease back.
+    func release(_ lease: ContentLease) throws
+    /// The earliest `next_attempt` among queued contents of the run that are not leased; nil when there is none.
+    func nextDue(run: RunID) throws -> Timestamp?
+    /// How many contents of the run are queued (due or not) without a lease, and how many another owner has leased.
+    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
+    /// What is wanted now of the contents this owner has leased and of whose desire is not `fetch`.
+    func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)]
+    /// Changes when another connection has committed (`PRAGMA data_version`).
+    func dataVersion() throws -> Int64
+
+    // MARK: Contents
+
+    /// Registers a wish, or finds the content it means: by key if given, else by `identity`. A content that is not
+    /// complete becomes `queued` with desire `fetch`, its attempts and waiting time forgotten, unless it is leased.
+    ///
+    /// - Parameters:
+    ///   - request: the wish.
+    ///   - derivedKey: the key to use when the wish has none.
+    ///   - identity: what repeated wishes for the same source have in common.
+    ///   - isGateway: whether the URL is a gateway link.
+    ///   - now: the wall clock.
+    /// - Returns: the row, its key, and what became of the wish.
+    /// - Throws: ``LectureError``.
+    func enqueue(
+        _ request: DownloadRequest, derivedKey: ContentKey, identity: [UInt8], isGateway: Bool, now: Timestamp
+    ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
+    /// The content with this key.
+    func item(_ key: ContentKey) throws -> ItemRecord?
+    /// The content of this row.
+    func item(_ id: ContentID) throws -> ItemRecord?
+    /// Stores a state.
+    func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws
+    /// Stores what the source told, and marks the content loaded. When `facts.key` already belongs to another content,
+    /// nothing is changed and that content's row is answered: the caller merges.
+    func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID?
+    /// Replaces this content in every run by another and deletes it; for two sources that turn out to be one content.
+    func merge(_ lease: ContentLease, into other: ContentID) throws
+    /// Stores a desire; a content nobody has leased follows at once (`pause` and `cancel` → stopped(user); `fetch` →
+    /// queued unless complete). Answers false for an unknown key.
+    func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool
+    /// As above, for every content that is not complete (all, for `remove`; samples only when told; cancelled ones are
+    /// spared by `fetch`). Answers how many were changed.
+    func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int
+    /// Stores a priority, or a place in the queue relative to another content.
+    func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool
+    /// Moves a content before (or to the very first or last place when nil is given) another.
+    func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool
+    /// Contents whose desire is `remove` and that nobody else has leased.
+    func contentsToRemove(limit: Int) throws -> [ContentID]
+    /// Deletes a content with everything below it. The files must be gone before.
+    func deleteContent(_ lease: ContentLease) throws
+    /// Where the finished bytes shall also stand.
+    func outputs(_ content: ContentID) throws -> [String]
+    /// An output is done.
+    func deleteOutput(_ content: ContentID, path: String) throws
+
+    // MARK: Versions and resources
+
+    /// The version being built, with its resources; nil when there is none.
+    func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])?
+    /// The resources of a version, media first.
+    func resources(_ version: VersionID) throws -> [ResourceRecord]
+    /// Begins a version with these resources. A version that is being built must not exist.
+    func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID
+    /// Makes a version discarded and answers the paths of its files, which the caller deletes and then forgets.
+    func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String]
+    /// Deletes the rows of a discarded version.
+    func forgetVersion(_ version: VersionID) throws
+    /// Discarded and superseded versions whose files may still be there, with the paths.
+    func discardedVersions() throws -> [(VersionID, [String])]
+    /// Stores length, place, chunk size, validator and what else the first answer told; state `planned` (or `absent`).
+    func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws
+    /// Proven chunk numbers and proofs, in order.
+    func chunks(_ resource: ResourceID) throws -> [WrittenChunk]
+    /// Marks chunks proven; also raises the content's and the resource's counters. Repeats are fine.
+    ///
+    /// - Parameters:
+    ///   - lease: the right to do so.
+    ///   - resource: the row.
+    ///   - chunks: durable chunks.
+    ///   - bytes: their length together.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
+    func markProven(
+        _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp) throws
+    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went.
+    func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
+    /// The version becomes current, the former one superseded; the content completed.
+    func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws
+    /// A complete content is built again in place: its current version becomes `building`, its media resource
+    /// `planned`, the content `queued`; for repairs. The caller has taken the damaged chunks out before.
+    func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws
+
+    // MARK: URLs, attempts, servers, settings
+
+    /// The URLs of a resource, by rank.
+    func urlLeases(_ resource: ResourceID) throws -> [URLLeaseRecord]
+    /// Replaces the URLs of a resource.
+    func replaceURLLeases(
+        _ lease: ContentLease, _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp) throws
+    /// Stores what became of a URL.
+    func setURLLease(_ id: URLLeaseID, state: URLLeaseRecord.State, rank: Int) throws
+    /// Keeps one attempt; the oldest beyond 100 of a content go.
+    func record(_ attempt: Attempt, content: ContentID, resource: ResourceID?) throws
+    /// What is remembered of a server.
+    func origin(_ origin: String) throws -> OriginRecord?
+    /// Stores what is to be remembered of a server.
+    func setOrigin(_ origin: OriginRecord, now: Timestamp) throws
+    /// A setting of the queue.
+    func setting(_ name: String) throws -> String?
+    /// Stores a setting of the queue; nil deletes it.
+    func setSetting(_ name: String, _ value: String?) throws
+    /// Bytes of all planned resources that are not discarded: what the quota counts.
+    func plannedBytes() throws -> UInt64
+
+    // MARK: Questions
+
+    /// What a run wants, counted.
+    func summary(_ run: RunID) throws -> RunSummary
+    /// Contents of a run in one state, in queue order.
+    func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content]
+}
+
+/// The store as lists and questions need it: read-only, on its own connection, so that a page never waits for a write.
+package protocol ContentQueries: AnyObject {
+    /// One page of contents.
+    func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content]
+    /// How many contents pass the filter.
+    func count(_ filter: ContentFilter) throws -> Int
+    /// The content with this key.
+    func item(_ key: ContentKey) throws -> ItemRecord?
+    /// The content whose source has this identity.
+    func key(identity: [UInt8]) throws -> ContentKey?
+    /// Counts by state and bytes.
+    func status() throws -> StoreStatus
+    /// The latest attempts, latest first.
+    func attempts(_ key: ContentKey, limit: Int) throws -> [Attempt]
+    /// The resources of the current version (or, without one, of the one being built), media first.
+    func resources(_ key: ContentKey) throws -> [ResourceRecord]
+    /// Proven chunk numbers and proofs, in order.
+    func chunks(_ resource: ResourceID) throws -> [WrittenChunk]
+    /// The owner that has leased the content.
+    func leaseOwner(_ key: ContentKey) throws -> (owner: OwnerID, pid: Int, command: String)?
+    /// What is remembered of a server.
+    func origin(_ origin: String) throws -> OriginRecord?
+    /// Changes when another connection has committed (`PRAGMA data_version`).
+    func dataVersion() throws -> Int64
+}
