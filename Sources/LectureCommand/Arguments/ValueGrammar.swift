@@ -1,3 +1,5 @@
+import LectureModel
+
 /// What a value on the command line may look like. Checked by the parser, so that a command never starts with a value
 /// it cannot use; completions know from it what to offer.
 package enum ValueGrammar: Sendable, Equatable {
@@ -94,7 +96,7 @@ package enum ValueGrammar: Sendable, Equatable {
         case .byteRange:
             return ByteRangeRequest(text) == nil ? "must be a byte range such as 0-1023, 4096- or -500" : nil
         case .sha256:
-            return text.utf8.count == 64 && text.utf8.allSatisfy(Self.isHexDigit)
+            return text.utf8.count == 64 && Hexadecimal.bytes(text) != nil
                 ? nil : "must be a SHA-256, 64 hexadecimal digits"
         case .header:
             return Self.headerProblem(text)
@@ -119,33 +121,14 @@ package enum ValueGrammar: Sendable, Equatable {
             : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
     }
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
-
     /// A field name is a token and the value holds no control character (RFC 9110, sections 5.1 and 5.5): a line end
     /// here would smuggle a second header into the request.
     private static func headerProblem(_ text: String) -> String? {
         let form = "must have the form 'Name: value', without line ends"
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return form }
-        let name = text.utf8[..<colon]
-        guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return form }
+        guard FieldText.isToken(text[..<colon]) else { return form }
         let value = text.utf8[text.utf8.index(after: colon)...]
         return value.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) } ? nil : form
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 
     private static func urlProblem(_ text: String, schemes: [String] = ["http", "https"]) -> String? {

@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// A value behind a lock. The one lock of the house: a `pthread_mutex_t`, since `Synchronization.Mutex` gives false
 /// alarms under ThreadSanitizer on Linux.
