@@ -61,7 +61,8 @@ package struct ArgumentParser {
         let value = name.count == word.count ? nil : String(word.dropFirst(name.count + 1))
         if let option = option(long: name) {
             try take(option, shown: "--\(name)", value: value)
-        } else if name.hasPrefix("no-"), let option = option(long: String(name.dropFirst(3))), case .flag = option.kind {
+        } else if name.hasPrefix("no-"), let option = option(long: String(name.dropFirst(3))), case .flag = option.kind
+        {
             guard value == nil else { throw failure("Option '--\(name)' takes no value.") }
             command.flags[option.long] = false
         } else {
@@ -183,7 +184,8 @@ package struct ArgumentParser {
             return
         }
         let minimum = spec.arguments.reduce(0) { $0 + $1.minimum }
-        let maximum = spec.arguments.reduce(0 as Int?) { sum, next in sum.flatMap { sum in next.maximum.map { sum + $0 } } }
+        let isOpen = spec.arguments.contains { $0.maximum == nil }
+        let maximum = isOpen ? nil : spec.arguments.reduce(0) { $0 + ($1.maximum ?? 0) }
         if count < minimum {
             let names = spec.arguments.map(\.usage).joined(separator: " ")
             let other = spec.flagInsteadOfArguments.map { " or '--\($0)'" } ?? ""

@@ -51,7 +51,8 @@ extension CommandTable {
         examples: [
             ExampleSpec("lecturectl precache course.jsonl --jobs 8", "fetch a course, eight lectures at once"),
             ExampleSpec(
-                "lecturectl precache https://example.org/a.mp4 --output a.mp4", "fetch one file and put it here as well"),
+                "lecturectl precache https://example.org/a.mp4 --output a.mp4", "fetch one file and put it here as well"
+            ),
             ExampleSpec(
                 "lecturectl precache course.csv --timetable '02:00-06:00=full, else=2M'", "spare the line by day"),
         ])
@@ -98,7 +99,7 @@ extension CommandTable {
             "Every proven range is read and hashed. Damage is located to the range; with --repair only damaged ranges "
                 + "are fetched again. Ends with status 65 when damage is left."
         ],
-        arguments: [keys], 
+        arguments: [keys],
         options: [
             everything("Verify all complete contents."),
             .flag("repair", help: "Fetch damaged ranges again."),

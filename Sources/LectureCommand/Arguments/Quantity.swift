@@ -1,3 +1,5 @@
+import LectureModel
+
 /// Numbers with units, as they are typed. All arithmetic is checked: what does not fit is no quantity.
 package enum Quantity {
     /// Reads a length of time: parts of a whole number and a unit (`s`, `m`, `h`, `d`, `w`), from large to small; a
@@ -13,8 +15,9 @@ package enum Quantity {
         while !rest.isEmpty {
             let number = rest.prefix { $0.isASCII && $0.isNumber }
             rest = rest[number.endIndex...]
-            guard let count = digits(number), let letter = rest.first, let unit = secondsPerUnit(letter), unit < previous
-            else { return nil }
+            guard let count = digits(number), let unit = rest.first.flatMap(secondsPerUnit), unit < previous else {
+                return nil
+            }
             rest = rest.dropFirst()
             previous = unit
             let (product, tooLarge) = count.multipliedReportingOverflow(by: unit)
@@ -40,7 +43,8 @@ package enum Quantity {
         guard parts.count == 2 else { return bytes }
         guard (1...3).contains(parts[1].count), let decimals = digits(parts[1]) else { return nil }
         let scale: Int64 = [10, 100, 1000][parts[1].count - 1]
-        let (sum, tooLarge) = bytes.addingReportingOverflow(factor / scale * decimals + factor % scale * decimals / scale)
+        let fraction = factor / scale * decimals + factor % scale * decimals / scale
+        let (sum, tooLarge) = bytes.addingReportingOverflow(fraction)
         return tooLarge ? nil : sum
     }
 
@@ -54,10 +58,7 @@ package enum Quantity {
     }
 
     private static func digits(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-            return nil
-        }
-        return Int64(text)
+        text.utf8.allSatisfy { FieldText.digit($0) != nil } ? Int64(text) : nil
     }
 
     private static func secondsPerUnit(_ letter: Character) -> Int64? {
@@ -95,7 +96,10 @@ package enum ByteRangeRequest: Sendable, Equatable {
     /// - Parameter text: as typed.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return nil }
+        // Int64 would take a sign as well.
+        guard parts.count == 2, text.utf8.allSatisfy({ FieldText.digit($0) != nil || $0 == UInt8(ascii: "-") }) else {
+            return nil
+        }
         switch (Int64(parts[0]), Int64(parts[1])) {
         case (let first?, nil) where parts[1].isEmpty: self = .from(first, through: nil)
         case (nil, let count?) where parts[0].isEmpty && count > 0: self = .last(count)

@@ -83,7 +83,7 @@ package enum ValueGrammar: Sendable, Equatable {
                 ? nil : "must be 'auto' or a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .words(let words):
             if words.contains(text) { return nil }
-            let hint = Suggestion.nearest(to: text, among: words).map { "; did you mean '\($0)'?" } ?? ""
+            let hint = Suggestion.nearest(to: text, among: words).map { "; did you mean '\($0)'" } ?? ""
             return "must be one of \(words.joined(separator: ", "))\(hint)"
         case .duration:
             return Quantity.duration(text) == nil ? "must be a length of time such as 90s, 15m, 12h or 7d" : nil

@@ -95,7 +95,7 @@ enum BashCompletion {
         }
 
         complete -F _lecturectl lecturectl
-        """#.split(separator: "KEYFILTER", omittingEmptySubsequences: false).joined(separator: ShellCompletion.keyFilter)
+        """#.split(separator: "KEYFILTER").joined(separator: ShellCompletion.keyFilter)
 
     private static func values() -> String {
         var lines: [String] = []

@@ -19,7 +19,7 @@ package enum ManualPage {
         for (path, spec) in CommandTable.leaves { lines += command(path, spec) }
         lines += environment() + files() + exitStatus() + examples()
         lines += [
-            ".Sh SEE ALSO", ".Xr curl 1 ,", ".Xr sqlite3 1 ,", ".Xr sysexits 3",
+            ".Sh SEE ALSO", ".Xr curl 1",
             ".Sh STANDARDS", "Ranges and validators are used as", ".Rs", ".%T HTTP Semantics", ".%R RFC 9110", ".Re",
             "says.",
         ]
@@ -29,10 +29,10 @@ package enum ManualPage {
     private static func command(_ path: [String], _ spec: CommandSpec) -> [String] {
         let words = path.joined(separator: " ")
         var synopsis = ".Nm Cm \(words)"
-        if !spec.visibleOptions.isEmpty { synopsis += " Op Ar options" }
+        if !spec.visibleOptions.isEmpty { synopsis += " Oo Ar options Oc" }
         var arguments = spec.arguments.map { argument in
             let row = "Ar \(argument.name)\(argument.maximum == 1 ? "" : " ...")"
-            return argument.minimum == 0 ? "Op \(row)" : row
+            return argument.minimum == 0 ? "Oo \(row) Oc" : row
         }.joined(separator: " ")
         if let flag = spec.flagInsteadOfArguments { arguments += " | Fl -\(flag)" }
         if !arguments.isEmpty { synopsis += " \(arguments)" }
@@ -40,20 +40,19 @@ package enum ManualPage {
         lines.append(escaped(HelpPage.sentence(spec.summary)))
         for text in spec.discussion { lines += [".Pp", escaped(text)] }
         let items = spec.arguments.map { (".It Ar \($0.name)", $0.help) }
-        if !items.isEmpty { lines += [".Pp"] + list(items) }
+        if !items.isEmpty { lines += list(items) }
         return lines + options(spec.visibleOptions)
     }
 
     private static func options(_ options: [OptionSpec]) -> [String] {
         guard !options.isEmpty else { return [] }
-        return [".Pp"]
-            + list(
-                options.map { option in
-                    var names = option.short.map { ".It Fl \($0) , Fl -\(option.long)" } ?? ".It Fl -\(option.long)"
-                    // A value's name may hold blanks and quotes ('NAME: VALUE').
-                    if !option.valueName.isEmpty { names += " Ar \"\(escaped(option.valueName))\"" }
-                    return (names, option.fullHelp)
-                })
+        return list(
+            options.map { option in
+                var names = option.short.map { ".It Fl \($0) , Fl -\(option.long)" } ?? ".It Fl -\(option.long)"
+                // A value's name may hold blanks and quotes ('NAME: VALUE').
+                if !option.valueName.isEmpty { names += " Ar \"\(escaped(option.valueName))\"" }
+                return (names, option.fullHelp)
+            })
     }
 
     private static func list(_ items: [(head: String, text: String)]) -> [String] {
@@ -96,26 +95,37 @@ package enum ManualPage {
         for (position, example) in all.enumerated() {
             if position > 0 { lines.append(".Pp") }
             lines.append("\(escaped(HelpPage.sentence(example.meaning).dropLast() + ":"))")
-            lines.append(".Dl \(escaped(example.line))")
+            lines.append(".Dl \(escapedWord(example.line))")
         }
         return lines
     }
 
-    /// A text for the page: every sentence on a line of its own (mdoc(7), "Sentence spacing"), nothing taken for a
-    /// request, and only ASCII in the source.
+    /// A text for the page: every sentence begins a line (mdoc(7), "Sentence spacing"), lines stay below 80 bytes,
+    /// nothing is taken for a request, and the source is ASCII.
     ///
     /// - Parameter text: plain text.
     /// - Returns: one or more lines.
-    static func escaped(_ text: some StringProtocol) -> String {
+    static func escaped(_ text: String) -> String {
+        var words = text.split(separator: " ").map { escapedWord(String($0)) }[...]
+        var lines: [String] = []
+        while let first = words.popFirst() {
+            var line = first
+            while let next = words.first, !endsSentence(line), line.utf8.count + next.utf8.count < 78 {
+                line += " \(next)"
+                words = words.dropFirst()
+            }
+            lines.append(line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func escapedWord(_ word: String) -> String {
         var result = ""
-        for scalar in text.unicodeScalars {
+        for scalar in word.unicodeScalars {
             switch scalar {
             case "\\": result += "\\e"
             case "-": result += "\\-"
-            case "'" where result.isEmpty || result.hasSuffix("\n"): result += "\\&'"
-            case "." where result.isEmpty || result.hasSuffix("\n"): result += "\\&."
             case "\"": result += "\\(dq"
-            case " " where endsSentence(result): result += "\n"
             case _ where !scalar.isASCII: result += "\\[u\(fourHexDigits(scalar.value))]"
             default: result.unicodeScalars.append(scalar)
             }
@@ -123,7 +133,7 @@ package enum ManualPage {
         return result
     }
 
-    private static func endsSentence(_ text: String) -> Bool { text.hasSuffix(".") || text.hasSuffix(".)") }
+    private static func endsSentence(_ line: String) -> Bool { line.hasSuffix(".") || line.hasSuffix(".)") }
 
     private static func fourHexDigits(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)

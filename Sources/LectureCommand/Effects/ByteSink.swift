@@ -27,12 +27,13 @@ package struct OutputError: Error, Equatable {
 
     /// What happened and what to do.
     package var message: String {
-        let reason = switch number {
-        case ENOSPC, EDQUOT: "no space is left; free some and run the command again"
-        case EBADF: "it is closed"
-        case EIO: "the device reports an error"
-        default: "system error \(number)"
-        }
+        let reason =
+            switch number {
+            case ENOSPC, EDQUOT: "no space is left; free some and run the command again"
+            case EBADF: "it is closed"
+            case EIO: "the device reports an error"
+            default: "system error \(number)"
+            }
         return "Standard output cannot be written: \(reason)."
     }
 }
@@ -52,7 +53,8 @@ package struct FileDescriptorSink: ByteSink {
         let failure: Int32 = unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
-                let count = unsafe Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe Glibc.write(descriptor, piece.baseAddress, piece.count)
                 if count >= 0 {
                     unsafe rest = unsafe rest.dropFirst(count)
                 } else if errno == EAGAIN {

@@ -16,10 +16,10 @@ package struct CommandContext: Sendable {
     package let diagnosticsIsTerminal: Bool
     /// The present size of the terminal behind standard error.
     package let terminalSize: @Sendable () -> TerminalSize
-    /// Wall time.
-    package let now: @Sendable () -> Timestamp
-    /// The clock that only runs forward.
-    package let instant: @Sendable () -> BootInstant
+    /// Where time comes from.
+    package let clock: any LectureClock
+    /// Takes the process's signals over; nil in a context that has none.
+    package let signals: @Sendable () -> SignalWatcher?
 
     /// Makes a context; the process's own is ``process(arguments:environment:)``.
     ///
@@ -31,12 +31,12 @@ package struct CommandContext: Sendable {
     ///   - outputIsTerminal: whether `output` is a terminal.
     ///   - diagnosticsIsTerminal: whether `diagnostics` is a terminal.
     ///   - terminalSize: the present size of that terminal.
-    ///   - now: wall time.
-    ///   - instant: the clock that only runs forward.
+    ///   - clock: where time comes from.
+    ///   - signals: takes the process's signals over; called once by a command that runs long.
     package init(
         arguments: [String], environment: [String: String], output: any ByteSink, diagnostics: any ByteSink,
         outputIsTerminal: Bool, diagnosticsIsTerminal: Bool, terminalSize: @escaping @Sendable () -> TerminalSize,
-        now: @escaping @Sendable () -> Timestamp, instant: @escaping @Sendable () -> BootInstant
+        clock: any LectureClock, signals: @escaping @Sendable () -> SignalWatcher?
     ) {
         self.arguments = arguments
         self.environment = environment
@@ -45,8 +45,8 @@ package struct CommandContext: Sendable {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsIsTerminal = diagnosticsIsTerminal
         self.terminalSize = terminalSize
-        self.now = now
-        self.instant = instant
+        self.clock = clock
+        self.signals = signals
     }
 
     /// The process's own effects.
@@ -60,7 +60,7 @@ package struct CommandContext: Sendable {
             arguments: arguments, environment: environment, output: FileDescriptorSink(descriptor: 1),
             diagnostics: FileDescriptorSink(descriptor: 2), outputIsTerminal: Terminal.isTerminal(1),
             diagnosticsIsTerminal: Terminal.isTerminal(2), terminalSize: { Terminal.size(2) },
-            now: SystemClocks.now, instant: SystemClocks.instant)
+            clock: SystemClock(), signals: { SignalWatcher() })
     }
 
     /// Writes a sentence to standard error. A failure is ignored: there is no place left to report it.

@@ -40,24 +40,21 @@ package enum ProcessInput {
 }
 
 /// The system's clocks.
-package enum SystemClocks {
-    /// Wall time, UTC.
-    ///
-    /// - Returns: the time in whole milliseconds.
-    @Sendable package static func now() -> Timestamp {
+package struct SystemClock: LectureClock {
+    /// Makes a clock.
+    package init() {}
+
+    package func now() -> Timestamp {
         let time = read(CLOCK_REALTIME)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// The clock that only runs forward, suspend included.
-    ///
-    /// - Returns: nanoseconds since the machine started.
-    @Sendable package static func instant() -> BootInstant {
+    package func boot() -> BootInstant {
         let time = read(CLOCK_BOOTTIME)
         return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    private static func read(_ clock: clockid_t) -> timespec {
+    private func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
         return time
