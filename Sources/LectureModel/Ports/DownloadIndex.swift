@@ -3,11 +3,13 @@ package struct ItemRecord: Sendable {
     package var id: ContentID
     package var content: Content
     package var desire: Desire
-    /// Whether the source is a gateway link that answers a descriptor.
+    /// Whether the source is a gateway link that answers a descriptor, or has answered one.
     package var isGateway: Bool
     /// Whether the source has told what it is.
     package var isLoaded: Bool
     package var headers: [String: String]
+    /// Other URLs of the same bytes, as wished for.
+    package var mirrors: [String]
     package var expectedSHA256: [UInt8]?
     package var expectedBytes: Int64?
     /// When the waiting time was set; with `content.nextAttempt` it survives a clock that is set back.
@@ -25,6 +27,7 @@ package struct ItemRecord: Sendable {
         isGateway = false
         isLoaded = false
         headers = [:]
+        mirrors = []
     }
 
     /// The right to change this content.
@@ -228,7 +231,14 @@ package protocol DownloadIndex: AnyObject {
     func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord?
     /// Gives a lease back.
     func release(_ lease: ContentLease) throws
-    /// The earliest `next_attempt` among queued contents of the run that are not leased; nil when there is none.
+    /// Makes stopped contents of the run whose reason may pass by itself (not `user`, not `licenceRefused`) and whose
+    /// `next_attempt` is due (see ``claim(run:owner:limit:now:)``) queued again; answers how many.
+    @discardableResult
+    func requeueDue(run: RunID, now: Timestamp) throws -> Int
+    /// Gives all leases of an owner back; what was in flight becomes queued.
+    func requeueLeases(of owner: OwnerID, now: Timestamp) throws
+    /// The earliest `next_attempt` among contents of the run that are queued, or stopped for a reason that may pass by
+    /// itself, and not leased; nil when there is none. A queued content without one is due since the epoch.
     func nextDue(run: RunID) throws -> Timestamp?
     /// How many contents of the run are queued (due or not) without a lease, and how many another owner has leased.
     func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
@@ -276,6 +286,8 @@ package protocol DownloadIndex: AnyObject {
     func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool
     /// Contents whose desire is `remove` and that nobody else has leased.
     func contentsToRemove(limit: Int) throws -> [ContentID]
+    /// The paths of all files of a content, of every version.
+    func paths(_ content: ContentID) throws -> [String]
     /// Deletes a content with everything below it. The files must be gone before.
     func deleteContent(_ lease: ContentLease) throws
     /// Where the finished bytes shall also stand.

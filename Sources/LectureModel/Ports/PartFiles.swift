@@ -4,11 +4,14 @@
 /// whole, through a lock, and never used by the giver afterwards.
 @safe package final class Block: @unchecked Sendable {
     /// Where the bytes belong in the resource.
-    package var offset: UInt64
+    package let offset: UInt64
     /// How many bytes are filled.
     package private(set) var count = 0
     /// How many bytes fit.
     package let capacity: Int
+    /// The byte of the resource after the last one the block stands for.
+    package var end: UInt64 { offset + UInt64(length) }
+    private let length: Int
     private let memory: UnsafeMutableRawPointer
 
     /// Allocates an empty block.
@@ -16,9 +19,11 @@
     /// - Parameters:
     ///   - offset: where its bytes belong in the resource.
     ///   - capacity: how many bytes fit.
-    package init(offset: UInt64, capacity: Int) {
+    ///   - length: how many bytes of the resource it stands for; nil for as many as fit.
+    package init(offset: UInt64, capacity: Int, length: Int? = nil) {
         self.offset = offset
         self.capacity = capacity
+        self.length = length ?? capacity
         unsafe memory = .allocate(byteCount: capacity, alignment: 4096)
     }
 
@@ -38,12 +43,6 @@
             count += taken
         }
         return taken
-    }
-
-    /// Makes the block empty again for another place.
-    package func reset(offset: UInt64) {
-        self.offset = offset
-        count = 0
     }
 
     /// Lends the filled bytes.
@@ -110,9 +109,9 @@ package struct PartFilePlan: Sendable, Hashable {
     }
 }
 
-/// One resource being written. All methods return at once, except ``submit(_:from:endsRange:)``.
+/// One resource being written. All methods return at once, except ``submit(_:from:endsObject:)``.
 ///
-/// Order of a life: made; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsRange:)`` and ``flush()``
+/// Order of a life: made; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsObject:)`` and ``flush()``
 /// → `flushed`; ``digest(proven:)`` → `digested`; ``place()`` → `placed`; ``close(deleting:)`` → `closed`. After
 /// `failed` only ``close(deleting:)`` is of use.
 package protocol PartFile: AnyObject, Sendable {

@@ -1,0 +1,38 @@
+/// How far one content is. Bytes never run backwards within one version.
+public struct DownloadProgress: Sendable, Hashable {
+    /// The content.
+    public var key: ContentKey
+    /// Its title.
+    public var title: String
+    /// Its state.
+    public var state: ItemState
+    /// Bytes received; those proven are at most these.
+    public var bytes: Int64
+    /// Bytes of all its resources; nil while unknown.
+    public var total: Int64?
+    /// Bytes a second over the last seconds.
+    public var bytesPerSecond: Double
+    /// Time left at this speed; nil while unknown.
+    public var remaining: Duration?
+    /// Chunks durable with their proof.
+    public var provenChunks: Int
+    /// Chunks of all its resources; 0 while unknown.
+    public var totalChunks: Int
+
+    /// Makes a report of progress.
+    package init(key: ContentKey, title: String, state: ItemState) {
+        self.key = key
+        self.title = title
+        self.state = state
+        bytes = 0
+        bytesPerSecond = 0
+        provenChunks = 0
+        totalChunks = 0
+    }
+
+    /// Whole percent, 0…100, rounded down; 0 while the total is unknown.
+    public var percent: Int {
+        guard let total, total > 0 else { return 0 }
+        return Int(min(100, max(0, Double(bytes) / Double(total) * 100)))
+    }
+}
