@@ -22,6 +22,11 @@ package struct OutputError: Error, Equatable {
     /// The `errno` of the failed call.
     package let number: Int32
 
+    /// Makes an error.
+    ///
+    /// - Parameter number: the `errno` of the failed call.
+    package init(number: Int32) { self.number = number }
+
     /// The reader has gone (`lecturectl list | head`): no reason for a sentence.
     package var isClosedPipe: Bool { number == EPIPE }
 
