@@ -126,7 +126,7 @@ import Testing
         (["show", ""], "KEY '' must not be empty."),
         (["store"], "'store' needs one of its commands."),
         ([], "A command is needed."),
-        (["completion", "tcsh"], "SHELL 'tcsh' must be one of bash, zsh, fish; did you mean 'zsh'."),
+        (["completion", "tcsh"], "SHELL 'tcsh' must be one of bash, zsh, fish."),
     ])
     func `every wrong command line has its own sentence`(words: [String], expected: String) {
         do throws(UsageError) {

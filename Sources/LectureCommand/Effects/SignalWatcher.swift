@@ -37,7 +37,6 @@ package final class SignalWatcher: Sendable {
         }
         interruptCount.store(0, ordering: .sequentiallyConsistent)
         let (events, continuation) = AsyncStream.makeStream(of: SignalEvent.self)
-        self.events = events
         let retained = unsafe Unmanaged.passRetained(SignalReader(descriptor: reader, continuation: continuation))
         var thread = pthread_t()
         guard unsafe pthread_create(&thread, nil, readSignals, retained.toOpaque()) == 0 else {
@@ -48,17 +47,20 @@ package final class SignalWatcher: Sendable {
             return nil
         }
         pthread_detach(thread)
-        for number in [SIGINT, SIGTERM, SIGWINCH] { setHandler(number, handleSignal) }
+        // Set last: from here on `deinit` gives everything back.
+        self.events = events
+        for number in watchedSignals { setHandler(number, handleSignal) }
         setDisposition(SIGPIPE, SIG_IGN)
     }
 
     deinit {
-        for number in [SIGINT, SIGTERM, SIGWINCH] { setDisposition(number, SIG_DFL) }
+        for number in watchedSignals { setDisposition(number, SIG_DFL) }
         // Closed after no handler can start any more; the reader's thread sees the end of the pipe and ends.
         close(signalPipe.exchange(-1, ordering: .sequentiallyConsistent))
     }
 }
 
+private let watchedSignals = [SIGINT, SIGTERM, SIGWINCH]
 /// The end of the pipe that the handler writes to; -1 when there is none. Read by the handler, so it must be lock-free.
 private let signalPipe = Atomic<Int32>(-1)
 /// How many SIGINT came.
@@ -106,6 +108,11 @@ private final class SignalReader: Sendable {
 private func readSignals(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let reader = unsafe Unmanaged<SignalReader>.fromOpaque(context).takeRetainedValue()
+    // Dispatch's worker threads block all signals and a new thread inherits that. One thread must be left to take them.
+    var watched = sigset_t()
+    unsafe sigemptyset(&watched)
+    for number in watchedSignals { unsafe sigaddset(&watched, number) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &watched, nil)
     var byte: UInt8 = 0
     while true {
         let count = unsafe read(reader.descriptor, &byte, 1)

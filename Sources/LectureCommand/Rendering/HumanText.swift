@@ -17,7 +17,7 @@ package enum HumanText {
             divisor <<= 10
             whole = bytes / divisor
         }
-        let hundredths = Int64((Double(bytes) / Double(divisor) * 100).rounded(.down))
+        let hundredths = hundredfold(bytes, over: divisor)
         let name = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]
         switch hundredths {
         case ..<1000: return "\(hundredths / 100).\(twoDigits(hundredths % 100)) \(name)"
@@ -54,7 +54,12 @@ package enum HumanText {
     package static func percent(_ part: Int64, of total: Int64) -> Int {
         guard total > 0 else { return 100 }
         let clamped = min(max(0, part), total)
-        return Int(clamped.multipliedFullWidth(by: 100).high == 0 ? clamped * 100 / total : clamped / (total / 100))
+        return Int(hundredfold(clamped, over: total))
+    }
+
+    /// 100 × part / whole, rounded down, without overflow on the way; the quotient must fit, `part` not be negative.
+    private static func hundredfold(_ part: Int64, over whole: Int64) -> Int64 {
+        Int64(whole.magnitude.dividingFullWidth(part.magnitude.multipliedFullWidth(by: 100)).quotient)
     }
 
     /// A point of time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
