@@ -24,8 +24,12 @@ let package = Package(
         .systemLibrary(
             name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(
+            name: "CGnuTLS", path: "Tools/CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+        // Media bytes for the sandbox; C because they must be quick in a debug build too.
+        .target(name: "CSandbox", path: "Tools/CSandbox"),
 
         // Vocabulary and ports.
         .target(name: "LectureModel"),
@@ -51,7 +55,9 @@ let package = Package(
             ]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
-        .executableTarget(name: "lecture-sandbox", dependencies: ["CMicroHTTPD"], path: "Tools/lecture-sandbox"),
+        .executableTarget(
+            name: "lecture-sandbox", dependencies: ["CMicroHTTPD", "CGnuTLS", "CSandbox"],
+            path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
 
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
@@ -77,11 +83,12 @@ let package = Package(
             name: "LectureCommandTests",
             dependencies: ["LectureCommand", "LectureKit", "LectureModel", "LectureTestSupport"],
             exclude: ["Golden"]),
+        .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )
 
 // One loop, so that no target can be forgotten.
-for target in package.targets where target.type != .system && target.name != "CSystem" {
+for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .treatAllWarnings(as: .error),

@@ -1,4 +1,78 @@
+import Glibc
+
+/// The command: a gateway and a media origin on the loopback interface, with faults on demand.
 @main
 enum Sandbox {
-    static func main() {}
+    static func main() {
+        do {
+            let status = try run(Array(CommandLine.arguments.dropFirst()))
+            exit(status)
+        } catch let problem as Problem {
+            Output.error("lecture-sandbox: \(problem.text)\n")
+            exit(problem.status)
+        } catch {
+            Output.error("lecture-sandbox: \(error)\n")
+            exit(70)
+        }
+    }
+
+    /// Runs one command.
+    ///
+    /// - Parameter arguments: the command line without the program's name; without a command word it serves.
+    /// - Returns: the exit status.
+    /// - Throws: ``Problem`` with the exit status that fits.
+    private static func run(_ arguments: [String]) throws -> Int32 {
+        switch arguments.first {
+        case "token": try printToken(Array(arguments.dropFirst()))
+        case "certificates": try makeCertificates(Array(arguments.dropFirst()))
+        case "--help", "help": Output.data(usage)
+        default: try serve(arguments.first == "serve" ? Array(arguments.dropFirst()) : arguments)
+        }
+        return 0
+    }
+
+    private static func serve(_ arguments: [String]) throws {
+        let options = try ServeOptions(arguments)
+        // Before any thread starts, so that every thread inherits the mask and only `sigwait` sees these two.
+        Signals.block()
+        let server = try Server(options: options)
+        defer { server.stop() }
+        Output.data(server.readyLine)
+        if options.endsWithStandardInput { try Signals.endWithStandardInput() }
+        Signals.wait()
+    }
+
+    private static func printToken(_ arguments: [String]) throws {
+        let options = try TokenOptions(arguments)
+        let token = options.secret.token(key: options.key, user: options.user, expiresAt: options.expiresAt)
+        guard let base = options.base else { return Output.data(token + "\n") }
+        Output.data("\(base)/si?jwt=\(token)&custom_key=sandbox\n")
+    }
+
+    private static func makeCertificates(_ arguments: [String]) throws {
+        var words = Arguments(arguments)
+        var directory: String?
+        while let word = words.next() {
+            switch word {
+            case "--out": directory = try words.value(of: word)
+            default: throw Problem.usage("unknown word '\(word)'")
+            }
+        }
+        guard let directory else { throw Problem.usage("certificates needs --out DIR") }
+        let certificates = try Certificates(madeIn: directory)
+        Output.data("\(certificates.authorityFile)\n")
+    }
+
+    private static let usage = """
+        lecture-sandbox: a lecture server for tests and demonstrations, on 127.0.0.1 only.
+
+        lecture-sandbox [serve] [--course DIR] [--bytes SIZE-SEED[?QUERY]]... [--port N] [--https-port N] [--no-https]
+                        [--root DIR] [--secret-file FILE] [--lease-seconds N] [--require-lease] [--fault FAULTS]
+                        [--digests none|repr|old|both] [--connection-limit N] [--stdin-watch]
+        lecture-sandbox token --key KEY --secret-file FILE [--user U] [--expires-in SECONDS] [--base URL]
+        lecture-sandbox certificates --out DIR
+
+        Every path and fault is described in docs/sandbox.md.
+
+        """
 }

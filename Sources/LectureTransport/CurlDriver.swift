@@ -1,0 +1,194 @@
+import CCurl
+import LectureModel
+
+/// All exchanges of a transport and libcurl's handles. Confined to the transport's thread.
+///
+///     start ─▶ running ──(libcurl has finished · a sink had enough · silence · cancel · end of all)──▶ ended
+///
+/// Every exchange leaves by ``finish(_:_:)``, which is the only place that tells a sink `transferEnded`.
+final class CurlDriver {
+    /// Handles kept for reuse, at most.
+    private static let maximumIdle = 32
+    /// Longer than any wait; nothing is due.
+    private static let never = Duration.seconds(3600)
+
+    private let configuration: TransportConfiguration
+    private let roots: RootCertificates
+    private let clock: any LectureClock
+    private let meter = Meter()
+    private var rootOptions: RootCertificates.Options?
+    private var multi: MultiHandle?
+    private var idle: [EasyHandle] = []
+    private var exchanges: [TransferID: Exchange] = [:]
+    /// The running exchanges with a limit of their own.
+    private var limited: [TransferID: Exchange] = [:]
+    private var total: TokenBucket?
+    private var ended = 0
+    private var connections = 0
+
+    /// Makes a driver; libcurl is not started yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: how exchanges are made.
+    ///   - roots: extra roots.
+    ///   - clock: stamps heads.
+    init(_ configuration: TransportConfiguration, roots: RootCertificates, clock: any LectureClock) {
+        self.configuration = configuration
+        self.roots = roots
+        self.clock = clock
+    }
+
+    /// The counters.
+    var statistics: TransportStatistics {
+        TransportStatistics(running: exchanges.count, ended: ended, connections: connections, bytes: meter.totalBytes)
+    }
+
+    // MARK: Commands
+
+    /// Carries out a command.
+    func carryOut(_ command: CurlLoop.Command) {
+        switch command {
+        case .start(let request, let time): start(request, at: time)
+        case .cancel(let id): if let exchange = exchanges[id] { finish(exchange, .cancelled) }
+        case .limitRate(let rate): total = rate.map { TokenBucket(rate: $0, now: SuspendingClock.now) }
+        }
+    }
+
+    private func start(_ request: TransferRequest, at time: SuspendingClock.Instant) {
+        multi = multi ?? MultiHandle(configuration)
+        guard let multi, let easy = idle.popLast() ?? EasyHandle() else {
+            return refuse(request, CURLE_FAILED_INIT, "libcurl cannot be started")
+        }
+        guard exchanges[request.id] == nil else {
+            return refuse(request, CURLE_BAD_FUNCTION_ARGUMENT, "an exchange of this number is running")
+        }
+        let exchange = Exchange(
+            request, startedAt: time, easy: easy, maximumHeaderBytes: configuration.maxHeaderBytes, meter: meter,
+            clock: clock)
+        easy.prepare(request, configuration: configuration, roots: trusted(by: easy), totalRate: total?.rate)
+        easy.deliver(to: exchange)
+        guard easy.refusal == CURLE_OK, multi.add(easy) else {
+            let detail = unsafe String(cString: curl_easy_strerror(easy.refusal))
+            return refuse(request, easy.refusal == CURLE_OK ? CURLE_FAILED_INIT : easy.refusal, detail)
+        }
+        exchanges[request.id] = exchange
+        if exchange.bucket != nil { limited[request.id] = exchange }
+    }
+
+    private func refuse(_ request: TransferRequest, _ code: CURLcode, _ detail: String) {
+        ended += 1
+        let end = TransferOutcome.End.failed(curl: Int(code.rawValue), detail: detail)
+        request.sink.transferEnded(TransferOutcome(end: end, bodyBytes: 0, elapsed: .zero))
+    }
+
+    /// The root options; found out with the first handle, because only a handle tells libcurl's own places.
+    private func trusted(by easy: EasyHandle) -> RootCertificates.Options {
+        if let rootOptions { return rootOptions }
+        let system =
+            configuration.systemRoots
+            ?? TransportConfiguration.SystemRoots(
+                bundle: easy.text(CURLINFO_CAINFO), directory: easy.text(CURLINFO_CAPATH))
+        let options = roots.options(system: system)
+        rootOptions = options
+        return options
+    }
+
+    // MARK: Turns
+
+    /// Reads and writes what is due, ends what has ended, and tells how to wait.
+    func turn() -> CurlLoop.Rest {
+        guard let multi else { return .holding(Self.never) }
+        let closed = total?.delay(now: SuspendingClock.now) ?? .zero
+        if closed > .zero { return .holding(closed) }
+        resumeLimited()
+        multi.perform()
+        let bytes = meter.takeBytes()
+        total?.take(bytes, now: SuspendingClock.now)
+        while let finished = multi.nextFinished() {
+            finish(finished.exchange, finished.exchange.end(result: finished.result))
+        }
+        let paused = pauseLimited()
+        let silent = endSilent()
+        // The next turn tells whether the limit holds; polling now would wake at once, over and over.
+        if let closed = total?.delay(now: SuspendingClock.now), closed > .zero { return .holding(closed) }
+        return .polling(min(paused, silent))
+    }
+
+    /// Waits as the last turn told.
+    ///
+    /// - Parameters:
+    ///   - rest: the last turn's answer.
+    ///   - bell: ends the wait.
+    func rest(_ rest: CurlLoop.Rest, bell: Doorbell) {
+        switch rest {
+        case .polling(let limit): multi?.wait(atMost: limit, for: bell)
+        case .holding(let limit): meter.withoutRunning { bell.wait(atMost: limit) }
+        }
+    }
+
+    /// Goes on reading where an exchange's own limit allows it again.
+    private func resumeLimited() {
+        let now = SuspendingClock.now
+        for exchange in limited.values where exchange.isPaused && exchange.bucket?.delay(now: now) == .zero {
+            exchange.isPaused = false
+            exchange.easy.pauseReading(false)
+        }
+    }
+
+    /// Stops reading where an exchange's own limit is reached.
+    ///
+    /// - Returns: how long until the first of them may go on.
+    private func pauseLimited() -> Duration {
+        let now = SuspendingClock.now
+        var next = Self.never
+        for exchange in limited.values {
+            guard let delay = exchange.bucket?.delay(now: now), delay > .zero else { continue }
+            next = min(next, delay)
+            if exchange.isPaused { continue }
+            exchange.isPaused = true
+            exchange.easy.pauseReading(true)
+        }
+        return next
+    }
+
+    /// Ends exchanges whose server has been silent for too long. They are looked through only when the earliest of their
+    /// limits has passed.
+    ///
+    /// - Returns: how long until the next look.
+    private func endSilent() -> Duration {
+        let running = meter.running(now: SuspendingClock.now)
+        guard running >= meter.nextCheck else { return meter.nextCheck - running }
+        var next = running + Self.never
+        for exchange in exchanges.values {
+            guard let limit = exchange.silenceLimit else { continue }
+            if limit > running {
+                next = min(next, limit)
+            } else {
+                let detail = "no byte for \(exchange.request.stallTimeout.milliseconds) ms"
+                finish(exchange, .failed(curl: Int(CURLE_OPERATION_TIMEDOUT.rawValue), detail: detail))
+            }
+        }
+        meter.nextCheck = next
+        return next - running
+    }
+
+    // MARK: Ends
+
+    private func finish(_ exchange: Exchange, _ end: TransferOutcome.End) {
+        exchanges[exchange.request.id] = nil
+        limited[exchange.request.id] = nil
+        ended += 1
+        connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
+        multi?.remove(exchange.easy)
+        exchange.finish(end, now: SuspendingClock.now)
+        exchange.easy.reset()
+        if idle.count < Self.maximumIdle { idle.append(exchange.easy) }
+    }
+
+    /// Cancels everything and lets go of libcurl.
+    func endAll() {
+        for exchange in exchanges.values { finish(exchange, .cancelled) }
+        idle = []
+        multi = nil
+    }
+}

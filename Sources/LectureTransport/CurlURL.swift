@@ -1,0 +1,88 @@
+import CCurl
+package import LectureModel
+
+/// URLs as libcurl reads them: the parser that decides is the one that connects.
+package enum CurlURL {
+    /// The longest URL, bytes. RFC 9110 section 4.1 asks for 8,000 at least.
+    package static let maximumBytes = 8192
+
+    /// Brings an absolute URL into one form: scheme and host in lower case, the host in ASCII (IDNA), no default port, no
+    /// dot segments, `/` for an empty path, characters that may not stand in a URL percent-encoded, no fragment.
+    ///
+    /// - Parameter text: what a person or a list gave.
+    /// - Returns: an absolute http or https URL.
+    /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be read.
+    package static func normalise(_ text: String) throws(LectureError) -> String {
+        let parts = try Parts()
+        try parts.set(CURLUPART_URL, text, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))
+        guard let scheme = parts.get(CURLUPART_SCHEME), scheme == "http" || scheme == "https" else {
+            throw LectureError(.urlScheme)
+        }
+        return try parts.whole()
+    }
+
+    /// Resolves a reference (RFC 3986 section 5), for example the value of `Location`. The scheme may be any: whether a
+    /// redirect may lead there is judged by the caller.
+    ///
+    /// - Parameters:
+    ///   - reference: absolute or relative.
+    ///   - base: an absolute URL.
+    /// - Returns: an absolute URL in the form of ``normalise(_:)``.
+    /// - Throws: `LectureError(.urlInvalid)` when one of the two cannot be read.
+    package static func resolve(_ reference: String, against base: String) throws(LectureError) -> String {
+        let parts = try Parts()
+        let flags = UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME)
+        try parts.set(CURLUPART_URL, base, flags: flags)
+        try parts.set(CURLUPART_URL, reference, flags: flags)
+        return try parts.whole()
+    }
+
+    /// A parsed URL of libcurl.
+    @safe private struct Parts: ~Copyable {
+        private let pointer: OpaquePointer
+
+        init() throws(LectureError) {
+            guard let pointer = unsafe curl_url() else { throw LectureError(.urlInvalid, cause: "out of memory") }
+            unsafe self.pointer = unsafe pointer
+        }
+
+        deinit { unsafe curl_url_cleanup(pointer) }
+
+        /// Sets a part; a relative URL is resolved against what is there.
+        func set(_ part: CURLUPart, _ text: String?, flags: UInt32) throws(LectureError) {
+            if let text {
+                // C strings end at NUL; a URL that holds one, or a line end, is an attack or an accident.
+                guard text.utf8.count <= maximumBytes, !FieldText.hasControls(text) else {
+                    throw LectureError(.urlInvalid)
+                }
+            }
+            let code = unsafe curl_url_set(pointer, part, text, flags)
+            switch code {
+            case CURLUE_OK: return
+            case CURLUE_UNSUPPORTED_SCHEME, CURLUE_BAD_SCHEME: throw LectureError(.urlScheme)
+            default: throw LectureError(.urlInvalid, cause: unsafe String(cString: curl_url_strerror(code)))
+            }
+        }
+
+        /// A part; nil when there is none.
+        func get(_ part: CURLUPart, flags: UInt32 = 0) -> String? {
+            var text: UnsafeMutablePointer<CChar>?
+            guard unsafe curl_url_get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
+                return nil
+            }
+            defer { unsafe curl_free(text) }
+            return unsafe String(cString: text)
+        }
+
+        /// The URL in its one form.
+        func whole() throws(LectureError) -> String {
+            try set(CURLUPART_FRAGMENT, nil, flags: 0)
+            let ascii = UInt32(CURLU_PUNYCODE)
+            guard let host = get(CURLUPART_HOST, flags: ascii) else { throw LectureError(.urlInvalid) }
+            try set(CURLUPART_HOST, FieldText.lowercased(host), flags: 0)
+            guard let url = get(CURLUPART_URL, flags: UInt32(CURLU_NO_DEFAULT_PORT)), url.utf8.count <= maximumBytes
+            else { throw LectureError(.urlInvalid) }
+            return url
+        }
+    }
+}

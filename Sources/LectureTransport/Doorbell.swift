@@ -1,0 +1,66 @@
+import CCurl
+import Glibc
+import LectureModel
+
+/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of its
+/// own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
+final class Doorbell: Sendable {
+    private let reading: Int32
+    private let writing: Int32
+
+    /// Makes a bell.
+    ///
+    /// - Throws: `LectureError(.transfer(2))` when the process has too many open files.
+    init() throws(LectureError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw LectureError(.transfer(Int(CURLE_FAILED_INIT.rawValue)), cause: "too many open files")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        reading = ends[0]
+        writing = ends[1]
+    }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    /// Ends the present wait, or the next one. From any thread. A full pipe is a ringing bell.
+    func ring() {
+        var byte: UInt8 = 1
+        _ = unsafe write(writing, &byte, 1)
+    }
+
+    /// Forgets what rang. Before the mail is taken, never after, so that no mail waits for the next ring.
+    func silence() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while unsafe read(reading, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
+    }
+
+    /// Waits for the bell alone.
+    ///
+    /// - Parameter limit: the longest wait.
+    func wait(atMost limit: Duration) {
+        var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        _ = unsafe Glibc.poll(&entry, 1, Self.milliseconds(limit))
+    }
+
+    /// Waits for the bell and for libcurl's sockets and timers.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest wait.
+    ///   - multi: libcurl's multi handle.
+    @unsafe func wait(atMost limit: Duration, with multi: UnsafeMutableRawPointer) {
+        var entry = curl_waitfd(fd: reading, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        unsafe curl_multi_poll(multi, &entry, 1, Self.milliseconds(limit), nil)
+    }
+
+    /// Rounded up: waking early means to find that nothing is due and to wait again, over and over.
+    private static func milliseconds(_ limit: Duration) -> Int32 {
+        Int32(clamping: max(limit, .zero).milliseconds + 1)
+    }
+}

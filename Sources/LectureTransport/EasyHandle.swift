@@ -1,0 +1,100 @@
+import CCurl
+import LectureModel
+
+/// One easy handle of libcurl with the memory that must live as long as its options. Confined to the transport's thread.
+@safe final class EasyHandle {
+    /// The handle, for calls that take it; valid as long as this object.
+    let pointer: UnsafeMutableRawPointer
+    /// The first option libcurl refused since the last ``reset()``. An exchange must not start then: the refused option
+    /// may be one that protects it.
+    private(set) var refusal = CURLE_OK
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headers: UnsafeMutablePointer<curl_slist>?
+
+    /// Makes a handle; nil when memory is short.
+    init?() {
+        guard let pointer = unsafe curl_easy_init() else { return nil }
+        unsafe self.pointer = unsafe pointer
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(pointer)
+        unsafe curl_slist_free_all(headers)
+        unsafe errorText.deallocate()
+    }
+
+    /// Forgets all options. Connections, names and TLS sessions stay known.
+    func reset() {
+        unsafe curl_easy_reset(pointer)
+        unsafe curl_slist_free_all(headers)
+        unsafe headers = nil
+        refusal = CURLE_OK
+    }
+
+    /// Sets an option that takes a number.
+    func set(_ option: CURLoption, _ value: Int) { note(unsafe ccurl_set_long(pointer, option, value)) }
+
+    /// Sets an option that takes a text; nil unsets it.
+    func set(_ option: CURLoption, _ value: String?) { note(unsafe ccurl_set_string(pointer, option, value)) }
+
+    /// Sets an option that takes a block of memory; libcurl copies it.
+    func set(_ option: CURLoption, copying bytes: [UInt8]) {
+        var bytes = bytes
+        let code = unsafe bytes.withUnsafeMutableBytes { buffer in
+            var blob = unsafe curl_blob(
+                data: buffer.baseAddress, len: buffer.count, flags: UInt32(CURL_BLOB_COPY))
+            return unsafe ccurl_set_blob(pointer, option, &blob)
+        }
+        note(code)
+    }
+
+    /// Sets the lines of the request's header.
+    ///
+    /// - Parameter lines: `Name: value` each.
+    func setHeaders(_ lines: [String]) {
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(headers, line) else { return note(CURLE_OUT_OF_MEMORY) }
+            unsafe headers = unsafe longer
+        }
+        note(unsafe ccurl_set_pointer(pointer, CURLOPT_HTTPHEADER, headers))
+    }
+
+    /// Sends what comes to an exchange, which must live until the handle is reset or has left the multi handle.
+    func deliver(to exchange: Exchange) {
+        unsafe errorText.pointee = 0
+        note(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
+        let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
+        for option in [CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA] {
+            note(unsafe ccurl_set_pointer(pointer, option, context))
+        }
+        note(unsafe ccurl_set_receiver(pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
+        note(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
+        note(unsafe ccurl_set_prerequest(pointer, connectionReady))
+    }
+
+    /// Stops or goes on reading. Bytes libcurl has already may be delivered during the call.
+    func pauseReading(_ pauses: Bool) { unsafe curl_easy_pause(pointer, pauses ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) }
+
+    /// A number libcurl knows about the exchange; 0 when it does not.
+    func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        unsafe ccurl_get_long(pointer, info, &value)
+        return value
+    }
+
+    /// A text libcurl knows; nil when it does not.
+    func text(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard unsafe ccurl_get_string(pointer, info, &value) == CURLE_OK, let value = unsafe value else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// libcurl's words about the failure; empty when it has none.
+    var errorMessage: String { unsafe String(cString: errorText) }
+
+    private func note(_ code: CURLcode) {
+        if refusal == CURLE_OK { refusal = code }
+    }
+}

@@ -1,0 +1,56 @@
+import CCurl
+import LectureModel
+
+/// What may be told about a failure. libcurl's own words can hold parts of the request or the answer, and a detail ends in
+/// the attempt history and in logs; so only the words about connections, which name hosts and certificates, are passed
+/// on, and of all others only the constant sentence of the result.
+enum FailureDetail {
+    /// Results whose words speak of names, connections, TLS and framing only.
+    private static let telling: [CURLcode] = [
+        CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_HTTP2,
+        CURLE_PARTIAL_FILE, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_GOT_NOTHING,
+        CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_HTTP2_STREAM, CURLE_PROXY,
+    ]
+
+    /// The detail of a failed exchange: one line of printable ASCII, at most 200 bytes, without URL and header fields.
+    ///
+    /// - Parameters:
+    ///   - result: libcurl's result.
+    ///   - exchange: whose words are asked for.
+    /// - Returns: the detail.
+    static func text(_ result: CURLcode, of exchange: Exchange) -> String {
+        let constant = unsafe String(cString: curl_easy_strerror(result))
+        guard telling.contains(result) else { return constant }
+        let words = exchange.easy.errorMessage
+        return words.isEmpty ? constant : redacted(words, url: exchange.request.url)
+    }
+
+    /// Takes out what may be secret in a URL: the whole, and what stands behind the host.
+    ///
+    /// - Parameters:
+    ///   - words: libcurl's words.
+    ///   - url: the URL of the request.
+    /// - Returns: one line of printable ASCII.
+    static func redacted(_ words: String, url: String) -> String {
+        var bytes = words.utf8.map { (0x20..<0x7F).contains($0) ? $0 : 0x3F }
+        for secret in secrets(of: url) { replace(secret, in: &bytes) }
+        return String(decoding: bytes.prefix(200), as: UTF8.self)
+    }
+
+    private static func secrets(of url: String) -> [[UInt8]] {
+        var secrets = [Array(url.utf8)]
+        let bytes = Array(url.utf8)
+        guard let scheme = bytes.firstRange(of: Array("://".utf8)) else { return secrets }
+        let rest = bytes[scheme.upperBound...]
+        let place = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        secrets.append(Array(rest[place.endIndex...]))
+        if let at = place.lastIndex(of: UInt8(ascii: "@")) { secrets.append(Array(place[..<at])) }
+        return secrets.filter { $0.count > 1 }
+    }
+
+    private static func replace(_ secret: [UInt8], in bytes: inout [UInt8]) {
+        while let range = bytes.firstRange(of: secret) { bytes.replaceSubrange(range, with: "...".utf8) }
+    }
+}

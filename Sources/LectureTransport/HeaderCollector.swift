@@ -1,0 +1,84 @@
+import LectureModel
+
+/// Gathers the lines of a head as libcurl hands them out and tells when a final head is whole.
+///
+/// Informational heads (1xx, RFC 9110 section 15.2) are dropped, and so are trailer fields (section 6.5), which libcurl
+/// hands out behind the body. Fields keep their order and their repetitions; a folded line (RFC 9112 section 5.2) is
+/// joined with one space.
+struct HeaderCollector {
+    /// What a line leads to.
+    enum Step: Equatable {
+        /// More lines are due.
+        case more
+        /// The final head is whole: its status and fields.
+        case head(status: Int, fields: HeaderFields)
+        /// The heads and trailers are larger than allowed.
+        case tooLarge
+    }
+
+    /// Whether a final head was told.
+    private(set) var isDone = false
+    private let maximumBytes: Int
+    private var byteCount = 0
+    private var status = 0
+    private var fields: [HeaderField] = []
+
+    /// Makes a collector for one exchange.
+    ///
+    /// - Parameter maximumBytes: of all lines together, 1xx heads and trailers included.
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// Takes a line.
+    ///
+    /// - Parameter line: a status line, a field line or the empty line, with or without its line end.
+    /// - Returns: what it leads to.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
+        byteCount += line.count
+        if byteCount > maximumBytes { return .tooLarge }
+        if isDone { return .more }
+        let text = unsafe Self.withoutEnd(line)
+        if text.isEmpty { return finishHead() }
+        if text.utf8.starts(with: "HTTP/".utf8) {
+            status = Self.status(text)
+            fields = []
+        } else {
+            addField(text)
+        }
+        return .more
+    }
+
+    private mutating func finishHead() -> Step {
+        guard status >= 200 else {
+            fields = []
+            return .more
+        }
+        isDone = true
+        return .head(status: status, fields: HeaderFields(fields))
+    }
+
+    private mutating func addField(_ text: String) {
+        if text.utf8.first == 0x20 || text.utf8.first == 0x09 {
+            guard var last = fields.popLast() else { return }
+            last.value += " " + FieldText.trimmed(text)
+            fields.append(last)
+        } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            let value = FieldText.trimmed(String(text[text.utf8.index(after: colon)...]))
+            fields.append(HeaderField(name: String(text[..<colon]), value: String(value)))
+        }
+    }
+
+    private static func withoutEnd(_ line: UnsafeRawBufferPointer) -> String {
+        var count = line.count
+        while count > 0, unsafe line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
+        return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: line[..<count]), as: UTF8.self)
+    }
+
+    /// The three digits behind the protocol version (RFC 9112 section 4); 0 when they are missing, which no final
+    /// head is made of.
+    private static func status(_ line: String) -> Int {
+        guard let space = line.utf8.firstIndex(of: 0x20) else { return 0 }
+        let digits = line.utf8[line.utf8.index(after: space)...].prefix(3)
+        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}

@@ -1,0 +1,43 @@
+/// What all exchanges of a transport count together. Confined to the transport's thread.
+///
+/// Silence of a server is measured in *running time*: time in which the thread could read. The time a sink keeps the
+/// thread, because the disk is slow, and the time in which a rate limit forbids reading do not count, so that no
+/// server is blamed for them.
+final class Meter {
+    /// Bytes of heads and bodies since the last ``takeBytes()``.
+    private var bytes = 0
+    /// Bytes of heads and bodies since the beginning.
+    private(set) var totalBytes: Int64 = 0
+    private var lost = Duration.zero
+    private let startedAt = SuspendingClock.now
+    /// The earliest running time at which some exchange may have been silent for too long.
+    var nextCheck = Duration.seconds(Int64.max / 4)
+
+    /// The running time.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: since the beginning.
+    func running(now: SuspendingClock.Instant) -> Duration { startedAt.duration(to: now) - lost }
+
+    /// Runs something that keeps the thread from reading.
+    ///
+    /// - Parameter body: a call of a sink, or a wait.
+    /// - Returns: what `body` returns.
+    func withoutRunning<Result>(_ body: () -> Result) -> Result {
+        let begin = SuspendingClock.now
+        defer { lost += begin.duration(to: SuspendingClock.now) }
+        return body()
+    }
+
+    /// Counts bytes that came.
+    func add(_ count: Int) {
+        bytes += count
+        totalBytes += Int64(count)
+    }
+
+    /// The bytes counted since the last call.
+    func takeBytes() -> Int {
+        defer { bytes = 0 }
+        return bytes
+    }
+}

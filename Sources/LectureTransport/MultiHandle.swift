@@ -1,0 +1,70 @@
+import CCurl
+import LectureModel
+
+/// libcurl's global state, made once and on first use: it costs half a millisecond that `lecturectl list` need not pay.
+private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+/// The multi handle of libcurl: all connections of a transport. Confined to the transport's thread.
+@safe final class MultiHandle {
+    /// An exchange that libcurl has finished.
+    struct Finished {
+        /// The exchange.
+        let exchange: Exchange
+        /// libcurl's verdict.
+        let result: CURLcode
+    }
+
+    private let pointer: UnsafeMutableRawPointer
+
+    /// Makes the handle; nil when libcurl cannot be used.
+    ///
+    /// - Parameter configuration: the limits of connections.
+    init?(_ configuration: TransportConfiguration) {
+        guard globalState == CURLE_OK, let pointer = unsafe curl_multi_init() else { return nil }
+        unsafe self.pointer = unsafe pointer
+        set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        set(CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
+        set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxHostConnections)
+        set(CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maxTotalConnections)
+    }
+
+    deinit { unsafe curl_multi_cleanup(pointer) }
+
+    /// Begins an exchange.
+    ///
+    /// - Returns: whether libcurl took it.
+    func add(_ easy: EasyHandle) -> Bool { unsafe curl_multi_add_handle(pointer, easy.pointer) == CURLM_OK }
+
+    /// Ends an exchange, finished or not; no callback comes afterwards.
+    func remove(_ easy: EasyHandle) { unsafe curl_multi_remove_handle(pointer, easy.pointer) }
+
+    /// Reads and writes what can be read and written; callbacks are called from here.
+    func perform() {
+        var running: Int32 = 0
+        unsafe curl_multi_perform(pointer, &running)
+    }
+
+    /// The next finished exchange; it must be removed before the next call.
+    func nextFinished() -> Finished? {
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(pointer, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
+                continue
+            }
+            var context: UnsafeMutableRawPointer?
+            unsafe ccurl_get_private(easy, &context)
+            guard let exchange = unsafe Exchange.at(context) else { continue }
+            return unsafe Finished(exchange: exchange, result: message.pointee.data.result)
+        }
+        return nil
+    }
+
+    /// Waits until a connection or a timer of libcurl is due, the bell rings, or the time is over.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest wait.
+    ///   - bell: the thread's bell.
+    func wait(atMost limit: Duration, for bell: Doorbell) { unsafe bell.wait(atMost: limit, with: pointer) }
+
+    private func set(_ option: CURLMoption, _ value: Int) { unsafe ccurl_multi_set_long(pointer, option, value) }
+}

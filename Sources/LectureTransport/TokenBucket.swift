@@ -1,0 +1,45 @@
+import LectureModel
+
+/// Bounds bytes a second. Bytes are taken after they came, so the level may fall below zero; nothing more is read until
+/// time has filled it up again. The mean is therefore exact whatever the size of a read, which libcurl's own limit
+/// is not: it forgets its debt every three seconds (measured: section "rate" of docs/transport.md).
+struct TokenBucket {
+    /// Bytes a second.
+    let rate: Int
+    private var level = 0.0
+    private var filledAt: SuspendingClock.Instant
+
+    /// Makes an empty bucket.
+    ///
+    /// - Parameters:
+    ///   - rate: bytes a second; less than 1 counts as 1.
+    ///   - now: when it begins to fill.
+    init(rate: Int, now: SuspendingClock.Instant) {
+        self.rate = max(rate, 1)
+        filledAt = now
+    }
+
+    /// Takes bytes that came.
+    ///
+    /// - Parameters:
+    ///   - bytes: how many.
+    ///   - now: the time.
+    mutating func take(_ bytes: Int, now: SuspendingClock.Instant) {
+        level = filled(now: now) - Double(bytes)
+        filledAt = now
+    }
+
+    /// How long nothing may be read.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: zero when reading is due.
+    func delay(now: SuspendingClock.Instant) -> Duration {
+        let level = filled(now: now)
+        return level >= 0 ? .zero : .seconds(-level / Double(rate))
+    }
+
+    /// What was not used is kept for a tenth of a second only, so that a pause is not followed by a burst.
+    private func filled(now: SuspendingClock.Instant) -> Double {
+        min(level + filledAt.duration(to: now).secondsDouble * Double(rate), Double(rate) / 10)
+    }
+}

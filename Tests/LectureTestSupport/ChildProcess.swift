@@ -1,0 +1,349 @@
+package import Foundation
+import Glibc
+import LectureModel
+
+/// A program that runs beside the test.
+///
+/// Its output is taken while it runs, so that a full pipe never stops it. It is killed with the last reference at the
+/// latest, and always by its own identifier.
+package final class ChildProcess: Sendable {
+    /// How a program ended, and all that it wrote.
+    package struct Ending: Sendable {
+        /// The exit status, or 128 + the signal's number.
+        package let status: Int32
+        /// Standard output.
+        package let output: Data
+        /// Standard error.
+        package let errors: Data
+
+        /// Standard output as text; bytes that are no UTF-8 are replaced.
+        package var text: String { String(decoding: output, as: UTF8.self) }
+        /// Standard error as text; bytes that are no UTF-8 are replaced.
+        package var errorText: String { String(decoding: errors, as: UTF8.self) }
+    }
+
+    /// What went wrong while starting a program or waiting for its words.
+    package struct Failure: Error, CustomStringConvertible {
+        /// For the test's report.
+        package let description: String
+    }
+
+    /// One of the two streams that a program writes.
+    package enum Stream: Sendable {
+        /// Standard output.
+        case output
+        /// Standard error.
+        case errors
+    }
+
+    private struct Waiter {
+        let stream: Stream
+        let test: @Sendable (Data) -> Bool
+        let continuation: CheckedContinuation<Data, any Error>
+    }
+
+    private struct State {
+        var output = Data()
+        var errors = Data()
+        var status: Int32?
+        var isReaped = false
+        var input: Int32?
+        var waiters: [Waiter] = []
+        var endings: [CheckedContinuation<Ending, Never>] = []
+    }
+
+    /// The process identifier.
+    package let identifier: Int32
+    private let state: Guarded<State>
+    private let name: String
+
+    /// Between making a pipe and marking its ends close-on-exec no other program may be started: it would inherit them
+    /// and keep them open.
+    private static let spawning = Guarded(())
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: of the program.
+    ///   - arguments: without the program's name.
+    ///   - environment: added to the test's own; an empty value removes a variable.
+    ///   - directory: where it runs; `nil` for the test's own.
+    ///   - keepsInputOpen: whether standard input is a pipe; otherwise it is empty.
+    /// - Throws: ``Failure`` when the program cannot be started.
+    package init(
+        _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil,
+        keepsInputOpen: Bool = false
+    ) throws {
+        name = path
+        let ends = try Self.spawning.withLock { _ in
+            try Self.spawn(path, arguments, environment, directory, keepsInputOpen)
+        }
+        identifier = ends.child
+        var first = State()
+        first.input = ends.input
+        state = Guarded(first)
+        let (state, child) = (state, ends.child)
+        let readers = [(Stream.output, ends.output), (Stream.errors, ends.errors)]
+        Thread.detachNewThread { Self.follow(child, readers, state) }
+    }
+
+    deinit {
+        send(SIGKILL)
+        closeInput()
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Parameters:
+    ///   - path: of the program.
+    ///   - arguments: without the program's name.
+    ///   - environment: added to the test's own; an empty value removes a variable.
+    ///   - directory: where it runs; `nil` for the test's own.
+    /// - Returns: how it ended.
+    /// - Throws: ``Failure`` when it cannot be started.
+    package static func run(
+        _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil
+    ) async throws -> Ending {
+        try await ChildProcess(path, arguments, environment: environment, directory: directory).ending()
+    }
+
+    /// Waits for the end.
+    ///
+    /// - Returns: how it ended; at once when it already has.
+    package func ending() async -> Ending {
+        await withCheckedContinuation { continuation in
+            let ending: Ending? = state.withLock { state in
+                if let ending = Self.ending(state) { return ending }
+                state.endings.append(continuation)
+                return nil
+            }
+            if let ending { continuation.resume(returning: ending) }
+        }
+    }
+
+    /// Waits until what was written so far passes a test.
+    ///
+    /// - Parameters:
+    ///   - stream: which one to look at.
+    ///   - test: called with everything that was written to the stream so far.
+    /// - Returns: what was written when the test passed.
+    /// - Throws: ``Failure`` when the program ended before.
+    @discardableResult
+    package func wait(for stream: Stream, until test: @escaping @Sendable (Data) -> Bool) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            let result: Result<Data, any Error>? = state.withLock { state in
+                let written = stream == .output ? state.output : state.errors
+                if test(written) { return .success(written) }
+                if state.status != nil { return .failure(Failure(description: Self.early(name, state))) }
+                state.waiters.append(Waiter(stream: stream, test: test, continuation: continuation))
+                return nil
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+
+    /// Waits for the first line of standard output.
+    ///
+    /// - Returns: the line without its end.
+    /// - Throws: ``Failure`` when the program ended before.
+    package func firstLine() async throws -> String {
+        let text = try await wait(for: .output) { $0.contains(UInt8(ascii: "\n")) }
+        return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// Sends a signal, unless the program has ended.
+    ///
+    /// - Parameter signal: its number.
+    package func send(_ signal: Int32) {
+        state.withLock { state in
+            // Not reaped means that nobody else can have this identifier.
+            if !state.isReaped { kill(identifier, signal) }
+        }
+    }
+
+    /// Asks the program to end and waits until it has.
+    ///
+    /// - Returns: how it ended.
+    @discardableResult
+    package func terminate() async -> Ending {
+        send(SIGTERM)
+        return await ending()
+    }
+
+    /// Writes to standard input; only with `keepsInputOpen`.
+    ///
+    /// - Parameter text: at most a pipe's room, 64 KiB.
+    package func write(_ text: String) {
+        state.withLock { state in
+            guard let input = state.input else { return }
+            let bytes = Array(text.utf8)
+            _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(input, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// Closes standard input.
+    package func closeInput() {
+        state.withLock { state in
+            if let input = state.input { close(input) }
+            state.input = nil
+        }
+    }
+}
+
+// MARK: - Starting
+
+extension ChildProcess {
+    private struct Ends {
+        var child: pid_t = 0
+        var input: Int32?
+        var output: Int32 = -1
+        var errors: Int32 = -1
+    }
+
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ directory: String?,
+        _ keepsInputOpen: Bool
+    ) throws -> Ends {
+        let input = try keepsInputOpen ? pipe() : nil
+        let output = try pipe()
+        let errors = try pipe()
+        defer {
+            for descriptor in [input?.reading, output.writing, errors.writing] {
+                if let descriptor { close(descriptor) }
+            }
+        }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        if let input {
+            unsafe posix_spawn_file_actions_adddup2(&actions, input.reading, 0)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        resetSignals(&attributes)
+        // The directory goes through `env -C`, since `posix_spawn_file_actions_addchdir_np` is hidden from Swift.
+        let (program, words) =
+            directory.map { ("/usr/bin/env", ["env", "-C", $0, path] + arguments) } ?? (path, [path] + arguments)
+        var ends = Ends(input: input?.writing, output: output.reading, errors: errors.reading)
+        let result = try unsafe withCStrings(words) { words in
+            try unsafe withCStrings(merged(environment)) { variables in
+                unsafe posix_spawnp(&ends.child, program, &actions, &attributes, words, variables)
+            }
+        }
+        guard result == 0 else {
+            for descriptor in [input?.writing, output.reading, errors.reading] {
+                if let descriptor { close(descriptor) }
+            }
+            throw Failure(description: "cannot start \(path): errno \(result)")
+        }
+        return ends
+    }
+
+    /// A test runner may block or ignore signals; its children begin with none of that.
+    private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        unsafe posix_spawnattr_setflags(&attributes, flags)
+    }
+
+    private static func pipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw Failure(description: "no pipe: errno \(errno)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func merged(_ additions: [String: String]) -> [String] {
+        ProcessInfo.processInfo.environment.merging(additions) { _, new in new }
+            .filter { !$0.value.isEmpty }.map { "\($0.key)=\($0.value)" }
+    }
+
+    /// Lends C strings, ended by NULL.
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws -> Result
+    ) throws -> Result {
+        var pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
+        return try unsafe pointers.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { throw Failure(description: "no words") }
+            return try unsafe body(base)
+        }
+    }
+}
+
+// MARK: - Following
+
+extension ChildProcess {
+    /// The thread of one program: takes what it writes, then its end.
+    private static func follow(_ child: pid_t, _ readers: [(Stream, Int32)], _ state: Guarded<State>) {
+        var open = readers
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while !open.isEmpty {
+            var watched = open.map { pollfd(fd: $0.1, events: Int16(POLLIN), revents: 0) }
+            _ = unsafe poll(&watched, nfds_t(watched.count), -1)
+            for (index, entry) in watched.enumerated().reversed() where entry.revents != 0 {
+                let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(entry.fd, $0.baseAddress, $0.count) }
+                if count > 0 {
+                    take(buffer[..<count], from: open[index].0, state)
+                } else if count == 0 || errno != EINTR {
+                    close(entry.fd)
+                    open.remove(at: index)
+                }
+            }
+        }
+        finish(child, state)
+    }
+
+    private static func take(_ bytes: ArraySlice<UInt8>, from stream: Stream, _ state: Guarded<State>) {
+        let ready: [(Waiter, Data)] = state.withLock { state in
+            if stream == .output {
+                state.output.append(contentsOf: bytes)
+            } else {
+                state.errors.append(contentsOf: bytes)
+            }
+            let written = stream == .output ? state.output : state.errors
+            let passed = state.waiters.map { $0.stream == stream && $0.test(written) }
+            let ready = zip(state.waiters, passed).filter(\.1).map { ($0.0, written) }
+            state.waiters = zip(state.waiters, passed).filter { !$0.1 }.map(\.0)
+            return ready
+        }
+        for (waiter, written) in ready { waiter.continuation.resume(returning: written) }
+    }
+
+    private static func finish(_ child: pid_t, _ state: Guarded<State>) {
+        var information = unsafe siginfo_t()
+        // Waits without reaping, so that a signal sent meanwhile cannot reach a stranger.
+        while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        let (waiters, endings, ending, text) = state.withLock { state in
+            var status: Int32 = 0
+            _ = unsafe waitpid(child, &status, 0)
+            state.isReaped = true
+            state.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+            defer { (state.waiters, state.endings) = ([], []) }
+            return (state.waiters, state.endings, Self.ending(state), Self.early("the program", state))
+        }
+        for waiter in waiters { waiter.continuation.resume(throwing: Failure(description: text)) }
+        for continuation in endings {
+            if let ending { continuation.resume(returning: ending) }
+        }
+    }
+
+    private static func ending(_ state: State) -> Ending? {
+        state.status.map { Ending(status: $0, output: state.output, errors: state.errors) }
+    }
+
+    private static func early(_ name: String, _ state: State) -> String {
+        "\(name) ended with \(state.status ?? -1) before it said what was due: "
+            + String(decoding: state.errors.suffix(2000), as: UTF8.self)
+    }
+}

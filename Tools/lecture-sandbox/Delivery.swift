@@ -1,0 +1,82 @@
+import CMicroHTTPD
+import Glibc
+
+/// A body on its way: hands out bytes at the pace of its answer and ends as the answer says.
+///
+/// Belongs to the thread of one connection.
+final class Delivery {
+    private let reply: Reply
+    private let pacing: Pacing
+    private let socket: Int32
+    private let log: RequestLog
+    private let logNumber: Int
+    private let startedAt = monotonicNanoseconds()
+    private var sent = 0
+
+    init(reply: Reply, pacing: Pacing, socket: Int32, log: RequestLog, logNumber: Int) {
+        self.reply = reply
+        self.pacing = pacing
+        self.socket = socket
+        self.log = log
+        self.logNumber = logNumber
+    }
+
+    /// Gives the next bytes.
+    ///
+    /// - Parameters:
+    ///   - offset: of the body.
+    ///   - buffer: where they go.
+    /// - Returns: how many there are, or one of the library's two endings.
+    func next(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var room = buffer.count
+        switch reply.ending {
+        case .whole: break
+        case .closed(let count):
+            guard offset < count else { return cmhd_reader_failed() }
+            room = min(room, count - offset)
+        case .reset(let count):
+            guard offset < count else { return reset() }
+            room = min(room, count - offset)
+        case .silent(let count):
+            guard offset < count else {
+                _ = pacing.wait(milliseconds: -1, socket: socket)
+                return cmhd_reader_failed()
+            }
+            room = min(room, count - offset)
+        }
+        if let rate = reply.bytesPerSecond {
+            guard let allowed = allowance(rate) else { return cmhd_reader_failed() }
+            room = min(room, allowed)
+        }
+        let count = unsafe reply.body.read(at: offset, into: .init(rebasing: buffer[..<room]))
+        if count == 0 { return reply.announcedLength == nil ? cmhd_reader_ended() : cmhd_reader_failed() }
+        sent += count
+        let total = sent
+        log.update(logNumber) { $0.byteCount = total }
+        return count
+    }
+
+    /// Waits until some bytes may go at this pace.
+    ///
+    /// - Parameter rate: bytes a second.
+    /// - Returns: how many may go; `nil` when there is nobody left to send them to.
+    private func allowance(_ rate: Int) -> Int? {
+        while true {
+            let elapsed = Double(monotonicNanoseconds() - startedAt) / 1e9
+            let allowed = Int(elapsed * Double(rate)) - sent
+            if allowed > 0 { return allowed }
+            let milliseconds = max(5, min(1000, 1000 / rate))
+            guard case .elapsed = pacing.wait(milliseconds: Int32(milliseconds), socket: socket) else { return nil }
+        }
+    }
+
+    /// Dissolves the connection, which makes the kernel send a reset instead of an orderly end.
+    private func reset() -> Int {
+        // What was handed out before has to leave the socket first; a reset throws away what is still queued.
+        _ = pacing.wait(milliseconds: 20, socket: socket)
+        var nobody = sockaddr()
+        nobody.sa_family = sa_family_t(AF_UNSPEC)
+        _ = unsafe connect(socket, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+        return cmhd_reader_failed()
+    }
+}

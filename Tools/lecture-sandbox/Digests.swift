@@ -1,0 +1,53 @@
+import CGnuTLS
+
+/// A SHA-256 that takes its bytes in pieces.
+@safe
+struct SHA256Hasher: ~Copyable {
+    private var handle: gnutls_hash_hd_t?
+
+    init() { _ = unsafe gnutls_hash_init(&handle, GNUTLS_DIG_SHA256) }
+
+    deinit { if let handle = unsafe handle { unsafe gnutls_hash_deinit(handle, nil) } }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let handle = unsafe handle, let base = bytes.baseAddress else { return }
+        unsafe gnutls_hash(handle, base, bytes.count)
+    }
+
+    /// The digest of everything so far, 32 bytes; begins anew.
+    mutating func finish() -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        guard let handle = unsafe handle else { return digest }
+        unsafe digest.withUnsafeMutableBytes { unsafe gnutls_hash_output(handle, $0.baseAddress) }
+        return digest
+    }
+}
+
+/// HMAC-SHA256 (RFC 2104).
+///
+/// - Parameters:
+///   - key: the secret.
+///   - message: what is signed.
+/// - Returns: 32 bytes.
+func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    unsafe key.withUnsafeBytes { key in
+        unsafe message.withUnsafeBytes { message in
+            unsafe digest.withUnsafeMutableBytes { digest in
+                _ = unsafe gnutls_hmac_fast(
+                    GNUTLS_MAC_SHA256, key.baseAddress, key.count, message.baseAddress, message.count,
+                    digest.baseAddress)
+            }
+        }
+    }
+    return digest
+}
+
+/// Bytes that nobody can guess.
+///
+/// - Parameter count: how many.
+/// - Returns: the bytes.
+func randomBytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+}

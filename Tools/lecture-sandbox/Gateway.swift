@@ -1,0 +1,161 @@
+import FoundationEssentials
+
+/// A shared secret, and what is signed with it: tokens of the gateway and leases of media addresses.
+struct Secret: Sendable {
+    private let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// A token for one content (RFC 7515, RFC 7518 section 3.2: HS256), with the vendor's claims and no registered one.
+    ///
+    /// - Parameters:
+    ///   - key: the media content key.
+    ///   - user: the learner.
+    ///   - expiresAt: seconds since the epoch.
+    /// - Returns: the compact form.
+    func token(key: String, user: String, expiresAt: Int64) -> String {
+        let header = JSON.object([("alg", .string("HS256")), ("typ", .string("JWT"))])
+        let payload = JSON.object([
+            ("cuid", .string(user)), ("expt", .integer(expiresAt)),
+            ("mc", .array([.object([("mckey", .string(key))])])),
+        ])
+        let signed = Text.base64URL(Array(header.text.utf8)) + "." + Text.base64URL(Array(payload.text.utf8))
+        return signed + "." + Text.base64URL(signature(signed))
+    }
+
+    /// What a token allows.
+    struct Grant {
+        let key: String
+        let user: String
+    }
+
+    /// Why a token is refused, with the vendor's number.
+    enum Refusal: Int, Error {
+        case noKey = 4083
+        case malformed = 4007
+        case expired = 4085
+    }
+
+    /// Checks a token.
+    ///
+    /// - Parameters:
+    ///   - token: in the compact form.
+    ///   - now: seconds since the epoch.
+    /// - Returns: what it allows.
+    /// - Throws: ``Refusal``.
+    func grant(_ token: String, now: Int64) throws(Refusal) -> Grant {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Text.fromBase64URL(parts[0]), let payload = Text.fromBase64URL(parts[1]),
+            let mac = Text.fromBase64URL(parts[2]),
+            let algorithm = try? JSONDecoder().decode(TokenHeader.self, from: Data(header)), algorithm.alg == "HS256",
+            Self.equal(mac, signature("\(parts[0]).\(parts[1])")),
+            let claims = try? JSONDecoder().decode(TokenClaims.self, from: Data(payload))
+        else { throw .malformed }
+        guard claims.expt > now else { throw .expired }
+        guard let key = claims.mc.first?.mckey else { throw .noKey }
+        return Grant(key: key, user: claims.cuid ?? "")
+    }
+
+    /// The query of a media address that is only good for a while.
+    ///
+    /// - Parameters:
+    ///   - path: of the lecture.
+    ///   - expiresAt: milliseconds since the epoch.
+    /// - Returns: the query without its question mark.
+    func lease(path: String, expiresAt: Int64) -> String {
+        "exp=\(expiresAt)&sig=\(Text.hex(signature("\(path)\n\(expiresAt)")))"
+    }
+
+    /// Whether a media address is still good.
+    ///
+    /// - Parameters:
+    ///   - target: with `exp` and `sig` in its query.
+    ///   - now: milliseconds since the epoch.
+    /// - Returns: whether we signed it and its time has not come.
+    func accepts(_ target: Target, now: Int64) -> Bool {
+        guard let expires = target.query("exp").flatMap({ Int64($0) }), let text = target.query("sig") else {
+            return false
+        }
+        let due = Text.hex(signature("\(target.path)\n\(expires)"))
+        return Self.equal(Array(due.utf8), Array(text.utf8)) && now < expires
+    }
+
+    private func signature(_ text: String) -> [UInt8] { hmacSHA256(key: bytes, message: Array(text.utf8)) }
+
+    /// Compares in a time that does not tell where the first difference is.
+    private static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private struct TokenHeader: Decodable {
+        let alg: String
+    }
+
+    private struct TokenClaims: Decodable {
+        struct Content: Decodable {
+            let mckey: String
+        }
+        let cuid: String?
+        let expt: Int64
+        let mc: [Content]
+    }
+}
+
+/// The gateway: from a link to a content descriptor with a media address that is a lease.
+struct Gateway: Sendable {
+    let secret: Secret
+    let course: Course
+    /// How long a media address is good.
+    let leaseMilliseconds: Int64
+
+    /// Answers `/s`, `/si` and `/i/KEY`.
+    ///
+    /// - Parameter request: one of the three.
+    /// - Returns: the descriptor, or the refusal with the vendor's number.
+    func reply(_ request: Request) -> Reply {
+        do {
+            let now = nowMilliseconds()
+            let grant =
+                if request.target.path.hasPrefix("/i/") {
+                    Secret.Grant(key: String(request.target.path.dropFirst("/i/".count)), user: "")
+                } else {
+                    try secret.grant(request.target.query("jwt") ?? "", now: now / 1000)
+                }
+            guard let entry = course.entry(key: grant.key) else { return Self.refusal(404, 4012, "no such content") }
+            return descriptor(entry, user: grant.user, request: request, expiresAt: now + leaseMilliseconds)
+        } catch {
+            return Self.refusal(403, error.rawValue, "\(error)")
+        }
+    }
+
+    private static func refusal(_ status: Int, _ number: Int, _ text: String) -> Reply {
+        .json(status, .object([("error", .integer(Int64(number))), ("message", .string(text))]))
+    }
+
+    private func descriptor(_ entry: Course.Entry, user: String, request: Request, expiresAt: Int64) -> Reply {
+        var url = request.base + entry.path + "?" + secret.lease(path: entry.path, expiresAt: expiresAt)
+        if let fault = request.target.query("media-fault") { url += "&fault=" + Text.percentEncoded(fault) }
+        var media: [(String, JSON)] = [("url", .string(url)), ("size", .integer(Int64(entry.media.count)))]
+        if request.target.query("digest") != "none" {
+            media.append(("sha256", .string(Text.hex(course.sha256(entry.media)))))
+        }
+        media.append(("etag", .string(entry.media.entityTag)))
+        var members: [(String, JSON)] = [
+            ("version", .integer(1)), ("media_content_key", .string(entry.key)), ("title", .string(entry.title)),
+            ("company", .string("Lecture Sandbox")), ("course", .string(entry.course)),
+            ("teacher", .string(entry.teacher)), ("content_type", .string("downloading")),
+            ("downloadable", .boolean(true)), ("media", .object(media)), ("client_user_id", .string(user)),
+        ]
+        // `set.NAME=VALUE` replaces or adds a member, for descriptors that no honest gateway sends.
+        for (name, value) in request.target.queries(beginning: "set.") {
+            members.removeAll { $0.0 == name }
+            members.append((name, .string(value)))
+        }
+        var reply = Reply.json(200, .object(members))
+        reply.fields = [
+            ("Content-Type", "application/vnd.lecturekit.descriptor+json"), ("Cache-Control", "no-store"),
+        ]
+        return reply
+    }
+}
