@@ -21,6 +21,9 @@ static inline CURLcode ccurl_set_receiver(CURL *_Nonnull easy, CURLoption option
 /// curl_easy_setopt is variadic: CURLOPT_PREREQFUNCTION.
 static inline CURLcode ccurl_set_prerequest(CURL *_Nonnull easy, curl_prereq_callback _Nonnull value) { return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value); }
 
+/// curl_easy_setopt is variadic: CURLOPT_DEBUGFUNCTION.
+static inline CURLcode ccurl_set_tracer(CURL *_Nonnull easy, curl_debug_callback _Nonnull value) { return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value); }
+
 /// curl_easy_getinfo is variadic: a number.
 static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value) { return curl_easy_getinfo(easy, info, value); }
 

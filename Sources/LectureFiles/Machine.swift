@@ -11,6 +11,14 @@ package struct SystemClock: LectureClock {
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    package func minuteOfWeek(_ time: Timestamp) -> Int {
+        var seconds = time_t(time.milliseconds / 1000)
+        var local = unsafe tm()
+        unsafe localtime_r(&seconds, &local)
+        // `tm_wday` counts from Sunday.
+        return unsafe Int((local.tm_wday + 6) % 7) * 1440 + Int(local.tm_hour) * 60 + Int(local.tm_min)
+    }
+
     package func boot() -> BootInstant {
         let time = Self.read(CLOCK_BOOTTIME)
         return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

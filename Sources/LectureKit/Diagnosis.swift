@@ -34,7 +34,7 @@ public struct Diagnosis: Sendable {
         var next = (reason ?? (content.state == .failed ? error : nil) ?? state).next
         if let due = content.nextAttempt {
             let wait = due - now
-            next += wait > .zero ? " The next attempt is due in \(DurationText.format(wait))." : " It is due now."
+            next += wait > .zero ? " The next attempt is due in \(DurationText.text(wait))." : " It is due now."
         }
         self.next = next
         remedy = (cause ?? state).remedy

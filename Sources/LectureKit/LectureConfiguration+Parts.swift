@@ -17,6 +17,7 @@ extension LectureConfiguration {
         settings.rateLimit = try rateLimit.map { try Self.check($0, in: 1...Int.max, "rate limit") }
         settings.timetable = try timetable.map { text throws(LectureError) in try Timetable(text) }
         settings.stallTimeout = stallTimeout
+        settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")
         settings.quotaBytes = try quotaBytes.map { UInt64(try Self.check(Int($0), in: 0...Int.max, "quota")) }
         settings.reserveBytes = UInt64(try Self.check(Int(reserveBytes), in: 0...Int.max, "reserve"))
         return settings

@@ -223,9 +223,13 @@ public actor LectureManager {
         wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
         for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
-        let identity = try ContentKeys.identity(ofURL: wish.url) { try digests.sha256(of: $0) }
+        let parts = try URLParts(wish.url)
+        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
+        // The key's hexadecimal part is the beginning of the same digest.
+        let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
         return try index.enqueue(
-            wish, derivedKey: identity.key, identity: identity.bytes, isGateway: identity.isGateway, now: clock.now())
+            wish, derivedKey: ContentKey(derived), identity: identity, isGateway: ContentKeys.isGatewayLink(parts),
+            now: clock.now())
     }
 }
 

@@ -27,7 +27,7 @@ struct SourceProbe {
     func ask(_ text: String) async throws -> Answer {
         var url = try CurlURL.normalise(text)
         var fields = HeaderFields()
-        fields.append(HeaderField(name: "Accept", value: "\(Descriptor.mediaType), */*;q=0.8"))
+        fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
@@ -128,7 +128,7 @@ extension LectureManager {
         let wishes: [ResourceWish]
         switch answer {
         case .descriptor(let document):
-            let descriptor = try Descriptor(json: document, sourceURL: item.content.sourceURL)
+            let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
             wishes = descriptor.wishes(expecting: item)

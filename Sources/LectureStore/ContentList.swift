@@ -39,8 +39,10 @@ struct ContentList {
             conditions.append("completed_ms >= ?")
             values.append(since.sqliteValue)
         }
+        // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
+        let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
+        let sort = sort == .downloaded && nothingIsComplete ? .added : sort
         index = try Self.index(filter, sort: sort, on: connection)
-        // The table itself is walked only in its own order; a name would forbid that.
         if index == "content_completed", !conditions.contains(where: { $0.hasPrefix("completed_ms") }),
             filter.states == [.completed]
         {
@@ -56,13 +58,14 @@ struct ContentList {
         "SELECT \(columns) FROM content\(source) ORDER BY \(order) LIMIT ? OFFSET ?"
     }
 
-    /// The statement that counts the whole list.
-    var countSQL: String { "SELECT count(*) FROM content\(source)" }
+    /// The statement that counts the whole list. Its index is left to SQLite, since there is no order to keep.
+    var countSQL: String { "SELECT count(*) FROM content\(condition)" }
 
     /// What stands between the table's name and the order.
-    private var source: String {
-        let hint = index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED"
-        return conditions.isEmpty ? hint : "\(hint) WHERE \(conditions.joined(separator: " AND "))"
+    private var source: String { (index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED") + condition }
+
+    private var condition: String {
+        conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     }
 
     private static func equalities(_ filter: ContentFilter) -> [(column: String, value: SQLiteValue)] {
@@ -91,7 +94,7 @@ struct ContentList {
             case .title: return "content_state_title"
             case .size: return "content_state_size"
             case .priority: return "content_state_priority"
-            case .downloaded: return state == .completed ? "content_completed" : "content_state"
+            case .downloaded: return "content_completed"
             }
         }
         switch sort {

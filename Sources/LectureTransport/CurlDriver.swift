@@ -20,8 +20,6 @@ final class CurlDriver {
     private var multi: MultiHandle?
     private var idle: [EasyHandle] = []
     private var exchanges: [TransferID: Exchange] = [:]
-    /// The running exchanges with a limit of their own.
-    private var limited: [TransferID: Exchange] = [:]
     private var total: TokenBucket?
     private var ended = 0
     private var connections = 0
@@ -50,8 +48,15 @@ final class CurlDriver {
         switch command {
         case .start(let request, let time): start(request, at: time)
         case .cancel(let id): if let exchange = exchanges[id] { finish(exchange, .cancelled) }
-        case .limitRate(let rate): total = rate.map { TokenBucket(rate: $0, now: SuspendingClock.now) }
+        case .limitRate(let rate): limitRate(rate)
         }
+    }
+
+    /// All exchanges together are held between two turns, and each takes its share in a turn: a sixty-fourth of a
+    /// second's bytes, so that turns follow each other closely.
+    private func limitRate(_ rate: Int?) {
+        total = rate.map { TokenBucket(rate: $0, now: SuspendingClock.now) }
+        meter.share = total.map { max(2048, $0.rate / 64) }
     }
 
     private func start(_ request: TransferRequest, at time: SuspendingClock.Instant) {
@@ -65,14 +70,13 @@ final class CurlDriver {
         let exchange = Exchange(
             request, startedAt: time, easy: easy, maximumHeaderBytes: configuration.maxHeaderBytes, meter: meter,
             clock: clock)
-        easy.prepare(request, configuration: configuration, roots: trusted(by: easy), totalRate: total?.rate)
+        easy.prepare(request, configuration: configuration, roots: trusted(by: easy))
         easy.deliver(to: exchange)
         guard easy.refusal == CURLE_OK, multi.add(easy) else {
             let detail = unsafe String(cString: curl_easy_strerror(easy.refusal))
             return refuse(request, easy.refusal == CURLE_OK ? CURLE_FAILED_INIT : easy.refusal, detail)
         }
         exchanges[request.id] = exchange
-        if exchange.bucket != nil { limited[request.id] = exchange }
     }
 
     private func refuse(_ request: TransferRequest, _ code: CURLcode, _ detail: String) {
@@ -100,18 +104,32 @@ final class CurlDriver {
         guard let multi else { return .holding(Self.never) }
         let closed = total?.delay(now: SuspendingClock.now) ?? .zero
         if closed > .zero { return .holding(closed) }
-        resumeLimited()
+        resumePaused()
         multi.perform()
-        let bytes = meter.takeBytes()
+        let bytes = meter.endTurn()
         total?.take(bytes, now: SuspendingClock.now)
         while let finished = multi.nextFinished() {
             finish(finished.exchange, finished.exchange.end(result: finished.result))
         }
-        let paused = pauseLimited()
         let silent = endSilent()
-        // The next turn tells whether the limit holds; polling now would wake at once, over and over.
-        if let closed = total?.delay(now: SuspendingClock.now), closed > .zero { return .holding(closed) }
-        return .polling(min(paused, silent))
+        let now = SuspendingClock.now
+        // Polling would wake at once, over and over, for bytes that may not be read.
+        if let closed = total?.delay(now: now), closed > .zero { return .holding(closed) }
+        return .polling(meter.paused.reduce(silent) { min($0, $1.delay(now: now)) })
+    }
+
+    /// Goes on with the exchanges whose own limit allows it again; that of all together does, or there were no turn.
+    private func resumePaused() {
+        let now = SuspendingClock.now
+        let paused = meter.paused
+        meter.paused = []
+        for exchange in paused {
+            if exchange.delay(now: now) > .zero {
+                meter.paused.append(exchange)
+            } else {
+                exchange.resume()
+            }
+        }
     }
 
     /// Waits as the last turn told.
@@ -124,31 +142,6 @@ final class CurlDriver {
         case .polling(let limit): multi?.wait(atMost: limit, for: bell)
         case .holding(let limit): meter.withoutRunning { bell.wait(atMost: limit) }
         }
-    }
-
-    /// Goes on reading where an exchange's own limit allows it again.
-    private func resumeLimited() {
-        let now = SuspendingClock.now
-        for exchange in limited.values where exchange.isPaused && exchange.bucket?.delay(now: now) == .zero {
-            exchange.isPaused = false
-            exchange.easy.pauseReading(false)
-        }
-    }
-
-    /// Stops reading where an exchange's own limit is reached.
-    ///
-    /// - Returns: how long until the first of them may go on.
-    private func pauseLimited() -> Duration {
-        let now = SuspendingClock.now
-        var next = Self.never
-        for exchange in limited.values {
-            guard let delay = exchange.bucket?.delay(now: now), delay > .zero else { continue }
-            next = min(next, delay)
-            if exchange.isPaused { continue }
-            exchange.isPaused = true
-            exchange.easy.pauseReading(true)
-        }
-        return next
     }
 
     /// Ends exchanges whose server has been silent for too long. They are looked through only when the earliest of their
@@ -176,7 +169,7 @@ final class CurlDriver {
 
     private func finish(_ exchange: Exchange, _ end: TransferOutcome.End) {
         exchanges[exchange.request.id] = nil
-        limited[exchange.request.id] = nil
+        meter.paused.removeAll { $0 === exchange }
         ended += 1
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
         multi?.remove(exchange.easy)

@@ -40,7 +40,7 @@ package actor CurlTransport: Transport {
     package nonisolated func cancel(_ id: TransferID) { _ = loop.post(.cancel(id)) }
 
     /// Bounds the bytes a second of all exchanges together; nil for no bound. What slow servers leave of it goes to the
-    /// others. Takes effect at once; exchanges that run already read in larger steps than those begun under a limit.
+    /// others. Takes effect at once.
     package nonisolated func limitRate(_ bytesPerSecond: Int?) { _ = loop.post(.limitRate(bytesPerSecond)) }
 
     /// Cancels all exchanges, closes all connections and ends the thread; returns when all of it is done.

@@ -1,5 +1,11 @@
 import CCurl
+import Glibc
 package import LectureModel
+
+/// A locale whose character set is UTF-8; nil where the system has none, and then only ASCII hosts are read.
+///
+/// `nonisolated(unsafe)`: made once, never changed, and `uselocale` only reads it.
+nonisolated(unsafe) private let utf8Locale: locale_t? = unsafe newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
 
 /// URLs as libcurl reads them: the parser that decides is the one that connects.
 package enum CurlURL {
@@ -33,7 +39,9 @@ package enum CurlURL {
         let parts = try Parts()
         let flags = UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME)
         try parts.set(CURLUPART_URL, base, flags: flags)
-        try parts.set(CURLUPART_URL, reference, flags: flags)
+        // A fragment is never sent, and libcurl 7.88 takes one that stands alone for a path.
+        let target = reference.prefix { $0 != "#" }
+        if !target.isEmpty || reference.isEmpty { try parts.set(CURLUPART_URL, String(target), flags: flags) }
         return try parts.whole()
     }
 
@@ -74,11 +82,18 @@ package enum CurlURL {
             return unsafe String(cString: text)
         }
 
+        /// The host in ASCII. libidn2 reads it in the character set of the locale, which is ASCII in a program that has
+        /// not chosen one; so this thread speaks UTF-8 for a moment.
+        private func asciiHost() -> String? {
+            let before = unsafe utf8Locale.map { unsafe uselocale($0) }
+            defer { if let before = unsafe before { unsafe uselocale(before) } }
+            return get(CURLUPART_HOST, flags: UInt32(CURLU_PUNYCODE))
+        }
+
         /// The URL in its one form.
         func whole() throws(LectureError) -> String {
             try set(CURLUPART_FRAGMENT, nil, flags: 0)
-            let ascii = UInt32(CURLU_PUNYCODE)
-            guard let host = get(CURLUPART_HOST, flags: ascii) else { throw LectureError(.urlInvalid) }
+            guard let host = asciiHost() else { throw LectureError(.urlInvalid) }
             try set(CURLUPART_HOST, FieldText.lowercased(host), flags: 0)
             guard let url = get(CURLUPART_URL, flags: UInt32(CURLU_NO_DEFAULT_PORT)), url.utf8.count <= maximumBytes
             else { throw LectureError(.urlInvalid) }

@@ -61,6 +61,6 @@ final class Doorbell: Sendable {
 
     /// Rounded up: waking early means to find that nothing is due and to wait again, over and over.
     private static func milliseconds(_ limit: Duration) -> Int32 {
-        Int32(clamping: max(limit, .zero).milliseconds + 1)
+        Int32(clamping: min(max(limit, .zero), .seconds(3600)).milliseconds + 1)
     }
 }

@@ -9,10 +9,8 @@ extension EasyHandle {
     ///   - request: what to fetch.
     ///   - configuration: how.
     ///   - roots: who is trusted.
-    ///   - totalRate: the limit of all exchanges together, bytes a second; nil for none.
     func prepare(
-        _ request: TransferRequest, configuration: TransportConfiguration, roots: RootCertificates.Options,
-        totalRate: Int?
+        _ request: TransferRequest, configuration: TransportConfiguration, roots: RootCertificates.Options
     ) {
         set(CURLOPT_URL, request.url)
         // Signals and threads do not mix; resolver time-outs come from the resolver's own thread.
@@ -27,8 +25,8 @@ extension EasyHandle {
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         let connectTimeout = min(configuration.connectTimeout, request.stallTimeout)
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(connectTimeout.milliseconds, 1)))
-        set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request, totalRate: totalRate))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(connectTimeout, .milliseconds(1)), .seconds(86_400)).milliseconds))
+        set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request))
         set(CURLOPT_USERAGENT, configuration.userAgent)
         setHeaders(Self.headerLines(of: request))
         setVersion(of: request)
@@ -43,8 +41,9 @@ extension EasyHandle {
             return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Rather wait for a connection that can be shared than open one more.
-        set(CURLOPT_PIPEWAIT, 1)
+        // Rather wait for a connection that can be shared than open one more. Only TLS tells at once whether it can: over
+        // plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended.
+        if request.url.utf8.starts(with: "https:".utf8) { set(CURLOPT_PIPEWAIT, 1) }
     }
 
     private func setProxy(_ proxy: String?, roots: RootCertificates.Options) {
@@ -63,6 +62,8 @@ extension EasyHandle {
     private func setTrust(_ roots: RootCertificates.Options, pins: [String]) {
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
+        // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
+        set(CURLOPT_VERBOSE, 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let bundle = roots.bundle { set(CURLOPT_CAINFO, bundle) }
         set(CURLOPT_CAPATH, roots.directory)
@@ -85,9 +86,9 @@ extension EasyHandle {
     }
 
     /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on a
-    /// hundred small ones. Under a rate limit a read is at most a sixty-fourth of a second's bytes, so that reads do
-    /// not come in bursts with long silences between them.
-    static func bufferSize(for request: TransferRequest, totalRate: Int?) -> Int {
+    /// hundred small ones. Under a limit of its own a read is at most a sixty-fourth of a second's bytes, so that reads
+    /// do not come in bursts with long silences between them.
+    static func bufferSize(for request: TransferRequest) -> Int {
         var size = 65_536
         if !request.allowsHTTP2 {
             switch request.range {
@@ -95,7 +96,7 @@ extension EasyHandle {
             case .closed(let range): if range.count >= 1_048_576 { size = 262_144 }
             }
         }
-        guard let rate = [request.rateLimit, totalRate].compactMap(\.self).min() else { return size }
+        guard let rate = request.rateLimit else { return size }
         return min(size, max(2048, rate / 64))
     }
 }

@@ -66,16 +66,20 @@ import LectureModel
         unsafe errorText.pointee = 0
         note(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
         let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
-        for option in [CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA] {
+        let options = [
+            CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
+        ]
+        for option in options {
             note(unsafe ccurl_set_pointer(pointer, option, context))
         }
         note(unsafe ccurl_set_receiver(pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
         note(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
         note(unsafe ccurl_set_prerequest(pointer, connectionReady))
+        note(unsafe ccurl_set_tracer(pointer, traced))
     }
 
-    /// Stops or goes on reading. Bytes libcurl has already may be delivered during the call.
-    func pauseReading(_ pauses: Bool) { unsafe curl_easy_pause(pointer, pauses ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) }
+    /// Goes on reading after a callback has asked for a pause.
+    func resumeReading() { unsafe curl_easy_pause(pointer, CURLPAUSE_RECV_CONT) }
 
     /// A number libcurl knows about the exchange; 0 when it does not.
     func number(_ info: CURLINFO) -> Int {

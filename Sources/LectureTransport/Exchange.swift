@@ -4,6 +4,16 @@ import LectureModel
 /// One exchange under way: what libcurl's callbacks touch. Confined to the transport's thread; the driver keeps it alive
 /// from before libcurl learns of it until after libcurl has let go of it.
 final class Exchange {
+    /// What libcurl is to do after bytes of a body came.
+    enum BodyStep {
+        /// Go on.
+        case more
+        /// Keep these bytes and deliver them again later.
+        case pause
+        /// End the exchange.
+        case end
+    }
+
     /// The request.
     let request: TransferRequest
     /// The handle that carries it out.
@@ -15,9 +25,14 @@ final class Exchange {
     /// Bytes of body that came.
     private(set) var bodyBytes: Int64 = 0
     /// The limit of this exchange alone.
-    private(set) var bucket: TokenBucket?
-    /// Whether reading is stopped because of ``bucket``.
-    var isPaused = false
+    private var bucket: TokenBucket?
+    /// Whether a limit has stopped the reading.
+    private var isPaused = false
+    /// Bytes of body in the turn ``latestTurn``.
+    private var turnBytes = 0
+    private var latestTurn = -1
+    /// Whether the server has ended TLS in good order.
+    private var hasTLSEnd = false
     /// When it was last heard of, in running time; nil while it has no connection.
     private var heardAt: Duration?
     private var collector: HeaderCollector
@@ -55,9 +70,23 @@ final class Exchange {
         return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// When the server will have been silent for too long, in running time; nil while there is no connection, which
-    /// libcurl bounds itself (waiting for a free connection is nobody's silence).
-    var silenceLimit: Duration? { heardAt.map { $0 + request.stallTimeout } }
+    /// When the server will have been silent for too long, in running time. Nil while nobody listens: there is no
+    /// connection yet (libcurl bounds connecting itself, and waiting for a free connection is nobody's silence), or a
+    /// limit has stopped the reading.
+    var silenceLimit: Duration? { isPaused ? nil : heardAt.map { $0 + request.stallTimeout } }
+
+    /// How long the exchange's own limit still forbids reading.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: zero when it may go on.
+    func delay(now: SuspendingClock.Instant) -> Duration { bucket?.delay(now: now) ?? .zero }
+
+    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call.
+    func resume() {
+        isPaused = false
+        heard()
+        easy.resumeReading()
+    }
 
     // MARK: What libcurl tells
 
@@ -83,15 +112,43 @@ final class Exchange {
     /// Bytes of the body came.
     ///
     /// - Parameter bytes: at most 16 KiB.
-    /// - Returns: false to end the exchange.
-    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// - Returns: what libcurl is to do.
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyStep {
         // 101 without having asked for it: libcurl takes it as final, RFC 9110 section 15.2.2 does not.
-        guard collector.isDone else { return end(with: Self.strange("a body without a final head")) }
+        guard collector.isDone else {
+            _ = end(with: Self.strange("a body without a final head"))
+            return .end
+        }
+        if mustPause() {
+            isPaused = true
+            meter.paused.append(self)
+            return .pause
+        }
         count(bytes.count)
         bodyBytes += Int64(bytes.count)
+        turnBytes += bytes.count
         defer { heard() }
-        return meter.withoutRunning { unsafe request.sink.bodyReceived(bytes) } || end(with: .stopped)
+        if meter.withoutRunning({ unsafe request.sink.bodyReceived(bytes) }) { return .more }
+        _ = end(with: .stopped)
+        return .end
     }
+
+    /// Whether a limit forbids to take more now. libcurl reads a socket up to a hundred times in one go, so looking after
+    /// each turn would be too late.
+    private func mustPause() -> Bool {
+        if latestTurn != meter.turn {
+            latestTurn = meter.turn
+            turnBytes = 0
+        }
+        if let share = meter.share, turnBytes >= share { return true }
+        return delay(now: SuspendingClock.now) > .zero
+    }
+
+    /// The server has ended TLS with `close_notify`.
+    ///
+    /// libcurl 7.88 takes the end of a TCP connection for the end of a body that has no other, so that anyone on the way
+    /// could cut it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not told apart.
+    func tlsEndCame() { hasTLSEnd = true }
 
     /// How the exchange ended, by libcurl's result and what was decided here.
     ///
@@ -100,6 +157,8 @@ final class Exchange {
     func end(result: CURLcode) -> TransferOutcome.End {
         if let verdict { return verdict }
         switch result {
+        case CURLE_OK where isCut:
+            return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
         case CURLE_OK where collector.isDone: return .complete
         case CURLE_OK: return Self.strange("the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
@@ -120,13 +179,20 @@ final class Exchange {
 
     // MARK: Parts
 
+    /// Whether the end of a body over TLS, which nothing but the end of the connection marks, was not the server's word.
+    private var isCut: Bool {
+        // HTTP/2 frames every body.
+        collector.endsWithConnection && !hasTLSEnd && request.url.utf8.starts(with: "https:".utf8) && !isHTTP2
+    }
+
+    private var isHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
+
     private func head(status: Int, fields: HeaderFields) -> ResponseHead {
         // CURLINFO_REDIRECT_URL is known only when the body is over, and the head has to be told before it.
         var target: String?
         if (300..<400).contains(status), let location = fields["Location"] {
             target = try? CurlURL.resolve(location, against: request.url)
         }
-        let isHTTP2 = easy.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
         return ResponseHead(
             status: status, fields: fields, redirectURL: target, receivedAt: clock.now(), isHTTP2: isHTTP2)
     }
@@ -164,14 +230,18 @@ final class Exchange {
 ///   - size: always 1.
 ///   - count: how many.
 ///   - context: the ``Exchange``.
-/// - Returns: the number of bytes, or another to end the exchange.
+/// - Returns: the number of bytes, another to end the exchange, or `CURL_WRITEFUNC_PAUSE`.
 func bodyArrived(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let exchange = unsafe Exchange.at(context) else { return 0 }
     let length = size * count
     if length == 0 { return 0 }
-    return unsafe exchange.takeBody(UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
+    return switch unsafe exchange.takeBody(UnsafeRawBufferPointer(start: bytes, count: length)) {
+    case .more: length
+    case .pause: Int(CURL_WRITEFUNC_PAUSE)
+    case .end: 0
+    }
 }
 
 /// Takes a line of a header (`CURLOPT_HEADERFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.
@@ -206,4 +276,24 @@ func connectionReady(
 ) -> Int32 {
     unsafe Exchange.at(context)?.connectionBecameReady()
     return Int32(CURL_PREREQFUNC_OK)
+}
+
+/// Sees what goes over the connection (`CURLOPT_DEBUGFUNCTION`) and looks for one thing only, the TLS alert
+/// `close_notify` (RFC 8446 section 6.1): libcurl traces TLS messages, and two bytes of which the second is 0 are it.
+///
+/// - Parameters:
+///   - easy: not used.
+///   - kind: of the bytes.
+///   - bytes: the bytes.
+///   - count: how many.
+///   - context: the ``Exchange``.
+/// - Returns: always 0.
+func traced(
+    _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    if kind == CURLINFO_SSL_DATA_IN, count == 2, let bytes = unsafe bytes, unsafe bytes[1] == 0 {
+        unsafe Exchange.at(context)?.tlsEndCame()
+    }
+    return 0
 }

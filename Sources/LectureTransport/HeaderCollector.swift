@@ -18,6 +18,8 @@ struct HeaderCollector {
 
     /// Whether a final head was told.
     private(set) var isDone = false
+    /// Whether nothing but the end of the connection ends the body (RFC 9112 section 6.3, rule 8).
+    private(set) var endsWithConnection = false
     private let maximumBytes: Int
     private var byteCount = 0
     private var status = 0
@@ -53,6 +55,10 @@ struct HeaderCollector {
             return .more
         }
         isDone = true
+        let isFramed = fields.contains { field in
+            FieldText.equal(field.name, "Content-Length") || FieldText.equal(field.name, "Transfer-Encoding")
+        }
+        endsWithConnection = !isFramed && status != 204 && status != 304
         return .head(status: status, fields: HeaderFields(fields))
     }
 

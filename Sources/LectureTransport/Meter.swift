@@ -4,14 +4,20 @@
 /// thread, because the disk is slow, and the time in which a rate limit forbids reading do not count, so that no
 /// server is blamed for them.
 final class Meter {
-    /// Bytes of heads and bodies since the last ``takeBytes()``.
+    /// Under a limit of all exchanges together, how many bytes of body each may take in one turn, so that all get the
+    /// same; nil without such a limit.
+    var share: Int?
+    /// Exchanges that were paused by a limit and wait to go on.
+    var paused: [Exchange] = []
+    /// The number of the present turn.
+    private(set) var turn = 0
     private var bytes = 0
     /// Bytes of heads and bodies since the beginning.
     private(set) var totalBytes: Int64 = 0
     private var lost = Duration.zero
     private let startedAt = SuspendingClock.now
     /// The earliest running time at which some exchange may have been silent for too long.
-    var nextCheck = Duration.seconds(Int64.max / 4)
+    var nextCheck = Duration.seconds(3600)
 
     /// The running time.
     ///
@@ -35,9 +41,12 @@ final class Meter {
         totalBytes += Int64(count)
     }
 
-    /// The bytes counted since the last call.
-    func takeBytes() -> Int {
+    /// Ends a turn.
+    ///
+    /// - Returns: the bytes counted in it.
+    func endTurn() -> Int {
         defer { bytes = 0 }
+        turn += 1
         return bytes
     }
 }

@@ -120,6 +120,19 @@ private final class OtherProcess {
         #expect(abs(difference) < 10_000)
     }
 
+    @Test func `The minute of the week is that of the local calendar and counts from Monday`() throws {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
+        for hours in 0..<200 {
+            let seconds = 1_700_000_000 + hours * 3600 + hours * 61
+            let date = Date(timeIntervalSince1970: Double(seconds))
+            let parts = calendar.dateComponents([.weekday, .hour, .minute], from: date)
+            let weekday = (try #require(parts.weekday) + 5) % 7
+            let minute = try weekday * 1440 + #require(parts.hour) * 60 + #require(parts.minute)
+            #expect(SystemClock().minuteOfWeek(Timestamp(milliseconds: Int64(seconds) * 1000 + 999)) == minute)
+        }
+    }
+
     @Test func `The boot clock only runs forward`() throws {
         let clock = SystemClock()
         var last = clock.boot()

@@ -28,7 +28,9 @@ package enum Places {
     /// - Throws: ``ChildProcess/Failure`` when it is not installed.
     package static func command(_ name: String) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let candidates = (path.split(separator: ":") + ["/usr/bin", "/usr/sbin"]).map { "\($0)/\(name)" }
+        // Without the type, `split` is taken for the one that gives arrays of characters.
+        let directories: [String] = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]
+        let candidates = directories.map { "\($0)/\(name)" }
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw ChildProcess.Failure(description: "\(name) is not installed: run Tools/setup")
         }

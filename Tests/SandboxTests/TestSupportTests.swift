@@ -39,6 +39,20 @@ import Testing
         #expect(ending.text == "\(directory.path)\nhello\n")
     }
 
+    @Test func `programs are found along the path and in the usual places`() throws {
+        // The toolchain that runs this test is only found along the path.
+        #expect(try Places.command("swift").hasSuffix("/swift"))
+        #expect(try Places.command("nginx").hasSuffix("/nginx"))
+        #expect(throws: ChildProcess.Failure.self) { try Places.command("no-such-program") }
+        #expect(FileManager.default.isExecutableFile(atPath: Places.builtProduct("lecture-sandbox")))
+        #expect(FileManager.default.fileExists(atPath: Places.repository() + "/Package.swift"))
+    }
+
+    @Test func `a free port is never handed out twice`() throws {
+        let ports = try (0..<50).map { _ in try Places.freePort() }
+        #expect(Set(ports).count == 50)
+    }
+
     @Test func `a temporary directory goes with its last reference`() throws {
         var directory: TemporaryDirectory? = try TemporaryDirectory()
         let path = try #require(directory).path

@@ -185,7 +185,7 @@ extension DownloadEngine {
     ) throws -> String {
         guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
         let error = LectureError(.transfer(curl), detail: transfer.origin.host, cause: detail)
-        if RetryTable.isFinal(transfer: curl) { return try urlFailed(transfer, resource, of: item, error, now: now) }
+        if error.isFinalForURL { return try urlFailed(transfer, resource, of: item, error, now: now) }
         return try tryAgain(resource, of: item, error, now: now)
     }
 
@@ -231,10 +231,10 @@ extension DownloadEngine {
         item.failures += 1
         let delay = wait.map { $0.delay } ?? Backoff().delay(failures: item.failures, random: ports.random.next())
         if wait != nil {
-            governor.hold(transfer.origin, for: delay, now: boot)
+            governor.held(transfer.origin, until: boot + delay)
             try index.setOrigin(
                 OriginRecord(
-                    origin: transfer.origin.text, limit: governor.limit(transfer.origin), waitUntil: now + delay,
+                    origin: transfer.origin.text, limit: governor.limit(of: transfer.origin), waitUntil: now + delay,
                     waitSet: now), now: now)
         }
         if item.failures > settings.maxAttempts * 2 {
@@ -338,13 +338,13 @@ extension DownloadEngine {
         if let resource, !resource.sinks.isEmpty {
             // Others of this file still run: one connection fewer, and no new one for a moment.
             resource.connections = resource.sinks.count
-            resource.trial.stop()
+            resource.trial?.openFailed()
             resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())
             return "retry"
         }
         if item.failures >= settings.maxAttempts {
             if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
-            if RetryTable.isNetworkTrouble(error.code) {
+            if error.isNetworkTrouble {
                 try end(item, item.machine.stopped(.network, error: error, until: now + .seconds(60), now: now))
             } else {
                 try end(item, item.machine.failed(error))

@@ -13,7 +13,7 @@ extension DownloadEngine {
         // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         return ResourceWork(
-            token: token, part: part, record: record, proven: chunks.map(\.index), urls: urls, trial: RangeTrial())
+            token: token, part: part, record: record, proven: chunks.map(\.index), urls: urls)
     }
 
     func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) {

@@ -14,7 +14,7 @@ extension DownloadEngine {
         case nil:
             guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
             let error = LectureError(.transfer(curl), detail: host, cause: detail)
-            return try loaderFailed(item, error, isFinal: RetryTable.isFinal(transfer: curl), now: now)
+            return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
         case .descriptor:
             guard report.outcome.end == .complete, let document = report.document else {
                 return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
@@ -73,9 +73,9 @@ extension DownloadEngine {
     private func descriptorCame(
         _ document: [UInt8], _ item: ItemWork, host: String, now: Timestamp
     ) throws -> String {
-        let descriptor: Descriptor
+        let descriptor: ContentDescriptor
         do throws(LectureError) {
-            descriptor = try Descriptor(json: document, sourceURL: item.record.content.sourceURL)
+            descriptor = try ContentDescriptor(document)
         } catch {
             try end(item, item.machine.failed(LectureError(error.code, detail: host, cause: error.cause)))
             return "failed"

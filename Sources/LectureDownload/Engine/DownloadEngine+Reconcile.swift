@@ -72,11 +72,18 @@ extension DownloadEngine {
     }
 
     private func followTimetable(now: Timestamp) throws {
-        let rate = settings.timetable?.rate(at: now) ?? .full
-        closedUntil = rate == .off ? settings.timetable?.nextChange(after: now) : nil
-        let bound = [settings.rateLimit, rate.bytesPerSecond].compactMap { $0 }.min()
-        if bound != rateInForce || rateInForce == nil {
+        let minute = ports.clock.minuteOfWeek(now)
+        let rate = settings.timetable?.rate(atMinuteOfWeek: minute) ?? .full
+        closedUntil = nil
+        if rate == .off {
+            let minutes = settings.timetable?.nextChange(after: minute) ?? Timetable.minutesOfWeek
+            closedUntil = Timestamp(milliseconds: now.milliseconds / 60_000 * 60_000) + .seconds(minutes * 60)
+        }
+        var bound = settings.rateLimit
+        if case .limited(let bytes) = rate { bound = min(bound ?? .max, Int(clamping: bytes)) }
+        if !hasRateInForce || bound != rateInForce {
             rateInForce = bound
+            hasRateInForce = true
             effects.append { [ports] in ports.transport.limitRate(bound) }
         }
         guard let closedUntil else { return }

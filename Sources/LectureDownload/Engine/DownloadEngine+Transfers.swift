@@ -106,7 +106,8 @@ extension DownloadEngine {
             ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
-        request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && !governor.http2Failed(origin, now: boot)
+        request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
+        if resource.sinks.count > 1 { resource.awaited = id }
         start(
             request, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
@@ -125,7 +126,7 @@ extension DownloadEngine {
             id: request.id, item: item, resource: resource, isLoader: resource == nil, url: request.url, lease: lease,
             origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count, startedAt: now,
             startedBoot: boot, lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
-        governor.started(origin, now: boot)
+        governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }
     }
 
@@ -187,7 +188,7 @@ extension DownloadEngine {
         _ item: ItemWork, isFirstContact: Bool, to origin: Origin? = nil
     ) throws -> HeaderFields {
         var fields = HeaderFields()
-        let accept = isFirstContact ? "\(Descriptor.mediaType), */*;q=0.8" : "*/*"
+        let accept = isFirstContact ? "\(ContentDescriptor.mediaType), */*;q=0.8" : "*/*"
         fields.append(HeaderField(name: "Accept", value: accept))
         // Headers of the wish belong to the source's own server and to no other.
         let home = try originOf(item.record.content.sourceURL)
@@ -226,40 +227,53 @@ extension DownloadEngine {
     // MARK: Servers
 
     private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {
-        if !governor.knows(origin), let stored = (try? index.origin(origin.text)) ?? nil {
-            governor.restore(origin, stored, now: now, boot: boot)
+        if knownOrigins.insert(origin).inserted, let stored = (try? index.origin(origin.text)) ?? nil {
+            // Waits survive a restart, and a wall clock that was set back while they lasted.
+            let due = stored.waitUntil.map { PersistedWait(setAt: stored.waitSet ?? now, due: $0) }
+            let left = due?.remaining(at: now) ?? .zero
+            governor.restore(
+                OriginGovernor.Stored(
+                    origin: origin, limit: stored.limit, waitUntil: left > .zero ? now + left : nil),
+                at: boot, wall: now)
         }
-        if governor.mayStart(origin, now: boot) { return true }
-        item.isBlocked = true
-        return false
+        switch governor.mayStart(origin, at: boot) {
+        case .yes: return true
+        case .waiting, .originBusy, .hostBusy, .totalBusy:
+            item.isBlocked = true
+            return false
+        }
     }
 
     /// The server asked to be left alone: a short wait is waited for in place, a long one frees the item's place.
     private func waitForOrigin(_ origin: Origin, _ item: ItemWork, now: Timestamp) throws {
-        guard let left = governor.holdLeft(origin, now: ports.clock.boot()), left > settings.longestHeldWait else { return }
+        let boot = ports.clock.boot()
+        guard case .waiting(let until) = governor.mayStart(origin, at: boot), until - boot > settings.longestHeldWait
+        else { return }
+        let left = until - boot
         let error = LectureError(.serverWait, detail: origin.host)
         try end(item, item.machine.stopped(.serverWait, error: error, until: now + left, now: now))
     }
 
     /// Tells the governor how a transfer ended.
     func noteEnd(of transfer: TransferWork, _ report: TransferReport) {
-        let boot = ports.clock.boot()
         transfer.resource?.sinks[transfer.id] = nil
         if transfer.item?.loader == transfer.id { transfer.item?.loader = nil }
         if let resource = transfer.resource, let lease = transfer.lease, report.outcome.bodyBytes > 65_536 {
             let speed = Double(report.outcome.bodyBytes) / max(0.001, report.outcome.elapsed.secondsDouble)
             resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
         }
-        governor.ended(transfer.origin, now: boot, outcome: governorOutcome(report))
-        if case .failed(let curl, _) = report.outcome.end, RetryTable.fallsBackToHTTP1(curl: curl), transfer.usesHTTP2 {
-            governor.noteHTTP2Failure(transfer.origin, now: boot)
+        governor.ended(transfer.origin, governorOutcome(report))
+        if case .failed(let curl, _) = report.outcome.end, transfer.usesHTTP2,
+            RetryTable.entry(transfer: curl).decision == .retryOverHTTP1
+        {
+            governor.http2Failed(at: transfer.origin)
         }
     }
 
     private func governorOutcome(_ report: TransferReport) -> OriginGovernor.Outcome {
-        if case .wait = report.verdict { return .refused }
-        if case .failed(let curl, _) = report.outcome.end, curl == 7 { return .refused }
-        return report.outcome.end == .cancelled ? .neutral : .success
+        if case .wait = report.verdict { return .overloaded }
+        if case .failed(let curl, _) = report.outcome.end { return curl == 7 ? .overloaded : .other }
+        return report.verdict?.mediaPlan != nil && report.outcome.end != .cancelled ? .served : .other
     }
 
     // MARK: Speeds
@@ -289,19 +303,42 @@ extension DownloadEngine {
         guard settings.connections == nil, resource.record.acceptsRanges, resource.record.total != nil,
             !resource.sinks.isEmpty
         else { return }
-        let missing = resource.book.missingBytes(position: resource.position)
-        let decision = resource.trial.look(
-            at: boot, receivedBytes: UInt64(clamping: resource.receivedBytes), connections: resource.sinks.count,
-            missingBytes: missing)
-        switch decision {
-        case .wait: break
-        case .openOne: resource.connections = min(settings.connectionsLimit, resource.sinks.count + 1)
+        let origin = resource.sinks.keys.lazy.compactMap { self.transfers[$0]?.origin }.first
+        guard let origin else { return }
+        let received = UInt64(clamping: resource.receivedBytes)
+        var trial = resource.trial ?? makeTrial(resource, origin: origin, received: received, boot: boot)
+        if let newest = resource.awaited, resource.position(newest) > transfers[newest]?.start ?? .max {
+            trial.opened(totalBytes: received, at: boot)
+            resource.awaited = nil
+        }
+        switch trial.progressed(totalBytes: received, at: boot) {
+        case .none: break
+        case .openAnother:
+            // With less than this left, a new connection would hardly get under way.
+            let missing = resource.book.missingBytes(position: resource.position)
+            if missing > 4 * RangeTrial.windowBytes {
+                resource.connections = min(settings.connectionsLimit, resource.sinks.count + 1)
+            } else {
+                trial.openFailed()
+            }
         case .closeNewest:
             resource.connections = max(1, resource.sinks.count - 1)
             if let newest = resource.sinks.keys.max(by: { $0.value < $1.value }), resource.sinks.count > 1 {
                 effects.append { [ports] in ports.transport.cancel(newest) }
             }
         }
+        if let outcome = trial.outcome { governor.remember(outcome, for: origin, at: boot) }
+        resource.trial = trial
+    }
+
+    /// A trial; where one has shown within the last minutes that a second connection does not help, none is opened.
+    private func makeTrial(
+        _ resource: ResourceWork, origin: Origin, received: UInt64, boot: BootInstant
+    ) -> RangeTrial {
+        let known = governor.trial(of: origin, at: boot)
+        return RangeTrial(
+            connections: resource.sinks.count, limit: known?.helped == false ? 1 : settings.connectionsLimit,
+            totalBytes: received, at: boot)
     }
 
     /// A connection at less than a quarter of the others' mean speed, ten seconds old, gives its rest to a new one.

@@ -51,6 +51,8 @@ package final class DownloadEngine {
     var transfers: [TransferID: TransferWork] = [:]
     var parts: [PartToken: (item: ContentID, resource: ResourceID)] = [:]
     var governor: OriginGovernor
+    /// Servers whose stored limits and waits were looked up.
+    var knownOrigins: Set<Origin> = []
     var removing: Set<ContentID> = []
     var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
     var deleting: Set<VersionID> = []
@@ -69,6 +71,7 @@ package final class DownloadEngine {
     var lastFlush: BootInstant?
     /// The bound that holds now; from the settings and the timetable.
     var rateInForce: Int?
+    var hasRateInForce = false
     /// Until when the timetable allows nothing; nil while it allows something.
     var closedUntil: Timestamp?
     /// After a commit failed nothing is tried before this moment.
@@ -89,7 +92,7 @@ package final class DownloadEngine {
         self.owner = owner
         self.run = run
         self.inbox = inbox
-        governor = OriginGovernor(initialLimit: settings.jobs, maximumLimit: max(settings.jobs, settings.connectionsLimit) * 4)
+        governor = OriginGovernor(limits: settings.originLimits)
     }
 
     // MARK: Entry points
@@ -103,7 +106,8 @@ package final class DownloadEngine {
     /// Changes how to work; holds for what begins from now on.
     package func configure(_ settings: DownloadSettings) {
         self.settings = settings
-        rateInForce = nil
+        governor.limits = settings.originLimits
+        hasRateInForce = false
         poke()
     }
 

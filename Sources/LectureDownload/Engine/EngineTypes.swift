@@ -8,6 +8,8 @@ package struct DownloadSettings: Sendable {
     package var connections: Int?
     /// The most connections for one file when they help.
     package var connectionsLimit = 8
+    /// Connections to one server.
+    package var connectionsPerHost = 16
     /// Attempts without gaining a byte before an item is given up.
     package var maxAttempts = 5
     /// How long without a byte is too long.
@@ -33,6 +35,14 @@ package struct DownloadSettings: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// Transfers at once for one server, for one host, and in all. A number of connections that the user named is not
+    /// worked up to.
+    var originLimits: OriginGovernor.Limits {
+        OriginGovernor.Limits(
+            initial: max(OriginGovernor.initialLimit, connections ?? 0), perOrigin: connectionsPerHost,
+            perHost: connectionsPerHost, total: max(64, jobs, connectionsPerHost))
+    }
 }
 
 /// Names a part file among the engine's events.

@@ -114,7 +114,10 @@ final class ResourceWork {
     var notBefore: BootInstant?
     /// Connections the trial or the settings allow.
     var connections = 1
-    var trial: RangeTrial
+    /// Whether more connections help; begun with the first bytes.
+    var trial: RangeTrial?
+    /// The connection the trial waits for.
+    var awaited: TransferID?
     /// The URL whose answers made the stored validator.
     var validatorURL: URLLeaseID?
     /// URLs that gave bytes to this version.
@@ -125,14 +128,12 @@ final class ResourceWork {
     var isClosed = true
 
     init(
-        token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord],
-        trial: RangeTrial
+        token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord]
     ) {
         self.token = token
         self.part = part
         self.record = record
         self.urls = urls
-        self.trial = trial
         book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
         stage =
             switch record.state {

@@ -13,6 +13,8 @@ package struct OriginGovernor: Sendable {
 
     /// Upper bounds, each at least 1.
     package struct Limits: Hashable, Sendable {
+        /// For an origin nothing is known of; the limit moves from there.
+        package var initial: Int
         /// For one origin (scheme, host, port).
         package var perOrigin: Int
         /// For all origins of one host.
@@ -23,10 +25,14 @@ package struct OriginGovernor: Sendable {
         /// Makes bounds.
         ///
         /// - Parameters:
+        ///   - initial: for an origin nothing is known of.
         ///   - perOrigin: for one origin.
         ///   - perHost: for all origins of one host.
         ///   - total: for everything.
-        package init(perOrigin: Int = 16, perHost: Int = 16, total: Int = 64) {
+        package init(
+            initial: Int = OriginGovernor.initialLimit, perOrigin: Int = 16, perHost: Int = 16, total: Int = 64
+        ) {
+            self.initial = max(1, initial)
             self.perOrigin = max(1, perOrigin)
             self.perHost = max(1, perHost)
             self.total = max(1, total)
@@ -80,7 +86,7 @@ package struct OriginGovernor: Sendable {
     }
 
     private struct State {
-        var limit = OriginGovernor.initialLimit
+        var limit: Int
         var running = 0
         var successes = 0
         var echoes = 0
@@ -122,14 +128,14 @@ package struct OriginGovernor: Sendable {
     /// - Parameter origin: the origin.
     /// - Returns: at least 1.
     package func limit(of origin: Origin) -> Int {
-        min(states[origin]?.limit ?? Self.initialLimit, limits.perOrigin)
+        min(states[origin]?.limit ?? limits.initial, limits.perOrigin)
     }
 
     /// A transfer started.
     ///
     /// - Parameter origin: where to.
     package mutating func started(_ origin: Origin) {
-        states[origin, default: State()].running += 1
+        states[origin, default: State(limit: limits.initial)].running += 1
         runningByHost[origin.host, default: 0] += 1
         running += 1
     }
@@ -162,7 +168,7 @@ package struct OriginGovernor: Sendable {
     ///   - until: until when.
     package mutating func held(_ origin: Origin, until: BootInstant) {
         let earlier = states[origin]?.waitUntil ?? until
-        states[origin, default: State()].waitUntil = max(earlier, until)
+        states[origin, default: State(limit: limits.initial)].waitUntil = max(earlier, until)
     }
 
     /// When the first of the waiting origins may be asked again.
@@ -182,7 +188,7 @@ package struct OriginGovernor: Sendable {
     ///   - origin: where.
     ///   - now: the boot clock.
     package mutating func remember(_ outcome: RangeTrial.Outcome, for origin: Origin, at now: BootInstant) {
-        states[origin, default: State()].trial = (outcome, now)
+        states[origin, default: State(limit: limits.initial)].trial = (outcome, now)
     }
 
     /// What the last trial at this origin showed.
@@ -200,7 +206,7 @@ package struct OriginGovernor: Sendable {
     ///
     /// - Parameter origin: where.
     package mutating func http2Failed(at origin: Origin) {
-        states[origin, default: State()].http2Failed = true
+        states[origin, default: State(limit: limits.initial)].http2Failed = true
     }
 
     /// Whether HTTP/2 is tried at this origin.
@@ -220,7 +226,7 @@ package struct OriginGovernor: Sendable {
     package func stored(at now: BootInstant, wall: Timestamp) -> [Stored] {
         states.compactMap { origin, state in
             let wait = state.waitUntil.flatMap { $0 > now ? wall + ($0 - now) : nil }
-            guard wait != nil || state.limit != Self.initialLimit else { return nil }
+            guard wait != nil || state.limit != limits.initial else { return nil }
             return Stored(origin: origin, limit: state.limit, waitUntil: wait)
         }.sorted { $0.origin.text < $1.origin.text }
     }
@@ -233,7 +239,7 @@ package struct OriginGovernor: Sendable {
     ///   - wall: the wall clock at the same moment. A wait that it makes longer than any server may ask for was stored
     ///     under another clock and is cut to that.
     package mutating func restore(_ row: Stored, at now: BootInstant, wall: Timestamp) {
-        states[row.origin, default: State()].limit = max(1, row.limit)
+        states[row.origin, default: State(limit: limits.initial)].limit = max(1, row.limit)
         guard let waitUntil = row.waitUntil, waitUntil > wall else { return }
         held(row.origin, until: now + min(waitUntil - wall, RetryAfter.maximum))
     }

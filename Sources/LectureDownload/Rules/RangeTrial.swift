@@ -11,7 +11,7 @@ package import LectureModel
 /// ```
 ///
 /// A second connection helps against servers and networks that limit each connection, and only costs elsewhere; no rule
-/// can tell which it is, so it is measured (`docs/downloads.md`).
+/// can tell which it is, so it is measured.
 package struct RangeTrial: Hashable, Sendable {
     /// How long a window lasts at least.
     package static let windowDuration = Duration.seconds(1)

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Decides from the head of an answer whether its body may be taken, and as what (RFC 9110; `docs/downloads.md`).
+/// Decides from the head of an answer whether its body may be taken, and as what (RFC 9110).
 ///
 /// ```
 ///             ┌ 3xx ─────────── redirect · refuse

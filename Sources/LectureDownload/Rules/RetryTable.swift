@@ -107,7 +107,7 @@ package enum RetryTable {
     /// libcurl 7.88's results, after `curl/curl.h` and libcurl-errors(3).
     private static let transferRows: [Int: Entry] = rows([
         ([1], .final, "The URL's scheme, or an answer that is not HTTP, is not supported."),
-        ([2, 4, 41, 43, 48, 49, 93, 99], .final, "libcurl was built or called wrongly; trying again changes nothing."),
+        ([2, 4, 41, 43, 48, 49, 93, 99], .final, "The transfer library was built or called wrongly, and stays so."),
         ([3], .final, "The URL is not well formed."),
         ([5, 97], .retry, "The proxy cannot be reached or fails; networks come back."),
         ([6], .retry, "The name cannot be resolved now; name servers come back."),

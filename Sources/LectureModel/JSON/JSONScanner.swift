@@ -135,7 +135,9 @@ package struct JSONScanner {
     /// Names are compared by their bytes: `String` would hold two normalisations of a letter for equal.
     private func isDuplicate(_ name: String, _ members: [JSONMember], _ names: inout Set<[UInt8]>) -> Bool {
         if members.count < Self.pairwiseMembers {
-            return members.contains { $0.name.utf8.elementsEqual(name.utf8) }
+            return members.contains {
+                $0.name.utf8.count == name.utf8.count && $0.name.utf8.elementsEqual(name.utf8)
+            }
         }
         if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
         return !names.insert(Array(name.utf8)).inserted
@@ -202,14 +204,20 @@ package struct JSONScanner {
         let opening = position
         position += 1
         let start = position
+        var seen: UInt8 = 0
         while position < bytes.count {
-            switch bytes[position] {
+            let byte = bytes[position]
+            switch byte {
             case UInt8(ascii: "\""):
                 defer { position += 1 }
+                // ASCII is always UTF-8, and making a string of it without the check takes half of the time.
+                if seen < 0x80 { return String(decoding: bytes[start..<position], as: UTF8.self) }
                 return try text(bytes[start..<position], at: opening)
             case UInt8(ascii: "\\"): return try escapedString(start, opening)
             case 0..<0x20: throw fault("a control character in a string")
-            default: position += 1
+            default:
+                seen |= byte
+                position += 1
             }
         }
         throw fault("a string does not end", at: opening)

@@ -117,6 +117,8 @@ package struct PartFilePlan: Sendable, Hashable {
 /// `flushed`; ``digest(total:)`` → `digested`; ``place(total:)`` → `placed`; ``close(deleting:)`` → `closed`. The first
 /// `failed` is the only one; after it only ``close(deleting:)`` is of use. A `flushed` that was under way may still come
 /// after it and is true.
+///
+/// One path has one part file at a time: the next one is opened after `closed`, since a deletion may be under way.
 package protocol PartFile: AnyObject, Sendable {
     /// Makes or opens the file and reserves its space.
     ///

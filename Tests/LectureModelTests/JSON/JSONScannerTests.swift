@@ -117,6 +117,7 @@ import Testing
             var writer = JSONWriter()
             writer.element(json: value)
             #expect(try JSONScanner.value(of: writer.bytes) == value)
+            #expect(value.text == writer.text)
             #expect(!writer.bytes.contains(0x0A))
         }
     }

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import LectureTransport
+
+struct FailureDetailTests {
+    @Test
+    func `URL, path, query and credentials are taken out and the host stays`() {
+        let url = "https://user:word@media.test:8443/course/1?token=abc"
+        let words = "GET \(url) failed: /course/1?token=abc at media.test as user:word"
+        let text = FailureDetail.redacted(words, url: url)
+        #expect(text == "GET ... failed: ... at media.test as ...")
+    }
+
+    @Test
+    func `a URL without a path takes nothing else out`() {
+        #expect(
+            FailureDetail.redacted("Could not resolve host: a.test", url: "http://a.test/")
+                == "Could not resolve host: a.test")
+        #expect(FailureDetail.redacted("and/or", url: "http://a.test/") == "and/or")
+    }
+
+    @Test
+    func `a detail is one short line of printable ASCII`() {
+        let text = FailureDetail.redacted("a\nb\u{1B}[31m ü " + String(repeating: "x", count: 500), url: "http://a/b")
+        #expect(text.hasPrefix("a?b?[31m ?? x"))
+        #expect(text.utf8.count == 200)
+    }
+}

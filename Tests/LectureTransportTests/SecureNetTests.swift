@@ -1,0 +1,216 @@
+import Foundation
+import Glibc
+import LectureModel
+import LectureTestSupport
+import LectureTransport
+import Testing
+
+/// TLS with certificates made for each test.
+@Suite(.timeLimit(.minutes(1)))
+struct SecureNetTests {
+    @Test
+    func `a server of an extra root is trusted`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(authority.issue())
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let (end, sink) = await bench.fetch("\(origin.https)/file")
+            #expect(end == .complete)
+            #expect(sink.text == "bytes")
+        }
+    }
+
+    @Test
+    func `an unknown root is refused before a byte is sent`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(authority.issue())
+        try await Bench.run { bench in
+            let (end, sink) = await bench.fetch("\(origin.https)/file?secret")
+            #expect(end.curl == 60)
+            #expect(!end.detail.contains("secret"))
+            #expect(sink.head == nil)
+        }
+    }
+
+    @Test
+    func `a certificate for another host is refused`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(authority.issue(for: "elsewhere.test"))
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            #expect(await bench.fetch("\(origin.https)/file").end.curl == 60)
+        }
+    }
+
+    @Test
+    func `an expired certificate is refused`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(authority.issue(days: -1))
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let (end, _) = await bench.fetch("\(origin.https)/file")
+            #expect(end.curl == 60)
+            #expect(end.detail.contains("expired"))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `extra roots come on top of the system's`(systemHasDirectory: Bool) async throws {
+        let system = try await Authority.make()
+        let extra = try await Authority.make()
+        let stranger = try await Authority.make()
+        let directory = try await system.hashedDirectory()
+        try await Bench.run { configuration in
+            configuration.caFile = extra.root
+            configuration.systemRoots = .init(bundle: system.root, directory: systemHasDirectory ? directory : nil)
+        } _: { bench in
+            for authority in [system, extra] {
+                let origin = try await SecureOrigin.start(authority.issue())
+                #expect(await bench.fetch("\(origin.https)/file").end == .complete)
+            }
+            let origin = try await SecureOrigin.start(stranger.issue())
+            #expect(await bench.fetch("\(origin.https)/file").end.curl == 60)
+        }
+    }
+
+    @Test
+    func `without extra roots the system's bundle decides`() async throws {
+        let system = try await Authority.make()
+        let stranger = try await Authority.make()
+        try await Bench.run { configuration in
+            configuration.systemRoots = .init(bundle: system.root)
+        } _: { bench in
+            let known = try await SecureOrigin.start(system.issue())
+            #expect(await bench.fetch("\(known.https)/file").end == .complete)
+            let unknown = try await SecureOrigin.start(stranger.issue())
+            #expect(await bench.fetch("\(unknown.https)/file").end.curl == 60)
+        }
+    }
+
+    @Test
+    func `a pinned key must be the server's`() async throws {
+        let authority = try await Authority.make()
+        let identity = try await authority.issue()
+        let other = try await authority.issue(for: "other.test")
+        let origin = try await SecureOrigin.start(identity)
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+            configuration.pinnedPublicKeys = [other.pin]
+        } _: { bench in
+            #expect(await bench.fetch("\(origin.https)/file").end.curl == 90)
+        }
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+            configuration.pinnedPublicKeys = [other.pin, identity.pin]
+        } _: { bench in
+            #expect(await bench.fetch("\(origin.https)/file").end == .complete)
+        }
+    }
+
+    @Test
+    func `many small files share one HTTP 2 connection`() async throws {
+        let authority = try await Authority.make()
+        let bytes = pattern(5000)
+        let origin = try await SecureOrigin.start(authority.issue(), files: ["file": bytes], servesHTTP2: true)
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let sinks = (0..<100).map { number in
+                bench.start("\(origin.https)/file?\(number)", number: UInt64(number))
+            }
+            for sink in sinks {
+                #expect(await sink.outcome().end == .complete)
+                #expect(sink.head?.isHTTP2 == true)
+                #expect(sink.body == bytes)
+            }
+            #expect(await bench.transport.statistics().connections == 1)
+        }
+    }
+
+    @Test
+    func `where HTTP 2 is not offered, exchanges open connections of their own`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(
+            authority.issue(), files: ["large": pattern(1_000_000), "small": [1]],
+            directives: "location /large { limit_rate 10k; }")
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let large = bench.start("\(origin.https)/large", number: 1)
+            let small = bench.start("\(origin.https)/small", number: 2)
+            #expect(await small.outcome().end == .complete)
+            #expect(large.ended == nil)
+        }
+    }
+
+    @Test
+    func `a range of a large file does not ride on a HTTP 2 connection`() async throws {
+        let authority = try await Authority.make()
+        let origin = try await SecureOrigin.start(authority.issue(), servesHTTP2: true)
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let (_, first) = await bench.fetch("\(origin.https)/file")
+            #expect(first.head?.isHTTP2 == true)
+            let (end, second) = await bench.fetch("\(origin.https)/file") { $0.allowsHTTP2 = false }
+            #expect(end == .complete)
+            #expect(second.head?.isHTTP2 == false)
+            // A stream that is paused for a limit of its own would be stored in memory by libcurl.
+            let (_, third) = await bench.fetch("\(origin.https)/file") { $0.rateLimit = 1_000_000 }
+            #expect(third.head?.isHTTP2 == false)
+        }
+    }
+
+    /// `openssl s_server`, which sends what it is told to and ends as it is told to.
+    private func handMadeServer(_ authority: Authority) async throws -> (ChildProcess, port: Int) {
+        let identity = try await authority.issue()
+        let port = try Places.freePort()
+        let server = try ChildProcess(
+            "openssl",
+            ["s_server", "-accept", "127.0.0.1:\(port)", "-cert", identity.certificate, "-key", identity.key],
+            keepsInputOpen: true)
+        try await server.wait(for: .output) { $0.contains("ACCEPT") }
+        return (server, port)
+    }
+
+    @Test(arguments: [("", 56), ("Content-Length: 100\r\n", 18), ("Transfer-Encoding: chunked\r\n", 18)])
+    func `a connection that is cut below TLS is no end of a body`(field: String, curl: Int) async throws {
+        let authority = try await Authority.make()
+        let (server, port) = try await handMadeServer(authority)
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let sink = bench.start("https://localhost:\(port)/file")
+            try await server.wait(for: .output) { $0.contains("GET /file") }
+            server.write("HTTP/1.1 200 OK\r\n\(field)\r\n50\r\nto the end?")
+            await sink.bytes(atLeast: 11)
+            // The kernel closes the TCP connection; nobody sends a close_notify.
+            server.send(SIGKILL)
+            #expect(await sink.outcome().end.curl == curl)
+        }
+    }
+
+    @Test
+    func `a body that ends with TLS in good order is whole`() async throws {
+        let authority = try await Authority.make()
+        // Server-side includes take the length away, and without chunks only the end of the connection is left.
+        let origin = try await SecureOrigin.start(
+            authority.issue(), directives: "ssi on; ssi_types *; chunked_transfer_encoding off;")
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            let (end, sink) = await bench.fetch("\(origin.https)/file")
+            #expect(end == .complete)
+            #expect(sink.head?.fields["Content-Length"] == nil)
+            #expect(sink.text == "bytes")
+        }
+    }
+}
+
+extension Data {
+    /// Whether the text occurs.
+    fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
+}

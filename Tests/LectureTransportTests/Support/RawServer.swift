@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import LectureModel
+
+/// A TCP server on loopback that answers byte by byte what a test says, however wrong. One thread a connection.
+final class RawServer: Sendable {
+    /// The port.
+    let port: Int
+    private let listener: Int32
+    private let accepted = Guarded(0)
+
+    /// `http://127.0.0.1:PORT`.
+    var http: String { "http://127.0.0.1:\(port)" }
+    /// How many connections came.
+    var connections: Int { accepted.withLock { $0 } }
+
+    /// Starts to listen.
+    ///
+    /// - Parameter answer: called for every connection, on a thread of its own; the connection is closed afterwards.
+    /// - Throws: when the system has no port.
+    init(_ answer: @escaping @Sendable (Peer) -> Void) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, length) == 0 && getsockname(listener, pointer, &length) == 0
+            }
+        }
+        guard isBound, listen(listener, 128) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let accepted = accepted
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                if connection < 0 { return }
+                accepted.withLock { $0 += 1 }
+                Thread.detachNewThread {
+                    let peer = Peer(connection)
+                    answer(peer)
+                    peer.close()
+                }
+            }
+        }
+    }
+
+    deinit {
+        // Wakes the accepting thread.
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// A server that reads a request and answers the same bytes to everyone.
+    ///
+    /// - Parameter bytes: the whole answer; the connection is closed behind it.
+    /// - Returns: the server.
+    /// - Throws: when the system has no port.
+    static func answering(_ bytes: String) throws -> RawServer {
+        try RawServer { peer in
+            _ = peer.readHead()
+            peer.send(bytes)
+        }
+    }
+}
+
+/// One connection of a ``RawServer``.
+final class Peer: Sendable {
+    private let socket: Int32
+
+    init(_ socket: Int32) { self.socket = socket }
+
+    /// Reads to the empty line behind a header.
+    ///
+    /// - Returns: the header, or what came before the end of the connection.
+    func readHead() -> String {
+        var text = ""
+        while !text.hasSuffix("\r\n\r\n") {
+            guard let byte = read(1).first else { break }
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return text
+    }
+
+    /// Reads once.
+    ///
+    /// - Parameter limit: how many bytes at most.
+    /// - Returns: nothing at the end of the connection.
+    func read(_ limit: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = unsafe recv(socket, &bytes, limit, 0)
+        return Array(bytes.prefix(max(count, 0)))
+    }
+
+    /// Waits until the other side has closed the connection.
+    func waitForEnd() { while !read(4096).isEmpty {} }
+
+    /// Sends everything.
+    ///
+    /// - Returns: false when the other side is gone.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes { bytes in
+                unsafe Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Sends a text.
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Opens a connection to a port of this machine.
+    ///
+    /// - Parameter port: of 127.0.0.1.
+    /// - Returns: nil when nobody listens.
+    static func connected(to port: Int) -> Peer? {
+        let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = UInt16(port).bigEndian
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if result == 0 { return Peer(descriptor) }
+        Glibc.close(descriptor)
+        return nil
+    }
+
+    /// Passes on everything in both directions until one of them ends.
+    func relay(to other: Peer) {
+        Thread.detachNewThread {
+            self.pump(into: other)
+        }
+        other.pump(into: self)
+    }
+
+    private func pump(into other: Peer) {
+        while true {
+            let bytes = read(65_536)
+            if bytes.isEmpty || !other.send(bytes) { break }
+        }
+        shutdown(other.socket, Int32(SHUT_WR))
+    }
+
+    /// Closes the connection in good order.
+    func close() {
+        shutdown(socket, Int32(SHUT_RDWR))
+        Glibc.close(socket)
+    }
+}
