@@ -94,6 +94,7 @@ struct ContentPages {
     ///   - offset: how many to pass by.
     ///   - limit: how many at the most.
     ///   - body: takes one page.
+    /// - Throws: `LectureError` when the store cannot be read; what `body` throws.
     func forEachPage(offset: Int = 0, limit: Int = .max, _ body: ([Content]) async throws -> Void) async throws {
         var (offset, left) = (offset, limit)
         while left > 0 {
