@@ -15,7 +15,7 @@ package import LectureModel
 /// `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and closed, so
 /// that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body` is touched only on `writes`, `isDirectoryDurable` and `hasLostBytes` only on `syncs`;
+/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes` only on `syncs`;
 /// the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
@@ -59,6 +59,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private let syncs: DispatchQueue
 
     private var body: Body?
+    private var hasEnded = false
     private var isDirectoryDurable = false
     private var hasLostBytes = false
 
@@ -118,7 +119,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private func queueWrite(_ submitted: EarlyBlock) {
         writes.async { [self] in
             defer { budget.leave(account) }
-            guard isWriting else { return }
+            // A block that entered the budget just before `close` may be queued just behind it.
+            guard isWriting, !hasEnded else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
             } catch {
@@ -180,6 +182,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             let last = takeWritten()
             body = nil
+            hasEnded = true
             syncs.async { [self] in
                 if let (target, chunks) = last { finish(target, chunks, deleting: deleting) }
                 tell(.closed)

@@ -205,4 +205,35 @@ import Testing
         #expect(try again.listing() == [path])
         #expect(again.look(path: path) == (UInt64(bytes.count), nil))
     }
+
+    @Test func `A process killed after a flush leaves every proven chunk, and no living owner`() async throws {
+        let root = store.root.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in
+            let digests = try OpenSSLDigests(proofKey: sample(32, seed: 77))
+            let files = try StoreDirectory(root: root, digests: digests)
+            let locks = try OwnerLocks(root: root)
+            try locks.hold(OwnerID(11))
+            let bytes = sample(5 << 16)
+            let plan = plan(bytes.count)
+            let part = TestPart(files)
+            part.file.open(plan)
+            try await part.expectOpened()
+            part.send(bytes, plan, from: 0..<3 << 16)
+            part.file.flush()
+            let proven = try await part.flushed()
+            let lines = proven.map { "\($0.index) " + $0.proof.map(String.init).joined(separator: ",") }
+            try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: root + "/proofs"))
+            // In the middle of the next chunks, with blocks under way.
+            part.send(bytes, plan, from: 3 << 16..<5 << 16 - 100)
+            kill(getpid(), SIGKILL)
+        }
+        let proven = try String(contentsOfFile: root + "/proofs", encoding: .utf8).split(separator: "\n").map { line in
+            let parts = line.split(separator: " ")
+            let proof = try parts[1].split(separator: ",").map { try #require(UInt8($0)) }
+            return WrittenChunk(index: try #require(Int(parts[0])), proof: proof)
+        }
+        #expect(proven.map(\.index) == [0, 1, 2])
+        #expect(try !OwnerLocks(root: root).isAlive(OwnerID(11)))
+        try await goOn([3, 4], after: proven)
+    }
 }

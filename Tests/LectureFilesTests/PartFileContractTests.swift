@@ -55,9 +55,10 @@ import Testing
         #expect(try await part.failure().code == .bug)
     }
 
-    @Test func `A block before the file is opened is refused`() async throws {
+    @Test func `A digest or a place of a file that is not open`() async throws {
         let part = store.make()
-        part.send(Array(bytes[..<100]), at: 0, part.newTransfer())
+        part.file.place(total: 100)
+        part.file.digest(total: 100)
         #expect(try await part.failure().code == .bug)
     }
 

@@ -178,6 +178,59 @@ import Testing
         }
     }
 
+    @Test func `Blocks that come before the file is opened wait for it, in order`() async throws {
+        let bytes = sample(4 << 16)
+        let plan = plan(bytes.count)
+        let part = store.make()
+        let transfer = part.newTransfer()
+        for index in 0..<6 {
+            let start = index << 15
+            part.send(Array(bytes[start..<start + 1 << 15]), at: start, transfer)
+        }
+        #expect(store.files.budget.waitingBlocks == 6, "they count as waiting for the disk")
+        part.file.open(plan)
+        part.send(Array(bytes[(6 << 15)...]), at: 6 << 15, transfer)
+        part.file.flush()
+        try await part.expectOpened()
+        #expect(try await part.flushed().map(\.index) == [0, 1, 2, 3])
+        part.file.digest(total: UInt64(bytes.count))
+        #expect(try await part.digest() == store.digests.sha256(of: bytes))
+    }
+
+    @Test func `Blocks that came early are given back when the file is never opened`() async throws {
+        let part = store.make()
+        let kept = part.newTransfer()
+        let lost = part.newTransfer()
+        for index in 0..<3 { part.send([1, 2, 3], at: index << 16, index == 1 ? lost : kept) }
+        part.file.abandon(lost)
+        #expect(store.files.budget.waitingBlocks == 2)
+        part.file.close(deleting: false)
+        try await part.expectClosed()
+        #expect(store.files.budget.waitingBlocks == 0)
+        #expect(try store.files.listing().isEmpty)
+    }
+
+    @Test func `A close in the middle of handing over is an end and no failure`() async throws {
+        for round in 0..<20 {
+            let plan = plan(64 << 12, chunk: 1 << 12, name: "race-\(round)")
+            let part = store.make()
+            part.file.open(plan)
+            let file = part.file
+            Thread.detachNewThread {
+                for index in 0..<64 {
+                    let block = filled(sample(1 << 12), at: index << 12)
+                    if !file.submit(block, from: TransferID(1), endsObject: false) { return }
+                }
+            }
+            try await part.expectOpened()
+            part.file.close(deleting: round % 2 == 0)
+            // Whatever was handed over by then is told, then the end; never a failure.
+            var event = try await part.next()
+            if case .flushed = event { event = try await part.next() }
+            guard case .closed = event else { throw Unexpected(event, #_sourceLocation) }
+        }
+    }
+
     @Test func `An abandoned chunk is proven only when it came whole`() async throws {
         let bytes = sample(2 << 16)
         let plan = plan(bytes.count)

@@ -105,6 +105,21 @@ import Testing
         #expect(throws: LectureError(.readFile)) { try damaged([]) }
     }
 
+    @Test func `A chunk is read only if it has its proof`() async throws {
+        let proofs = try await store.place(bytes, plan(bytes.count))
+        func read(_ chunk: WrittenChunk) throws -> [UInt8]? {
+            try store.files.read(
+                path: path, resource: ResourceID(5), total: UInt64(bytes.count), chunkBytes: 1 << 16, proof: chunk)
+        }
+        #expect(try read(proofs[3]) == Array(bytes[3 << 16..<4 << 16]))
+        #expect(try read(proofs[10]) == Array(bytes[(10 << 16)...]))
+        try store.root.flip(path, at: 3 << 16 + 9)
+        #expect(try read(proofs[3]) == nil)
+        #expect(try read(WrittenChunk(index: 11, proof: proofs[3].proof)) == nil)
+        try store.files.delete(path: path)
+        #expect(throws: LectureError(.readFile)) { try read(proofs[0]) }
+    }
+
     @Test func `Large chunks are read in steps`() async throws {
         let large = sample(5 << 20 + 3)
         let plan = plan(large.count, chunk: 3 << 20, name: "large")

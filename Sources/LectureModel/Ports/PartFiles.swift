@@ -129,7 +129,8 @@ package protocol PartFile: AnyObject, Sendable {
     ///
     /// - Parameter plan: what is to be written.
     func open(_ plan: PartFilePlan)
-    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before `opened`.
+    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before ``open(_:)``: the
+    /// block then waits, and counts as waiting for the disk.
     ///
     /// Two transfers must not work on one chunk at the same time; a chunk may be written again after
     /// ``abandon(_:)``. Bytes out of order or past the end break the contract: `failed` with

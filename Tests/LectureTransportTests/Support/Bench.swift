@@ -7,6 +7,7 @@ struct FixedClock: LectureClock {
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
     func now() -> Timestamp { Self.time }
     func boot() -> BootInstant { BootInstant(nanoseconds: 0) }
+    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
 }
 
 /// A transport for one test, which is shut down at its end.
