@@ -92,7 +92,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .configuration
         case .alreadyDownloaded:
             return .done
-        case .storeFailed, .bug:
+        case .storeFailed, .bug, .cryptography:
             return .software
         default:
             return family(of: code)

@@ -24,6 +24,9 @@ package struct StoreInfo: Sendable, Hashable {
     package let libraryVersion: String
     /// Contents by state and bytes; nil when a migration is pending that may change where they stand.
     package let status: StoreStatus?
+
+    /// The identifiers of the applied migrations, for who does not import the adapter below.
+    package var appliedIdentifiers: [String] { applied.map(\.identifier) }
 }
 
 /// `store info`, `store check`, `store backup` and `store migrate`.

@@ -10,7 +10,7 @@ enum LectureControl {
         do throws(UsageError) {
             let arguments = try ProcessInput.arguments()
             let context = CommandContext.process(arguments: arguments, environment: environment)
-            exit(await CommandRunner(actions: [:]).run(context).code)
+            exit(await CommandRunner(actions: CommandActions.all).run(context).code)
         } catch {
             CommandContext.process(arguments: [], environment: environment).say(error.message)
             exit(ExitStatus.usage.code)

@@ -13,7 +13,7 @@ import Testing
 
     @Test func `only a bug ends as a bug`() {
         let bugs = LectureError.Code.all.filter { LectureCommand.ExitStatus.status(for: $0) == .software }
-        #expect(Set(bugs) == [.bug, .storeFailed])
+        #expect(Set(bugs) == [.bug, .storeFailed, .cryptography])
     }
 
     @Test func `families of codes have the status of a server that is not there`() {

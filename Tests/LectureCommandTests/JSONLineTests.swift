@@ -78,8 +78,9 @@ import Testing
                 JSONLine.attempt(Attempt(at: Timestamp(milliseconds: 0), origin: "", decision: "done"), key: key)
             ),
             ("record-status", JSONLine.status(StoreStatusSample.value)),
-            ("record-store", JSONLine.store(schemaVersion: nil, try configuration())),
-            ("record-store", JSONLine.store(schemaVersion: 1, try configuration())),
+            ("record-store", JSONLine.store(nil, try configuration())),
+            ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
+            ("event-planned", JSONLine.planned(DownloadRequest(url: "https://u:p@h/x?secret"))),
             ("record-version", JSONLine.version(ProgramVersion.number)),
         ]
     }
@@ -96,7 +97,9 @@ import Testing
     @Test func `every schema is used, and catches what it should`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: JSONSchema.directory.path)
         let schemas = files.filter { $0.hasSuffix(".schema.json") }.map { String($0.dropLast(12)) }
-        #expect(Set(schemas) == Set(try Self.lines().map(\.schema)))
+        // Two kinds of line hold what only a store can make; CommandStoreTests has them.
+        let fromStore: Set = ["record-why", "event-verified"]
+        #expect(Set(schemas).subtracting(fromStore) == Set(try Self.lines().map(\.schema)))
         for name in schemas {
             let schema = try JSONSchema(named: name)
             #expect(try !schema.faults(in: Data("{}".utf8)).isEmpty)

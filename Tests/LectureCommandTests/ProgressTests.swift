@@ -31,9 +31,9 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
             size: TerminalSize(columns: 100, rows: 24), style: plain)
         #expect(
             lines == [
-                "Algebra 1                         [##########----------]  50%  50.0 MiB/100 MiB 1.50 MiB/s     1:05",
-                "선형대수 입문                     [                    ]                    0 B 1.50 MiB/s     1:05",
-                "Total 3/10                        [#####---------------]  25% 1.00 GiB/4.00 GiB 3.00 MiB/s    17:04",
+                "Algebra 1                                 [######------]  50%  50.0 MiB/100 MiB 1.50 MiB/s     1:05",
+                "선형대수 입문                             [            ]                    0 B 1.50 MiB/s     1:05",
+                "Total 3/10                                [###---------]  25% 1.00 GiB/4.00 GiB 3.00 MiB/s    17:04",
             ])
     }
 

@@ -1,3 +1,4 @@
+import LectureKit
 package import LectureModel
 
 /// All effects a command may have, in one value, so that a test can run any command in its own process.
@@ -60,7 +61,7 @@ package struct CommandContext: Sendable {
             arguments: arguments, environment: environment, output: FileDescriptorSink(descriptor: 1),
             diagnostics: FileDescriptorSink(descriptor: 2), outputIsTerminal: Terminal.isTerminal(1),
             diagnosticsIsTerminal: Terminal.isTerminal(2), terminalSize: { Terminal.size(2) },
-            clock: SystemClock(), signals: { SignalWatcher() })
+            clock: SystemTime.clock, signals: { SignalWatcher() })
     }
 
     /// Writes a sentence to standard error. A failure is ignored: there is no place left to report it.

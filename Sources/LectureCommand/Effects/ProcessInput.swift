@@ -1,5 +1,4 @@
 import Glibc
-package import LectureModel
 
 /// The command line and the environment as the kernel handed them over.
 ///
@@ -36,27 +35,5 @@ package enum ProcessInput {
             unsafe entry += 1
         }
         return variables
-    }
-}
-
-/// The system's clocks.
-package struct SystemClock: LectureClock {
-    /// Makes a clock.
-    package init() {}
-
-    package func now() -> Timestamp {
-        let time = read(CLOCK_REALTIME)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
-
-    package func boot() -> BootInstant {
-        let time = read(CLOCK_BOOTTIME)
-        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
-
-    private func read(_ clock: clockid_t) -> timespec {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return time
     }
 }

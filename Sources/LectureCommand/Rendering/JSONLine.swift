@@ -1,3 +1,4 @@
+package import LectureKit
 package import LectureModel
 
 /// The lines of `--json`: a contract, described by docs/json. Each line is one object with its line end. Members without
@@ -112,6 +113,66 @@ package enum JSONLine {
         }
     }
 
+    /// A content was complete before the run; nothing was fetched.
+    ///
+    /// - Parameter key: its key.
+    /// - Returns: the line.
+    package static func skipped(_ key: ContentKey) -> String {
+        line { writer in
+            writer.member("event", "skipped")
+            writer.member("key", key.text)
+        }
+    }
+
+    /// The finished bytes stand at a path outside the store as well.
+    ///
+    /// - Parameters:
+    ///   - key: the content's key.
+    ///   - path: where they stand.
+    /// - Returns: the line.
+    package static func published(_ key: ContentKey, path: String) -> String {
+        line { writer in
+            writer.member("event", "published")
+            writer.member("key", key.text)
+            writer.member("path", path)
+        }
+    }
+
+    /// What a dry run would fetch.
+    ///
+    /// - Parameter request: the wish.
+    /// - Returns: the line.
+    package static func planned(_ request: DownloadRequest) -> String {
+        line { writer in
+            writer.member("event", "planned")
+            writer.member("key", request.key?.text)
+            writer.member("title", request.title)
+            writer.member("url", URLText.withoutSecrets(request.url))
+        }
+    }
+
+    /// A content was read again.
+    ///
+    /// - Parameter report: what was found.
+    /// - Returns: the line.
+    package static func verified(_ report: VerifyReport) -> String {
+        line { writer in
+            writer.member("event", "verified")
+            writer.member("key", report.key.text)
+            writer.member("chunks", report.chunks)
+            writer.array("damaged") { writer in
+                for damage in report.damaged {
+                    writer.object { writer in
+                        writer.member("role", damage.role.name)
+                        writer.member("first_byte", damage.firstByte)
+                        writer.member("byte_count", damage.byteCount)
+                    }
+                }
+            }
+            writer.member("is_repair_queued", report.isRepairQueued)
+        }
+    }
+
     // MARK: Records
 
     /// One content of a list.
@@ -181,17 +242,45 @@ package enum JSONLine {
         }
     }
 
-    /// The store's schema and the effective settings.
+    /// Why a content is as it is; its attempts follow as lines of their own.
+    ///
+    /// - Parameter diagnosis: what the library found.
+    /// - Returns: the line.
+    package static func why(_ diagnosis: Diagnosis) -> String {
+        line { writer in
+            writer.member("record", "why")
+            identity(diagnosis.content, &writer)
+            writer.member("stop_reason", diagnosis.content.stopReason?.name)
+            problem(diagnosis.content.error, &writer)
+            writer.member("what", diagnosis.what)
+            writer.member("why", diagnosis.why)
+            writer.member("next", diagnosis.next)
+            writer.member("remedy", diagnosis.remedy)
+            writer.array("notes") { writer in for note in diagnosis.notes { writer.element(note) } }
+            writer.member("next_attempt_ms", diagnosis.content.nextAttempt?.milliseconds)
+        }
+    }
+
+    /// The store's database and the effective settings.
     ///
     /// - Parameters:
-    ///   - schemaVersion: the schema the database has; nil when there is no database yet.
+    ///   - facts: what is known about the database; nil when there is none yet.
     ///   - configuration: the settings; printed without secrets.
     /// - Returns: the line.
-    package static func store(schemaVersion: Int?, _ configuration: Configuration) -> String {
+    package static func store(_ facts: StoreFacts?, _ configuration: Configuration) -> String {
         line { writer in
             writer.member("record", "store")
             writer.member("path", configuration.storeDirectory.value)
-            writer.member("schema_version", schemaVersion)
+            if let facts {
+                writer.member("database", facts.path)
+                writer.member("uuid", facts.uuid)
+                writer.member("created_ms", facts.created.milliseconds)
+                writer.member("schema_version", facts.applied.count)
+                writer.array("migrations") { writer in for name in facts.applied { writer.element(name) } }
+                writer.array("pending") { writer in for name in facts.pending { writer.element(name) } }
+                writer.member("database_bytes", facts.databaseBytes)
+                writer.member("log_bytes", facts.logBytes)
+            }
             writer.array("settings") { writer in
                 for setting in configuration.descriptions {
                     writer.object { writer in

@@ -55,7 +55,7 @@ package enum ProgressLayout {
             snapshot.total.map { "\(HumanText.percent(snapshot.bytes, of: $0))%" } ?? "",
             amount(snapshot.bytes, snapshot.total),
             HumanText.rate(snapshot.speed),
-            snapshot.secondsLeft.map { HumanText.duration(seconds: $0) } ?? "-:--",
+            snapshot.secondsLeft.map { HumanText.duration(seconds: $0) } ?? "",
         ]
         let bar = snapshot.total.map { (snapshot.bytes, $0) }
         return row("Total \(title)", bar: bar, facts: facts, width: width, style: style)
@@ -68,8 +68,8 @@ package enum ProgressLayout {
 
     /// The cells of the facts: percent, amount, speed, time left.
     private static let factWidths = [4, 17, 10, 8]
-    private static let barWidth = 22
-    private static let narrowestTitle = 12
+    private static let barWidth = 14
+    private static let narrowestTitle = 20
 
     /// A row. As the terminal gets narrower the bar goes first, then the amount, then the time left, then the speed.
     private static func row(

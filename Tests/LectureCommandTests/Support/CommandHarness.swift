@@ -21,6 +21,7 @@ struct FailingSink: ByteSink {
 /// A clock that stands still.
 struct StandingClock: LectureClock {
     func now() -> Timestamp { Timestamp(milliseconds: 1_700_000_000_000) }
+    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
     func boot() -> BootInstant { BootInstant(nanoseconds: 5_000_000_000) }
 }
 

@@ -16,6 +16,14 @@ struct JSONSchema {
         return (properties?[property] as? [String: Any])?["enum"] as? [String]
     }
 
+    /// The schema of a line, by its `event` or `record`.
+    init(describing line: String) throws {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        let event = (object?["event"] as? String).map { "event-\($0)" }
+        let record = (object?["record"] as? String).map { "record-\($0)" }
+        try self.init(named: event ?? record ?? "none")
+    }
+
     func faults(in data: Data) throws -> [String] {
         var faults: [String] = []
         check(try JSONSerialization.jsonObject(with: data), root, "", &faults)
@@ -69,6 +77,7 @@ struct JSONSchema {
         case "object": value is [String: Any]
         case "array": value is [Any]
         case "string": value is String
+        case "boolean": value is Bool
         case "number": value is NSNumber
         case "integer": (value as? NSNumber).map { $0.doubleValue.rounded() == $0.doubleValue } ?? false
         default: false

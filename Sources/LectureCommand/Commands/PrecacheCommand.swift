@@ -1,0 +1,43 @@
+import LectureKit
+import LectureModel
+
+/// `lecturectl precache`.
+enum PrecacheCommand {
+    @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        var sources = try PrecacheSources(command)
+        if command.flag("dry-run") { return try await dryRun(&sources, session) }
+        try sources.makeOutputDirectory()
+        let manager = try session.manager()
+        var run = PrecacheRun(manager: manager, session: session)
+        do {
+            let status = try await run.run(sources)
+            await manager.close()
+            return status
+        } catch {
+            await manager.close()
+            throw error
+        }
+    }
+
+    /// Says what would be fetched. No store is opened, so that none is made.
+    private static func dryRun(_ sources: inout PrecacheSources, _ session: CommandSession) async throws -> ExitStatus {
+        var refused = 0
+        try await sources.forEachGroup { items in
+            for item in items {
+                switch item {
+                case .refused(let error):
+                    refused += 1
+                    try session.report(error)
+                case .request(let request):
+                    let line =
+                        session.wantsJSON
+                        ? JSONLine.planned(request)
+                        : "\(TerminalText.neutralised(URLText.withoutSecrets(request.url)))\n"
+                    try session.context.output.write(line)
+                }
+            }
+        }
+        return refused > 0 ? .data : .done
+    }
+}

@@ -1,0 +1,111 @@
+import LectureKit
+import LectureModel
+
+/// What came out of a run, and what that means for its last lines and its status.
+struct PrecacheResult: Sendable {
+    /// How many unfinished items are named at the end.
+    static let namedLimit = 20
+
+    /// When the run began.
+    let began: BootInstant
+    /// The library's last count.
+    var summary = FetchSummary()
+    /// Items that became complete after that count.
+    var completedLate = 0
+    /// Items that were complete before the run.
+    var skipped: Set<ContentKey> = []
+    /// Lines of course lists, and links, that could not be read.
+    var refusedLines = 0
+    /// Wishes the library refused.
+    var refusedWishes = 0
+    /// Finished files that could not be given out.
+    var unpublished = 0
+    /// Stopped items, at most ``namedLimit``.
+    var unfinished: [Content] = []
+    /// Failed items, at most ``namedLimit``.
+    var failures: [Content] = []
+    /// Whether the deadline passed before everything came to rest.
+    var isDeadlineOver = false
+    /// The signal that ended the run.
+    var signal: Int32?
+    /// What ended the run before its time.
+    var error: LectureError?
+
+    init(began: BootInstant) { self.began = began }
+
+    private func count(_ state: ItemState) -> Int { summary.counts[state] ?? 0 }
+
+    private var completed: Int { max(0, count(.completed) - skipped.count) + completedLate }
+
+    private var failed: Int { count(.failed) + refusedLines + refusedWishes }
+
+    /// Everything that is neither complete nor failed: stopped, or interrupted on its way.
+    private var unfinishedCount: Int {
+        let open = count(.stopped) + count(.queued) + count(.loading) + count(.downloading) + count(.verifying)
+        return max(0, open - completedLate)
+    }
+
+    /// The numbers for the last line.
+    ///
+    /// - Parameter instant: now.
+    /// - Returns: the totals.
+    func totals(at instant: BootInstant) -> RunTotals {
+        var totals = RunTotals()
+        totals.completed = completed
+        totals.failed = failed
+        totals.stopped = unfinishedCount
+        totals.skipped = skipped.count
+        totals.bytesFetched = summary.fetchedBytes
+        totals.bytesReused = summary.reusedBytes
+        totals.elapsed = instant - began
+        return totals
+    }
+
+    /// The status. What another run would change counts most, then what failed, then what could not be read.
+    var status: ExitStatus {
+        if let signal { return .signal(signal) }
+        if isDeadlineOver { return .tryAgain }
+        if unfinishedCount > 0 {
+            let reasons = Set(summary.stops.filter { $0.value > 0 }.keys)
+            // An item that a person has paused was left alone on purpose.
+            if reasons == [.user], unfinishedCount == count(.stopped) { return failed > 0 ? .someFailed : .done }
+            if reasons == [.network] { return .unavailable }
+            return reasons == [.licenceRefused] ? .noPermission : .tryAgain
+        }
+        if count(.failed) + refusedWishes > 0 { return isNetworkDown ? .unavailable : .someFailed }
+        if refusedLines > 0 { return .data }
+        return unpublished > 0 ? .cannotCreate : .done
+    }
+
+    /// Whether nothing at all came, and each failure was below HTTP: then no server could be reached.
+    private var isNetworkDown: Bool {
+        let codes = failures.compactMap(\.error?.code.number)
+        let isBelowHTTP = codes.count == failures.count && codes.allSatisfy { (-8099 ... -8001).contains($0) }
+        return completed + skipped.count + refusedWishes == 0 && count(.failed) == failures.count && isBelowHTTP
+    }
+
+    /// The last sentences: what is unfinished and why, then the numbers.
+    ///
+    /// - Returns: sentences for standard error.
+    func sentences() -> [String] {
+        var sentences = unfinished.map(Self.sentence(stopped:))
+        let more = count(.stopped) - unfinished.count
+        if more > 0, !unfinished.isEmpty { sentences.append("… and \(more) more are stopped") }
+        var parts = ["\(completed) complete"]
+        if !skipped.isEmpty { parts.append("\(skipped.count) were complete before") }
+        if failed > 0 { parts.append("\(failed) failed") }
+        if unfinishedCount > 0 { parts.append("\(unfinishedCount) unfinished") }
+        let reused = summary.reusedBytes > 0 ? ", \(HumanText.byteCount(summary.reusedBytes)) were there already" : ""
+        let fetched = "\(HumanText.byteCount(summary.fetchedBytes)) fetched\(reused)"
+        sentences.append("\(parts.joined(separator: ", ")); \(fetched)")
+        if unfinishedCount > 0 {
+            sentences.append("run the command again to go on; nothing that is proven is fetched twice")
+        }
+        return sentences
+    }
+
+    static func sentence(stopped content: Content) -> String {
+        let reason = content.error?.message ?? content.stopReason?.name ?? ""
+        return "stopped: \(content.title) (\(content.key.text)): \(reason)"
+    }
+}

@@ -1,0 +1,232 @@
+import LectureKit
+import LectureModel
+
+/// One run: wishes in, events out, until nothing moves any more.
+///
+/// Everything arrives in one stream and is taken by one loop, so that lines and bars never mix:
+///
+/// ```
+/// sources ──groups──▶ library ──events──┐
+/// signals, ticks ───────────────────────┼──▶ follow ──▶ lines, bars, totals
+/// sources ended ──▶ until rest ─────────┘
+/// ```
+///
+/// At rest, at the deadline and at a signal the library is closed; its stream then ends behind its last event, and with
+/// it the loop.
+struct PrecacheRun {
+    /// What the run waits for.
+    private enum Event: Sendable {
+        case enqueued([PrecacheSources.Outcome])
+        case sourcesEnded(LectureError?)
+        case library(LectureEvent)
+        case libraryEnded
+        case ticker(Ticker.Event)
+        case rest(isReached: Bool)
+    }
+
+    private let manager: LectureManager
+    private let session: CommandSession
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    private var renderer: ProgressRenderer
+    private var tracker = ProgressTracker()
+    private var lastCount: BootInstant?
+    private var result: PrecacheResult
+    private var isClosing = false
+
+    private var context: CommandContext { session.context }
+    private var command: ParsedCommand { session.command }
+
+    init(manager: LectureManager, session: CommandSession) {
+        self.manager = manager
+        self.session = session
+        (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        result = PrecacheResult(began: session.context.clock.boot())
+        let mode = ProgressRenderer.mode(
+            choice: session.command.text("progress"), isQuiet: session.isQuiet,
+            isTerminal: session.context.diagnosticsIsTerminal, environment: session.context.environment)
+        renderer = ProgressRenderer(mode: mode, style: session.diagnosticStyle)
+    }
+
+    /// Fetches everything.
+    ///
+    /// - Parameter sources: what to fetch.
+    /// - Returns: how the command ends.
+    /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
+    mutating func run(_ sources: PrecacheSources) async throws -> ExitStatus {
+        defer { continuation.finish() }
+        // Listening begins before the first wish, so that no event is missed.
+        forwardLibrary()
+        let ticker = Ticker(every: .milliseconds(250), signals: context.signals())
+        let ticking = Task { [continuation] in
+            for await event in ticker.events { continuation.yield(.ticker(event)) }
+        }
+        defer { ticking.cancel() }
+        enqueue(sources)
+        try await follow()
+        tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
+        try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
+        if let error = result.error { throw error }
+        for sentence in result.sentences() { session.tell(sentence) }
+        let totals = result.totals(at: context.clock.boot())
+        if session.wantsJSON { try context.output.write(JSONLine.summary(totals)) }
+        return result.status
+    }
+
+    // MARK: What feeds the stream
+
+    private func forwardLibrary() {
+        let library = manager.events
+        Task { [continuation] in
+            for await event in library { continuation.yield(.library(event)) }
+            continuation.yield(.libraryEnded)
+        }
+    }
+
+    /// Reads the sources beside the loop: standard input may stay silent for long, and signals are heard meanwhile.
+    private func enqueue(_ sources: PrecacheSources) {
+        let isContinuing = command.arguments.isEmpty
+        Task { [manager, continuation] in
+            do {
+                var sources = sources
+                if isContinuing { try await manager.downloadUnfinished() }
+                try await sources.forEachGroup { items in
+                    continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager)))
+                }
+                continuation.yield(.sourcesEnded(nil))
+            } catch {
+                let bug = LectureError(.bug, cause: "\(type(of: error))")
+                continuation.yield(.sourcesEnded(error as? LectureError ?? bug))
+            }
+        }
+    }
+
+    private func awaitRest() {
+        let deadline = command.duration("deadline").map { limit in
+            max(.zero, limit - (context.clock.boot() - result.began))
+        }
+        Task { [manager, continuation] in
+            continuation.yield(.rest(isReached: await manager.untilRest(deadline: deadline)))
+        }
+    }
+
+    // MARK: The loop
+
+    /// Takes events until the library has told the last one.
+    private mutating func follow() async throws {
+        for await event in events {
+            switch event {
+            case .enqueued(let outcomes): for outcome in outcomes { try take(outcome) }
+            case .sourcesEnded(let error?):
+                result.error = error
+                try await close()
+            case .sourcesEnded(nil): if !isClosing { awaitRest() }
+            case .library(let event): try take(event)
+            case .libraryEnded: return
+            case .ticker(.tick): try await count(atLeastEvery: .seconds(1))
+            case .ticker(.signal(.resized)): draw()
+            case .ticker(.signal(.stop(let number))):
+                if result.signal == nil { result.signal = number }
+                try await close()
+            case .rest(let isReached):
+                if !isClosing { result.isDeadlineOver = !isReached }
+                try await close()
+            }
+        }
+    }
+
+    /// Counts the run a last time and ends the library's work. Its stream of events ends behind the last one.
+    private mutating func close() async throws {
+        guard !isClosing else { return }
+        isClosing = true
+        // A library that has been closed knows nothing of the run any more.
+        try await count(atLeastEvery: .zero)
+        result.unfinished = try await manager.fetched(in: .stopped, limit: PrecacheResult.namedLimit)
+        result.failures = try await manager.fetched(in: .failed, limit: PrecacheResult.namedLimit)
+        let manager = manager
+        Task { await manager.close() }
+    }
+
+    private mutating func take(_ outcome: PrecacheSources.Outcome) throws {
+        switch outcome {
+        case .refused(let error, let isLine):
+            if isLine { result.refusedLines += 1 } else { result.refusedWishes += 1 }
+            try report(error)
+        case .complete(let key):
+            guard result.skipped.insert(key).inserted else { return }
+            if session.wantsJSON { try context.output.write(JSONLine.skipped(key)) }
+            try acknowledge(key)
+        }
+    }
+
+    private mutating func take(_ event: LectureEvent) throws {
+        switch event {
+        case .progress(let progress):
+            tracker.update(progress)
+            if session.wantsJSON, progress.state == .downloading {
+                try context.output.write(JSONLine.progress(ProgressTracker.item(progress)))
+            }
+            draw()
+        case .queued(let content), .advanced(let content):
+            tracker.update(content)
+            if session.wantsJSON, content.state == .queued { try context.output.write(JSONLine.queued(content)) }
+        case .completed(let content):
+            // What was complete before is told again when its bytes are given out; it has been told as skipped.
+            guard !result.skipped.contains(content.key) else { return }
+            if isClosing { result.completedLate += 1 }
+            tracker.update(content)
+            if session.wantsJSON { try context.output.write(JSONLine.completed(content)) }
+            try acknowledge(content.key)
+            if session.isVerbose { say("complete: \(content.title) (\(content.key.text))") }
+        case .failed(let content):
+            tracker.update(content)
+            if session.wantsJSON { try context.output.write(JSONLine.failed(content)) }
+            say("failed: \(content.title) (\(content.key.text)): \(content.error?.message ?? "")")
+        case .stopped(let content):
+            tracker.update(content)
+            if session.wantsJSON { try context.output.write(JSONLine.stopped(content)) }
+            if session.isVerbose { say(PrecacheResult.sentence(stopped: content)) }
+        case .removed(let key):
+            tracker.remove(key)
+            if session.wantsJSON { try context.output.write(JSONLine.removed(key)) }
+        case .published(let key, let path):
+            if session.wantsJSON { try context.output.write(JSONLine.published(key, path: path)) }
+        case .publishingFailed(let key, _, let error):
+            result.unpublished += 1
+            try report(error, key: key)
+        case .trouble(let error): try report(error)
+        }
+    }
+
+    private func acknowledge(_ key: ContentKey) throws(OutputError) {
+        if command.flag("acks") { try context.output.write("ACK \(key.text)\n") }
+    }
+
+    // MARK: Progress and sentences
+
+    private mutating func count(atLeastEvery interval: Duration) async throws {
+        let now = context.clock.boot()
+        if !(isClosing && interval > .zero), lastCount.map({ now - $0 >= interval }) ?? true {
+            lastCount = now
+            result.summary = try await manager.summary()
+            tracker.update(result.summary, refused: result.refusedLines + result.refusedWishes)
+        }
+        draw()
+    }
+
+    private mutating func draw() {
+        let text = renderer.update(tracker.snapshot, at: context.clock.boot(), size: context.terminalSize())
+        if let text { try? context.diagnostics.write(text) }
+    }
+
+    /// Says a sentence above the bars.
+    private mutating func say(_ sentence: String) {
+        try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+        context.say(sentence)
+    }
+
+    private mutating func report(_ error: LectureError, key: ContentKey? = nil) throws(OutputError) {
+        try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+        try session.report(error, key: key)
+    }
+}

@@ -1,0 +1,121 @@
+import LectureKit
+import LectureModel
+
+/// The questions about one content: `show`, `why`, `path`, `cat`.
+enum QueryCommands {
+    @Sendable static func show(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let key = try session.keys()[0]
+        return try await session.withManager { manager in
+            guard let content = try await manager.content(key) else {
+                throw LectureError(.unknownContent, detail: key.text)
+            }
+            guard !session.wantsJSON else {
+                try context.output.write(JSONLine.content(content))
+                return .done
+            }
+            let path = content.state == .completed ? try? await manager.path(key) : nil
+            try context.output.write(text(facts(content, path: path)))
+            return .done
+        }
+    }
+
+    @Sendable static func why(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let key = try session.keys()[0]
+        return try await session.withManager { manager in
+            let diagnosis = try await manager.why(key)
+            if session.wantsJSON {
+                let lines = [JSONLine.why(diagnosis)] + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
+                try context.output.write(lines.joined())
+                return .done
+            }
+            var lines = ["\(diagnosis.content.title) (\(key.text)): \(ListCommand.state(diagnosis.content))"]
+            lines += [diagnosis.what, diagnosis.why, diagnosis.next, diagnosis.remedy].filter { !$0.isEmpty }
+            lines += diagnosis.notes
+            if !diagnosis.attempts.isEmpty { lines += ["", "Attempts, latest first:"] }
+            lines += attempts(diagnosis.attempts, session)
+            try context.output.write(lines.map { "\($0)\n" }.joined())
+            return .done
+        }
+    }
+
+    @Sendable static func path(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let key = try session.keys()[0]
+        return try await session.withManager { manager in
+            // The path is data for another program: it is printed as it is.
+            try context.output.write("\(try await manager.path(key))\n")
+            return .done
+        }
+    }
+
+    @Sendable static func cat(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let key = try session.keys()[0]
+        let asked = command.text("range").flatMap(ByteRangeRequest.init)
+        if command.text("range") == nil, context.outputIsTerminal {
+            throw UsageError(
+                "Media bytes are not written to a terminal; send them to a file or a program.", path: ["cat"])
+        }
+        return try await session.withManager { manager in
+            var range: Range<Int64>?
+            if let asked {
+                guard let content = try await manager.content(key) else {
+                    throw LectureError(.unknownContent, detail: key.text)
+                }
+                range = asked.resolved(byteCount: content.totalBytes ?? 0)
+                guard range != nil else { throw LectureError(.parameter, detail: "--range lies behind the last byte") }
+            }
+            let output = context.output
+            try await manager.read(key, range: range) { bytes in try output.write(bytes) }
+            return .done
+        }
+    }
+
+    // MARK: Text
+
+    private static func facts(_ content: Content, path: String?) -> [(String, String)] {
+        let total = content.totalBytes.map { HumanText.byteCount($0) } ?? "unknown"
+        var facts = [
+            ("Key", content.key.text), ("Title", content.title), ("State", ListCommand.state(content)),
+            ("Type", content.type.name), ("Source", URLText.withoutSecrets(content.sourceURL)),
+            ("Course", content.course), ("Teacher", content.teacher), ("Folder", content.folder),
+            ("Priority", "\(content.priority)"),
+            ("Bytes", "\(HumanText.byteCount(content.provenBytes)) of \(total)"),
+            ("Ranges", content.totalChunks == 0 ? "" : "\(content.provenChunks) of \(content.totalChunks) proven"),
+            ("SHA-256", content.sha256.map { Hexadecimal.text($0) } ?? ""),
+            ("Playing time", content.duration.map { HumanText.duration(seconds: $0.milliseconds / 1000) } ?? ""),
+            ("Added", HumanText.date(content.added)),
+            ("Completed", content.completed.map { HumanText.date($0) } ?? ""),
+            ("Path", path ?? ""),
+        ]
+        if let error = content.error { facts.append(("Problem", error.message)) }
+        if content.attempts > 0 { facts.append(("Attempts", "\(content.attempts)")) }
+        if let next = content.nextAttempt { facts.append(("Next attempt", HumanText.date(next))) }
+        return facts.filter { !$0.1.isEmpty }
+    }
+
+    private static func text(_ facts: [(name: String, value: String)]) -> String {
+        facts.map { fact in
+            "\(TerminalText.padded("\(fact.name):", to: 14)) \(TerminalText.neutralised(fact.value))\n"
+        }.joined()
+    }
+
+    private static func attempts(_ attempts: [Attempt], _ session: CommandSession) -> [String] {
+        let table = TableRenderer(columns: [
+            .init("TIME"), .init("SERVER", mayShrink: true), .init("STATUS", alignRight: true),
+            .init("BYTES", alignRight: true), .init("DECISION"), .init("DETAIL", mayShrink: true),
+        ])
+        let rows = attempts.map { attempt in
+            [
+                HumanText.date(attempt.at), attempt.origin,
+                attempt.status.map { "\($0)" } ?? (attempt.curlCode == 0 ? "" : "curl \(attempt.curlCode)"),
+                HumanText.byteCount(attempt.bytes), attempt.decision, attempt.detail,
+            ]
+        }
+        guard !rows.isEmpty else { return [] }
+        let width = session.context.outputIsTerminal ? session.context.terminalSize().columns : nil
+        return table.lines(rows, width: width, style: session.outputStyle)
+    }
+}

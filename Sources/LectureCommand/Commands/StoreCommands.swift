@@ -1,0 +1,64 @@
+import LectureKit
+import LectureModel
+
+/// `lecturectl store info|check|backup|migrate`.
+enum StoreCommands {
+    @Sendable static func info(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let facts: StoreFacts?
+        do {
+            facts = try StoreTools.facts(session.configuration.storeDirectory.value)
+        } catch let error as LectureError where error.code == .openStore {
+            // The settings can be asked for before there is a store.
+            session.tell(error.message)
+            facts = nil
+        }
+        if session.wantsJSON {
+            try context.output.write(JSONLine.store(facts, session.configuration))
+            return .done
+        }
+        var lines: [String] = []
+        if let facts {
+            lines += [
+                "database         \(facts.path)", "store            \(facts.uuid)",
+                "created          \(HumanText.date(facts.created))", "schema           \(facts.applied.count)",
+                "migrations       \(facts.applied.joined(separator: ", "))",
+                "pending          \(facts.pending.isEmpty ? "none" : facts.pending.joined(separator: ", "))",
+                "database size    \(HumanText.byteCount(facts.databaseBytes))",
+                "log size         \(HumanText.byteCount(facts.logBytes))",
+                "SQLite           \(facts.libraryVersion)", "",
+            ]
+        }
+        lines += session.configuration.descriptions.map { setting in
+            let name = TerminalText.padded(setting.name, to: 24)
+            return "\(name) \(setting.value.isEmpty ? "-" : setting.value)  (\(setting.origin.rawValue))"
+        }
+        try context.output.write(lines.map { "\(TerminalText.neutralised($0))\n" }.joined())
+        return .done
+    }
+
+    @Sendable static func check(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let findings = try StoreTools.check(session.configuration.storeDirectory.value)
+        for finding in findings { try session.report(LectureError(.storeDamaged, detail: finding)) }
+        guard findings.isEmpty else { return .data }
+        session.tell("The store is sound.")
+        return .done
+    }
+
+    @Sendable static func backup(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let path = command.arguments[0]
+        try StoreTools.backup(session.configuration.storeDirectory.value, to: path)
+        session.tell("The copy is in \(path).")
+        return .done
+    }
+
+    @Sendable static func migrate(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let directory = session.configuration.storeDirectory.value
+        let applied = try StoreTools.migrate(directory, now: context.clock.now())
+        session.tell(applied.isEmpty ? "The schema is up to date." : "Applied: \(applied.joined(separator: ", ")).")
+        return .done
+    }
+}

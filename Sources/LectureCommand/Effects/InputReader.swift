@@ -1,0 +1,55 @@
+import Dispatch
+import Glibc
+import LectureModel
+
+/// Reads a file or standard input piece by piece, on a thread that may block.
+///
+/// `@unchecked Sendable`: the descriptor does not change, and every read happens on the reader's own serial queue.
+final class InputReader: @unchecked Sendable {
+    private static let pieceSize = 65_536
+    private let descriptor: Int32
+    private let path: String
+    private let queue = DispatchQueue(label: "lecturectl.input")
+
+    /// Opens a file.
+    ///
+    /// - Parameter path: the file; `-` is standard input.
+    /// - Throws: `LectureError` with the code `courseList` when it cannot be opened.
+    init(_ path: String) throws(LectureError) {
+        self.path = path
+        if path == "-" {
+            descriptor = STDIN_FILENO
+        } else {
+            descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        }
+        if descriptor < 0 { throw Self.failure(path) }
+    }
+
+    deinit {
+        if descriptor > STDIN_FILENO { close(descriptor) }
+    }
+
+    /// The next bytes.
+    ///
+    /// - Returns: at most 64 KiB; nil at the end.
+    /// - Throws: `LectureError` with the code `courseList` when they cannot be read.
+    func next() async throws -> [UInt8]? {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try self.read() }) }
+        }
+    }
+
+    private func read() throws(LectureError) -> [UInt8]? {
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw Self.failure(path) }
+            return count == 0 ? nil : Array(piece[..<count])
+        }
+    }
+
+    private static func failure(_ path: String) -> LectureError {
+        LectureError(.courseList, detail: path, cause: ConfigurationFile.systemMessage(errno))
+    }
+}

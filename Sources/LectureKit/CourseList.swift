@@ -1,0 +1,105 @@
+import LectureDownload
+public import LectureModel
+
+/// Reads a course list, one lecture a line, in constant memory: `.jsonl`, `.csv` or `.txt`.
+///
+/// A line that cannot be read is reported with its number; the others go on.
+public struct CourseList {
+    /// What a line is.
+    public enum Line: Sendable {
+        /// A lecture.
+        ///
+        /// - Parameters:
+        ///   - request: the wish.
+        ///   - fileName: the name of the finished file in an output directory; nil takes the last part of the URL.
+        case lecture(DownloadRequest, fileName: String?)
+        /// What is wrong with a line, `courseLine`, or with the whole list, `courseList`.
+        ///
+        /// - Parameter error: the detail names the line.
+        case issue(LectureError)
+    }
+
+    private var reader: CourseListReader
+
+    /// Begins a list.
+    ///
+    /// - Parameter path: the list's path; its ending tells the format.
+    /// - Throws: ``LectureError`` with the code `courseList` for another ending.
+    public init(path: String) throws {
+        guard let format = CourseListReader.Format(path: path) else { throw LectureError(.courseList, detail: path) }
+        reader = CourseListReader(format: format)
+    }
+
+    /// Begins a list that has no name, such as standard input.
+    ///
+    /// - Parameter firstByte: the first byte that is not white space: `{` begins objects; anything else is one URL a line.
+    public init(firstByte: UInt8?) {
+        reader = CourseListReader(format: firstByte == UInt8(ascii: "{") ? .jsonLines : .text)
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// - Parameter bytes: bytes, cut anywhere.
+    /// - Returns: the lines that ended in them.
+    public mutating func read(_ bytes: [UInt8]) -> [Line] { reader.read(bytes).map(Self.line) }
+
+    /// Takes the end of the list; the last line may lack its line end.
+    ///
+    /// - Returns: the last lines.
+    public mutating func finish() -> [Line] { reader.finish().map(Self.line) }
+
+    private static func line(_ item: CourseListReader.Item) -> Line {
+        switch item {
+        case .issue(let error, let number):
+            return .issue(LectureError(error.code, detail: numbered(number, error.detail), cause: error.cause))
+        case .entry(let entry, let number):
+            do {
+                return .lecture(try DownloadRequest(entry), fileName: entry.file)
+            } catch {
+                let reason = (error as? LectureError)?.message ?? ""
+                return .issue(LectureError(.courseLine, detail: "line \(number)", cause: reason))
+            }
+        }
+    }
+
+    /// The number of the line, unless the detail names it already.
+    private static func numbered(_ number: Int, _ detail: String) -> String {
+        if detail.hasPrefix("line ") { return detail }
+        return detail.isEmpty ? "line \(number)" : "line \(number): \(detail)"
+    }
+}
+
+extension DownloadRequest {
+    fileprivate init(_ entry: CourseEntry) throws {
+        self.init(url: entry.url)
+        key = try entry.key.map { try ContentKey($0) }
+        title = entry.title
+        course = entry.course
+        teacher = entry.teacher
+        sha256 = entry.sha256
+        size = entry.size.map { Int64(clamping: $0) }
+        folder = entry.folder
+        priority = entry.priority ?? 0
+        mirrors = entry.mirrors
+        for header in entry.headers { headers[header.name] = header.value }
+    }
+
+    /// Whether a text is meant as a `kollus:` link.
+    ///
+    /// - Parameter text: a source.
+    /// - Returns: true when it begins with `kollus:`.
+    public static func isLink(_ text: String) -> Bool { DownloadLink.isLink(text) }
+
+    /// The wishes of a link `kollus://download?url=…&folder=…`.
+    ///
+    /// - Parameter link: the link.
+    /// - Returns: one wish a URL, in order.
+    /// - Throws: ``LectureError``: `urlInvalid`, `urlScheme`, `nameRefused`.
+    public static func requests(link: String) throws -> [DownloadRequest] {
+        try DownloadLink(link).items.map { item in
+            var request = DownloadRequest(url: item.url)
+            request.folder = item.folder
+            return request
+        }
+    }
+}
