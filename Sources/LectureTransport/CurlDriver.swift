@@ -128,6 +128,7 @@ final class CurlDriver {
                 meter.paused.append(exchange)
             } else {
                 exchange.resume()
+                if let end = exchange.verdict { finish(exchange, end) }
             }
         }
     }

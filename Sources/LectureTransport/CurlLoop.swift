@@ -140,7 +140,6 @@ final class CurlLoop: SerialExecutor {
         Self.blockSignals()
         mail.withLock { $0.thread = pthread_self() }
         while true {
-            bell.silence()
             let (jobs, commands, stops) = takeMail()
             run(jobs)
             let rest = transport.assumeIsolated { $0.turn(commands) }

@@ -81,7 +81,8 @@ final class Exchange {
     /// - Returns: zero when it may go on.
     func delay(now: SuspendingClock.Instant) -> Duration { bucket?.delay(now: now) ?? .zero }
 
-    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call.
+    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call; ``verdict``
+    /// is set when the sink refuses them, and libcurl does not end the exchange then.
     func resume() {
         isPaused = false
         heard()
@@ -119,6 +120,8 @@ final class Exchange {
             _ = end(with: Self.strange("a body without a final head"))
             return .end
         }
+        // libcurl delivers on when the sink has refused bytes that came while an exchange went on after a pause.
+        if verdict != nil { return .end }
         if mustPause() {
             isPaused = true
             meter.paused.append(self)
@@ -141,7 +144,7 @@ final class Exchange {
             turnBytes = 0
         }
         if let share = meter.share, turnBytes >= share { return true }
-        return delay(now: SuspendingClock.now) > .zero
+        return bucket != nil && delay(now: SuspendingClock.now) > .zero
     }
 
     /// The server has ended TLS with `close_notify`.
