@@ -1,2 +1,26 @@
-// Every shipped migration, oldest first. Keep in step with `migrations` in Package.swift; `Tools/check-migrations`
-// compares both with the directory.
+/// Every shipped migration, oldest first.
+///
+/// Three lists must agree: this one, `migrations` in Package.swift, and the files of this directory with their digests in
+/// SHA256SUMS. `Tools/check-migrations` compares them; nothing is computed at run time.
+package enum MigrationCatalogue {
+    /// A migration as it was built into the program.
+    package struct Entry: Sendable {
+        /// The file's name without its suffix.
+        package let identifier: String
+        /// The SHA-256 of the file, 64 lower-case hexadecimal digits, as in SHA256SUMS.
+        package let sha256: String
+        /// The bytes of the file.
+        package let sql: [UInt8]
+    }
+
+    /// `PRAGMA application_id` of a store: "LKit" in ASCII.
+    package static let applicationID: Int32 = 0x4C4B_6974
+
+    /// The migrations.
+    package static let entries = [
+        Entry(
+            identifier: "0001_create_store",
+            sha256: "5e509f935ef2fc56b79fa0f83cab8826f905f281c09572ebc76d889f5dbb022a",
+            sql: PackageResources._001_create_store_sql)
+    ]
+}

@@ -7,4 +7,15 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+
+/// Readies a GMAC context for AES-256-GCM. In C, because OSSL_PARAM keeps the pointer to its key's name, and Swift lends
+/// the text of a string macro only for one call. The cipher comes first: a nonce without one is lost. Returns 1 or 0.
+static inline int copenssl_gmac_init(
+    EVP_MAC_CTX *_Nonnull context, const unsigned char *_Nullable key, size_t key_length,
+    unsigned char *_Nonnull nonce, size_t nonce_length) {
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, (char *)"AES-256-GCM", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_IV, nonce, nonce_length), OSSL_PARAM_construct_end()};
+    return EVP_MAC_init(context, key, key_length, parameters);
+}
 #endif

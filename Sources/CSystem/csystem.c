@@ -5,7 +5,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int csystem_fallocate(int fd, off_t offset, off_t length) {
@@ -34,16 +34,17 @@ int csystem_byte_is_locked(int fd, off_t byte) {
     return lock.l_type != F_UNLCK;
 }
 
-int csystem_random(void *buffer, size_t length) {
-    unsigned char *bytes = buffer;
-    while (length > 0) {
-        ssize_t count = getrandom(bytes, length, 0);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return errno;
-        bytes += count;
-        length -= (size_t)count;
-    }
-    return 0;
+int csystem_clone(int from, int to) { return ioctl(to, FICLONE, from) == 0 ? 0 : errno; }
+
+int csystem_open_unnamed(int dir, mode_t mode) {
+    int fd;
+    do fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd >= 0 ? fd : -errno;
 }
 
-int csystem_clone(int from, int to) { return ioctl(to, FICLONE, from) == 0 ? 0 : errno; }
+int csystem_link_unnamed(int fd, int dir, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}

@@ -102,6 +102,10 @@ extension LectureError.Code {
     public static let storeUnsafe = Self(
         -20007, "store_unsafe", "the file system does not support what the store needs to survive a power cut",
         "Put the store on a local file system such as ext4 or XFS.")
+    /// OpenSSL refused its work: out of memory, or an installation without AES-GCM or SHA-256.
+    public static let cryptography = Self(
+        -20009, "cryptography", "the cryptographic library refused its work",
+        "Check the machine's memory and its OpenSSL 3 (package libssl3).")
 
     // MARK: Answers that are not the object
 
@@ -280,6 +284,7 @@ extension LectureError.Code {
         .descriptorUnreadable,
         .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
         .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
+        .cryptography,
         .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
         .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
         .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,

@@ -1,4 +1,19 @@
+import Glibc
+import LectureCommand
+
+/// The program: hands the process's own effects to the command and ends with its status.
 @main
 enum LectureControl {
-    static func main() {}
+    static func main() async {
+        let environment = ProcessInput.environment()
+        ProcessSignals.prepare(environment: environment)
+        do throws(UsageError) {
+            let arguments = try ProcessInput.arguments()
+            let context = CommandContext.process(arguments: arguments, environment: environment)
+            exit(await CommandRunner(actions: [:]).run(context).code)
+        } catch {
+            CommandContext.process(arguments: [], environment: environment).say(error.message)
+            exit(ExitStatus.usage.code)
+        }
+    }
 }

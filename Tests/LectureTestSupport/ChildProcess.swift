@@ -58,8 +58,8 @@ package final class ChildProcess: Sendable {
     private let name: String
 
     /// Between making a pipe and marking its ends close-on-exec no other program may be started: it would inherit them
-    /// and keep them open.
-    private static let spawning = Guarded(())
+    /// and keep them open. The value counts programs: a lock over nothing looks like a race to the thread sanitizer.
+    private static let spawning = Guarded(0)
 
     /// Starts a program.
     ///
@@ -75,8 +75,9 @@ package final class ChildProcess: Sendable {
         keepsInputOpen: Bool = false
     ) throws {
         name = path
-        let ends = try Self.spawning.withLock { _ in
-            try Self.spawn(path, arguments, environment, directory, keepsInputOpen)
+        let ends = try Self.spawning.withLock { count in
+            count += 1
+            return try Self.spawn(path, arguments, environment, directory, keepsInputOpen)
         }
         identifier = ends.child
         var first = State()

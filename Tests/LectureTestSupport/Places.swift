@@ -21,14 +21,16 @@ package enum Places {
         URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     }
 
-    /// A program of the system; `/usr/sbin` is searched too, since it is not in everyone's path.
+    /// A program of the system; the usual places are searched too, since a path may lack them.
     ///
     /// - Parameter name: for instance `nginx`.
     /// - Returns: its path.
     /// - Throws: ``ChildProcess/Failure`` when it is not installed.
     package static func command(_ name: String) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let candidates = (path.split(separator: ":") + ["/usr/sbin", "/sbin"]).map { "\($0)/\(name)" }
+        // Without the type, `split` is taken for the one that gives arrays of characters.
+        let directories: [String] = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]
+        let candidates = directories.map { "\($0)/\(name)" }
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw ChildProcess.Failure(description: "\(name) is not installed: run Tools/setup")
         }

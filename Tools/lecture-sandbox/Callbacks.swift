@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import Glibc
 
-// What libmicrohttpd calls. Named functions of the file: a closure made in `main` would belong to the main actor and end
-// the program when another thread calls it. The context of a daemon is an unretained `Port`, which outlives it; the
+// What libmicrohttpd calls. Named functions of the file: a closure made in `main` would belong to the main actor and
+// end the program when another thread calls it. The context of a daemon is an unretained `Port`, which outlives it; the
 // context of a request is a retained `Exchange`, released in `requestCompleted`.
 
 /// What the library must know of one port.

@@ -86,7 +86,7 @@ struct Media: Sendable {
         }
     }
 
-    /// The bytes that are inverted on the way out; a generated lecture that changed as a whole has another seed instead.
+    /// The bytes that are changed on the way out; a generated lecture that changed as a whole has another seed.
     private var changedRange: Range<Int>? {
         guard version > 0 else { return nil }
         if let changedCount {

@@ -19,9 +19,13 @@ int csystem_unlock_byte(int fd, off_t byte);
 /// Whether another open file description holds a lock on the byte: 1 yes, 0 no, negative errno on error.
 int csystem_byte_is_locked(int fd, off_t byte);
 
-/// getrandom(2): fills the buffer. Returns 0 or an errno value.
-int csystem_random(void *_Nonnull buffer, size_t length);
-
 /// ioctl(FICLONE): makes `to` share the blocks of `from`. Returns 0 or an errno value.
 int csystem_clone(int from, int to);
+
+/// openat(2) with O_TMPFILE: a file in `dir` without a name, which the kernel deletes if nobody names it. Returns a
+/// descriptor or a negative errno value.
+int csystem_open_unnamed(int dir, mode_t mode);
+
+/// Names a file made by csystem_open_unnamed. Returns 0 or an errno value.
+int csystem_link_unnamed(int fd, int dir, const char *_Nonnull name);
 #endif

@@ -2,6 +2,8 @@
 package protocol LectureClock: Sendable {
     /// The wall clock, which may be wrong.
     func now() -> Timestamp
+    /// Minutes since Monday 00:00 of local time, for timetables.
+    func minuteOfWeek(_ time: Timestamp) -> Int
     /// The clock that only runs forward, suspend included.
     func boot() -> BootInstant
 }

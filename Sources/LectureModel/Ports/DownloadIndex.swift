@@ -32,6 +32,14 @@ package struct ItemRecord: Sendable {
 
     /// The right to change this content.
     package var lease: ContentLease { ContentLease(content: id, fence: fence) }
+
+    /// The one resource of a content whose URL is the media itself.
+    package var directWish: ResourceWish {
+        var wish = ResourceWish(role: .media, name: "", urls: [content.sourceURL] + mirrors)
+        wish.expectedSHA256 = expectedSHA256
+        wish.expectedBytes = expectedBytes.flatMap { UInt64(exactly: $0) }
+        return wish
+    }
 }
 
 /// The state of an item as it is to be stored. Cross-field rules: a stop reason exactly with `stopped`; an error with

@@ -46,7 +46,9 @@
     }
 
     /// Lends the filled bytes.
-    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result, Failure>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 }
@@ -111,42 +113,77 @@ package struct PartFilePlan: Sendable, Hashable {
 
 /// One resource being written. All methods return at once, except ``submit(_:from:endsObject:)``.
 ///
-/// Order of a life: made; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsObject:)`` and ``flush()``
-/// → `flushed`; ``digest(proven:)`` → `digested`; ``place()`` → `placed`; ``close(deleting:)`` → `closed`. After
-/// `failed` only ``close(deleting:)`` is of use.
+/// Order of a life: made; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsObject:)`` and ``flush()`` →
+/// `flushed`; ``digest(total:)`` → `digested`; ``place(total:)`` → `placed`; ``close(deleting:)`` → `closed`. The first
+/// `failed` is the only one; after it only ``close(deleting:)`` is of use. A `flushed` that was under way may still come
+/// after it and is true.
+///
+/// One path has one part file at a time: the next one is opened after `closed`, since a deletion may be under way.
 package protocol PartFile: AnyObject, Sendable {
     /// Makes or opens the file and reserves its space.
+    ///
+    /// A plan that resumes needs the file: the part file or, after a crash behind the rename and before a repair, the
+    /// file under its final name, which becomes the part file again. If there is neither, or it is shorter than the
+    /// plan's total, `failed` has the code ``LectureError/Code/damaged``: the engine forgets the proven chunks and opens
+    /// a new part file with a plan that does not resume. Such a plan empties whatever part file was left.
+    ///
+    /// - Parameter plan: what is to be written.
     func open(_ plan: PartFilePlan)
-    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before `opened`.
+    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before ``open(_:)``: the
+    /// block then waits, and counts as waiting for the disk.
+    ///
+    /// Two transfers must not work on one chunk at the same time; a chunk may be written again after
+    /// ``abandon(_:)``. Bytes out of order or past the end break the contract: `failed` with
+    /// ``LectureError/Code/bug``, and they are not written.
     ///
     /// - Parameters:
-    ///   - block: at a place that is aligned to the block size, or the last of its range.
+    ///   - block: at a place that is aligned to the block size, or the last of its range. May be empty when
+    ///     `endsObject` is true.
     ///   - transfer: blocks of one transfer follow each other without a gap, from the start of a chunk.
-    ///   - endsObject: whether the last byte of the object is in the block, so that a short chunk is whole.
+    ///   - endsObject: whether the last byte of the object has come, so that a short chunk is whole. Needed only while
+    ///     the total is unknown.
     /// - Returns: false when the file has failed or is closed.
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool
-    /// Syncs what is written and then tells the chunks that became durable. Never tells an empty list unless
-    /// ``close(deleting:)`` was called.
+    /// Syncs what is written and then tells the chunks that became durable, each once. Tells nothing when there are
+    /// none.
     func flush()
     /// Forgets a half-written chunk of a transfer that ended.
+    ///
+    /// - Parameter transfer: the transfer.
     func abandon(_ transfer: TransferID)
-    /// Sets the length once it is known and computes the SHA-256 of the whole.
+    /// Computes the SHA-256 of the whole. Ends without an event when the file is closed meanwhile.
+    ///
+    /// - Parameter total: the length, in bytes.
     func digest(total: UInt64)
     /// Cuts or checks the length, syncs, gives the file its final name, syncs the directory.
+    ///
+    /// - Parameter total: the length, in bytes.
     func place(total: UInt64)
-    /// Closes; deletes the part file when asked to.
+    /// Closes; later calls change nothing. Blocks that were handed over are still written, synced, and told with
+    /// `flushed` before `closed`, unless the file is to be deleted.
+    ///
+    /// - Parameter deleting: whether the part file goes. A file that was placed stays.
     func close(deleting: Bool)
 }
 
 /// The store's directory of media.
 package protocol PartFiles: Sendable {
     /// A part file that tells its events to `receiver`.
-    func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile
-    /// Deletes a file of the store, final or part; durable when it returns. Missing is fine.
     ///
+    /// - Parameter receiver: called on a thread of the adapter; only passes the event on.
+    /// - Returns: a part file that is not open.
+    func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile
+    /// Deletes a file of the store, durable when it returns. Missing is fine.
+    ///
+    /// - Parameter path: relative to the store; final and part file go, or only the part file when the path has its
+    ///   suffix.
     /// - Throws: ``LectureError``.
     func delete(path: String) throws(LectureError)
-    /// Whether the final file and the part file are there, and how long.
+    /// Whether the final file and the part file are there, and how long. A part file has its whole length from the
+    /// start, where it was known.
+    ///
+    /// - Parameter path: relative to the store, without the part file's suffix.
+    /// - Returns: the lengths in bytes.
     func look(path: String) -> (final: UInt64?, part: UInt64?)
     /// Re-reads chunks of a placed or part file and answers those whose proof does not match.
     ///
@@ -157,18 +194,41 @@ package protocol PartFiles: Sendable {
     ///   - chunkBytes: the length of a chunk.
     ///   - proofs: the chunks to check.
     ///   - pace: called with the bytes read, may block to bound the rate; false stops.
-    /// - Returns: the indices of damaged chunks, in order.
-    /// - Throws: ``LectureError`` when the file cannot be read at all.
+    /// - Returns: the indices of damaged chunks, in order; a part that cannot be read or is missing counts as damaged.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile`` when there is no file or it cannot be opened.
     func verify(
         path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
         pace: (Int) -> Bool
     ) throws(LectureError) -> [Int]
-    /// Makes the finished bytes also stand at `output` (shared blocks, a hard link, or a copy), never half.
+    /// Reads one chunk of a placed file and checks it before a byte is handed out.
     ///
+    /// - Parameters:
+    ///   - path: relative to the store.
+    ///   - resource: the row.
+    ///   - total: the whole length.
+    ///   - chunkBytes: the length of a chunk.
+    ///   - proof: the chunk.
+    /// - Returns: the bytes; nil when they do not match the proof.
+    /// - Throws: ``LectureError`` when the file cannot be read.
+    func read(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+    ) throws(LectureError) -> [UInt8]?
+    /// Makes the finished bytes also stand at `output` (shared blocks, a hard link, or a copy), never half. What stood
+    /// there is replaced; a directory is not, and none is made.
+    ///
+    /// - Parameters:
+    ///   - path: relative to the store.
+    ///   - output: a path of the user's.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or a disk code.
     func publish(path: String, to output: String) throws(LectureError)
-    /// Free bytes for this user on the store's file system.
+    /// Free bytes for an ordinary user on the store's file system.
+    ///
+    /// - Returns: bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func freeBytes() throws(LectureError) -> UInt64
-    /// Relative paths of all files below the media directory, part files with their suffix.
+    /// Relative paths of all files below the media directory, part files with their suffix, sorted.
+    ///
+    /// - Returns: paths as ``delete(path:)`` takes them.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func listing() throws(LectureError) -> [String]
 }

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Compares lecturectl with curl and aria2c: the same bytes from nginx on loopback, the tools in turn.
+
+Absolute figures belong to one machine on one day; the ratios within one run are the result. Every tool's output is
+compared with the source before a figure counts. Everything lies in one directory on the disk (--dir), which is removed
+at the end.
+
+  Benchmarks/compare.py large  [--gib 4] [--rounds 3]      one large file
+  Benchmarks/compare.py small  [--files 2000] [--mib 2]    many files, 16 at once
+  Benchmarks/compare.py kills  [--mib 1024] [--kills 100]  kill -9 at random times
+  Benchmarks/compare.py queue  [--items 100000]            memory with a long queue
+"""
+import argparse, hashlib, json, os, random, resource, shutil, signal, socket, subprocess, sys, tempfile, time
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LECTURECTL = os.environ.get("LECTURECTL", os.path.join(REPOSITORY, ".build/release/lecturectl"))
+
+
+class Nginx:
+    """Debian's nginx in the foreground, ended by its process id."""
+
+    def __init__(self, root, work):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = os.path.join(work, "access.log")
+        configuration = os.path.join(work, "nginx.conf")
+        with open(configuration, "w") as file:
+            file.write(f"""daemon off; master_process off; pid {work}/nginx.pid; error_log {work}/error.log;
+events {{ worker_connections 1024; }}
+http {{ log_format own '$status $body_bytes_sent'; access_log {self.log} own; sendfile on;
+        client_body_temp_path {work}/t1; proxy_temp_path {work}/t2; fastcgi_temp_path {work}/t3;
+        uwsgi_temp_path {work}/t4; scgi_temp_path {work}/t5;
+        server {{ listen 127.0.0.1:{self.port}; root {root}; location /missing {{ return 404; }} }} }}
+""")
+        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.process = subprocess.Popen([nginx, "-c", configuration, "-p", work], stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        sys.exit("nginx does not start: run Tools/setup")
+
+    def bytes_served(self):
+        with open(self.log) as file:
+            return sum(int(line.split()[1]) for line in file if line.strip())
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def run(arguments, **options):
+    """Runs a command; answers wall seconds, CPU seconds, peak memory in MiB, exit status."""
+    begin = time.monotonic()
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return {
+        "wall": time.monotonic() - begin, "cpu": usage.ru_utime + usage.ru_stime,
+        "mib": usage.ru_maxrss / 1024, "status": process.returncode,
+    }
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make_file(path, size):
+    with open(path, "wb") as file:
+        left = size
+        while left:
+            piece = os.urandom(min(left, 1 << 22))
+            file.write(piece)
+            left -= len(piece)
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2]
+
+
+def clear(path):
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    os.sync()
+
+
+def table(title, rows, base):
+    """Prints medians and the ratio to the first peer, round by round."""
+    print(f"\n{title}")
+    for name, samples in rows.items():
+        line = f"  {name:<28}"
+        for figure, unit in (("wall", "s"), ("cpu", "CPU s"), ("mib", "MiB")):
+            ratio = median([ours[figure] / theirs[figure] for ours, theirs in zip(samples, rows[base])])
+            line += f"  {median([s[figure] for s in samples]):8.2f} {unit} (x{ratio:.2f})"
+        print(line)
+    print(json.dumps({"title": title, "rows": rows}))
+
+
+def large(options, work, site):
+    size = int(options.gib * (1 << 30))
+    make_file(f"{site}/large.mp4", size)
+    digest = sha256(f"{site}/large.mp4")
+    nginx = Nginx(site, work)
+    url = f"{nginx.url}/large.mp4"
+    out = f"{work}/out"
+    tools = {
+        "curl -o": lambda: (["curl", "-s", "-o", f"{out}/f", url], f"{out}/f"),
+        "aria2c -x4 -s4": lambda: (
+            ["aria2c", "-q", "-x4", "-s4", "-d", out, "-o", "f", "--file-allocation=falloc", url], f"{out}/f"),
+        "lecturectl": lambda: (
+            [LECTURECTL, "--store", f"{out}/store", "--quiet", "precache", "--key", "k", url], None),
+        "lecturectl --sha256": lambda: (
+            [LECTURECTL, "--store", f"{out}/store", "--quiet", "precache", "--key", "k", "--sha256", digest, url], None),
+        "lecturectl --connections 4": lambda: (
+            [LECTURECTL, "--store", f"{out}/store", "--quiet", "precache", "--key", "k", "--connections", "4", url], None),
+    }
+    rows = {name: [] for name in tools}
+    try:
+        for _ in range(options.rounds):
+            for name, make in tools.items():
+                clear(out)
+                arguments, path = make()
+                sample = run(arguments)
+                if path is None:
+                    path = subprocess.check_output(
+                        [LECTURECTL, "--store", f"{out}/store", "path", "k"], text=True).strip()
+                if sample["status"] != 0 or sha256(path) != digest:
+                    sys.exit(f"{name}: wrong bytes or status {sample['status']}")
+                rows[name].append(sample)
+    finally:
+        nginx.stop()
+    table(f"{options.gib} GiB from nginx on loopback, medians of {options.rounds}, hashing and journal included", rows,
+          "curl -o")
+
+
+def small(options, work, site):
+    names = [f"f{index:05}.mp4" for index in range(options.files)]
+    digests = {}
+    for name in names:
+        make_file(f"{site}/{name}", options.mib << 20)
+        digests[name] = sha256(f"{site}/{name}")
+    nginx = Nginx(site, work)
+    out = f"{work}/out"
+    with open(f"{work}/aria2.txt", "w") as file:
+        file.writelines(f"{nginx.url}/{name}\n" for name in names)
+    with open(f"{work}/curl.txt", "w") as file:
+        file.writelines(f'url = "{nginx.url}/{name}"\noutput = "{out}/{name}"\n' for name in names)
+    with open(f"{work}/course.jsonl", "w") as file:
+        for name in names:
+            file.write(json.dumps({"url": f"{nginx.url}/{name}", "key": name}) + "\n")
+    with open(f"{work}/course-sha256.jsonl", "w") as file:
+        for name in names:
+            file.write(json.dumps({"url": f"{nginx.url}/{name}", "key": name, "sha256": digests[name]}) + "\n")
+
+    def ours(course):
+        return [LECTURECTL, "--store", f"{out}/store", "--quiet", "precache", "--jobs", "16", course]
+
+    tools = {
+        "curl --parallel 16": ["curl", "-s", "--parallel", "--parallel-max", "16", "-K", f"{work}/curl.txt"],
+        "aria2c -j16": ["aria2c", "-q", "-j16", "-d", out, "-i", f"{work}/aria2.txt"],
+        "lecturectl --jobs 16": ours(f"{work}/course.jsonl"),
+        "lecturectl --jobs 16, sha256": ours(f"{work}/course-sha256.jsonl"),
+    }
+    rows = {name: [] for name in tools}
+    try:
+        for _ in range(options.rounds):
+            for name, arguments in tools.items():
+                clear(out)
+                sample = run(arguments)
+                if sample["status"] != 0:
+                    sys.exit(f"{name}: status {sample['status']}")
+                if name.startswith("lecturectl"):
+                    listed = subprocess.check_output(
+                        [LECTURECTL, "--store", f"{out}/store", "--json", "list", "--state", "completed"], text=True)
+                    assert len(listed.splitlines()) == options.files, "not all are complete"
+                    for key in random.sample(names, 20):
+                        path = subprocess.check_output(
+                            [LECTURECTL, "--store", f"{out}/store", "path", key], text=True).strip()
+                        assert sha256(path) == digests[key], key
+                else:
+                    assert all(sha256(f"{out}/{name}") == digests[name] for name in random.sample(names, 20))
+                rows[name].append(sample)
+    finally:
+        nginx.stop()
+    table(f"{options.files} x {options.mib} MiB, 16 at once, medians of {options.rounds}", rows, "curl --parallel 16")
+    for name, samples in rows.items():
+        print(f"  {name:<28}  {options.files / median([s['wall'] for s in samples]):8.0f} files/s")
+
+
+def kills(options, work, site):
+    size = options.mib << 20
+    make_file(f"{site}/large.mp4", size)
+    digest = sha256(f"{site}/large.mp4")
+    nginx = Nginx(site, work)
+    command = [LECTURECTL, "--store", f"{work}/store", "--quiet", "precache", "--key", "k", f"{nginx.url}/large.mp4"]
+    done, rounds, refetched, wrong = 0, 0, [], 0
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    try:
+        while done < options.kills:
+            shutil.rmtree(f"{work}/store", ignore_errors=True)
+            before, killed = nginx.bytes_served(), 0
+            rounds += 1
+            while True:
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    status = process.wait(dice.uniform(0.02, 0.35) if done < options.kills else None)
+                    break
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                    killed += 1
+                    done += 1
+            path = subprocess.check_output([LECTURECTL, "--store", f"{work}/store", "path", "k"], text=True).strip()
+            if status != 0 or sha256(path) != digest:
+                wrong += 1
+            time.sleep(0.3)  # nginx writes its log line when it has noticed the closed connection.
+            if killed:
+                refetched.append(((nginx.bytes_served() - before) - size) / killed / (1 << 20))
+    finally:
+        nginx.stop()
+    print(f"seed {seed}: {done} kills in {rounds} downloads of {options.mib} MiB, {wrong} wrong files")
+    print(f"sent again by the server a kill: median {median(refetched):.1f} MiB, most {max(refetched):.1f} MiB")
+    print("(what the server sent into a socket that was killed counts as sent again)")
+
+
+def queue(options, work, site):
+    with open(f"{work}/course.jsonl", "w") as file:
+        for index in range(options.items):
+            file.write(json.dumps({"url": f"http://127.0.0.1:9/lectures/{index:06}.mp4", "title": f"Lecture {index}"}) + "\n")
+    command = [LECTURECTL, "--store", f"{work}/store", "--quiet", "precache", "--max-attempts", "1", "--deadline", "20s",
+               f"{work}/course.jsonl"]
+    sample = run(command)
+    print(f"{options.items} items: {sample['mib']:.0f} MiB at the peak, {sample['wall']:.1f} s, {sample['cpu']:.1f} CPU s, "
+          f"status {sample['status']}")
+    for arguments in (["list", "--limit", "50"], ["list", "--limit", "50", "--sort", "title"], ["status"]):
+        sample = run([LECTURECTL, "--store", f"{work}/store", *arguments])
+        print(f"  {' '.join(arguments)}: {sample['wall'] * 1000:.0f} ms as a process, {sample['mib']:.0f} MiB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["large", "small", "kills", "queue"])
+    parser.add_argument("--gib", type=float, default=4)
+    parser.add_argument("--mib", type=int)
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dir", help="where files are made; the current directory unless given", default=".")
+    options = parser.parse_args()
+    options.mib = options.mib or {"small": 2, "kills": 1024}.get(options.what)
+    work = tempfile.mkdtemp(prefix="lecture-benchmark-", dir=options.dir)
+    site = f"{work}/site"
+    os.makedirs(site)
+    try:
+        {"large": large, "small": small, "kills": kills, "queue": queue}[options.what](options, os.path.abspath(work), os.path.abspath(site))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+// The vocabulary of the one table from which the parser, `--help`, the manual page and the shell completions come.
+
+/// One command or subcommand.
+package struct CommandSpec: Sendable {
+    /// The word that calls it.
+    package let name: String
+    /// What it does, one line without a full stop.
+    package let summary: String
+    /// Paragraphs that say more; each is wrapped where it is printed.
+    package let discussion: [String]
+    /// What stands after the options.
+    package let arguments: [ArgumentSpec]
+    /// The options that only this command has.
+    package let options: [OptionSpec]
+    /// The flag that stands for naming arguments (`--all`), by its long name. One of both is needed, never both.
+    package let flagInsteadOfArguments: String?
+    /// Calls that show how it is used; at least one for a command that can run.
+    package let examples: [ExampleSpec]
+    /// Commands below this one. A command with subcommands does nothing by itself.
+    package let subcommands: [CommandSpec]
+
+    init(
+        _ name: String, _ summary: String, discussion: [String] = [], arguments: [ArgumentSpec] = [],
+        options: [OptionSpec] = [], flagInsteadOfArguments: String? = nil, examples: [ExampleSpec] = [],
+        subcommands: [CommandSpec] = []
+    ) {
+        self.name = name
+        self.summary = summary
+        self.discussion = discussion
+        self.arguments = arguments
+        self.options = options
+        self.flagInsteadOfArguments = flagInsteadOfArguments
+        self.examples = examples
+        self.subcommands = subcommands
+    }
+
+    /// The option with this long name among the command's own.
+    ///
+    /// - Parameter long: the name without dashes.
+    /// - Returns: the option, or nil.
+    package func option(long: String) -> OptionSpec? { options.first { $0.long == long } }
+
+    /// The options that help and completions show.
+    package var visibleOptions: [OptionSpec] { options.filter { !$0.isHidden } }
+}
+
+/// One positional argument, or a row of them.
+package struct ArgumentSpec: Sendable {
+    /// The name in usage lines, in capitals.
+    package let name: String
+    /// What it is.
+    package let help: String
+    /// What it may look like.
+    package let grammar: ValueGrammar
+    /// How many are needed.
+    package let minimum: Int
+    /// How many are accepted at most; nil when there is no limit.
+    package let maximum: Int?
+
+    init(_ name: String, _ help: String, _ grammar: ValueGrammar, minimum: Int = 1, maximum: Int? = 1) {
+        self.name = name
+        self.help = help
+        self.grammar = grammar
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// The argument in a usage line: `KEY`, `[KEY]`, `KEY…`.
+    package var usage: String {
+        let row = maximum == 1 ? name : "\(name)…"
+        return minimum == 0 ? "[\(row)]" : row
+    }
+}
+
+/// One option.
+package struct OptionSpec: Sendable {
+    /// Whether an option takes a value, and how often.
+    package enum Kind: Sendable {
+        /// No value; `--no-NAME` takes it back.
+        case flag
+        /// One value; the last one given counts.
+        case value(ValueGrammar)
+        /// A value each time it is given; all count.
+        case repeated(ValueGrammar)
+    }
+
+    /// The long name without dashes.
+    package let long: String
+    /// The one-letter name, or nil.
+    package let short: Character?
+    /// The value's name in help, in capitals; empty for a flag.
+    package let valueName: String
+    /// What it does, full sentences.
+    package let help: String
+    /// Whether it takes a value.
+    package let kind: Kind
+    /// The environment variable that stands in when the option is not given.
+    package let environment: String?
+    /// What holds when nothing is given, in words; empty when that is plain.
+    package let defaultText: String
+    /// Long names of options that may not stand beside this one.
+    package let conflicts: [String]
+    /// Whether help, manual page and completions pass it by.
+    package let isHidden: Bool
+
+    private init(
+        long: String, short: Character?, valueName: String, help: String, kind: Kind, environment: String?,
+        defaultText: String, conflicts: [String], isHidden: Bool
+    ) {
+        self.long = long
+        self.short = short
+        self.valueName = valueName
+        self.help = help
+        self.kind = kind
+        self.environment = environment
+        self.defaultText = defaultText
+        self.conflicts = conflicts
+        self.isHidden = isHidden
+    }
+
+    static func flag(
+        _ long: String, _ short: Character? = nil, help: String, conflicts: [String] = [], isHidden: Bool = false
+    ) -> Self {
+        Self(
+            long: long, short: short, valueName: "", help: help, kind: .flag, environment: nil, defaultText: "",
+            conflicts: conflicts, isHidden: isHidden)
+    }
+
+    static func value(
+        _ long: String, _ short: Character? = nil, _ valueName: String, _ grammar: ValueGrammar, help: String,
+        environment: String? = nil, defaultText: String = "", conflicts: [String] = []
+    ) -> Self {
+        Self(
+            long: long, short: short, valueName: valueName, help: help, kind: .value(grammar),
+            environment: environment, defaultText: defaultText, conflicts: conflicts, isHidden: false)
+    }
+
+    static func repeated(
+        _ long: String, _ short: Character? = nil, _ valueName: String, _ grammar: ValueGrammar, help: String
+    ) -> Self {
+        Self(
+            long: long, short: short, valueName: valueName, help: help, kind: .repeated(grammar), environment: nil,
+            defaultText: "", conflicts: [], isHidden: false)
+    }
+
+    /// What a value may look like; nil for a flag.
+    package var grammar: ValueGrammar? {
+        switch kind {
+        case .flag: nil
+        case .value(let grammar), .repeated(let grammar): grammar
+        }
+    }
+
+    /// The help text with the default and the environment variable.
+    package var fullHelp: String {
+        var notes: [String] = []
+        if !defaultText.isEmpty { notes.append("default: \(defaultText)") }
+        if let environment { notes.append("environment: \(environment)") }
+        return notes.isEmpty ? help : "\(help) (\(notes.joined(separator: "; ")))"
+    }
+}
+
+/// One call that shows how a command is used.
+package struct ExampleSpec: Sendable {
+    /// The command line.
+    package let line: String
+    /// What it does, one line without a full stop.
+    package let meaning: String
+
+    init(_ line: String, _ meaning: String) {
+        self.line = line
+        self.meaning = meaning
+    }
+}

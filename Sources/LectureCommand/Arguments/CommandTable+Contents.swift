@@ -1,0 +1,111 @@
+import LectureModel
+
+extension CommandTable {
+    static let key = ArgumentSpec("KEY", "The content's key, as 'lecturectl list' shows it.", .key)
+    static let keys = ArgumentSpec(
+        "KEY", "The contents' keys, as 'lecturectl list' shows them.", .key, maximum: nil)
+
+    static func everything(_ help: String) -> OptionSpec { .flag("all", "a", help: help) }
+
+    static let list = CommandSpec(
+        "list", "lists contents",
+        discussion: ["On a terminal a table; elsewhere the same columns separated by tabs, without a header."],
+        options: [
+            .repeated(
+                "state", nil, "STATE", .words(ItemState.allCases.map(\.name)), help: "Only this state. Repeatable."),
+            .value("type", nil, "TYPE", .words(ContentType.allCases.map(\.name)), help: "Only this type."),
+            .value("course", nil, "NAME", .text, help: "Only this course."),
+            .value("folder", nil, "NAME", .text, help: "Only this folder."),
+            .value("recent", nil, "DURATION", .duration, help: "Only what was completed within this time."),
+            .value("expiring", nil, "DURATION", .duration, help: "Only what expires within this time."),
+            .value(
+                "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority"]),
+                help: "The order.", defaultText: "priority"),
+            .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
+            .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),
+        ],
+        examples: [
+            ExampleSpec("lecturectl list --state completed --recent 7d", "what came in this week"),
+            ExampleSpec("lecturectl list --sort size --limit 10", "the ten largest"),
+        ])
+
+    static let show = CommandSpec(
+        "show", "shows everything about one content", arguments: [key],
+        examples: [ExampleSpec("lecturectl show algebra-01", "its state, files and places")])
+
+    static let status = CommandSpec(
+        "status", "shows the whole store at a glance",
+        options: [.flag("watch", "w", help: "Stay and show changes until interrupted.")],
+        examples: [ExampleSpec("lecturectl status --watch", "follow a download of another process")])
+
+    static let why = CommandSpec(
+        "why", "explains why a content is as it is",
+        discussion: [
+            "Says why it is not moving, what happens next and when, and lists the attempts: time, server, status, "
+                + "bytes, decision."
+        ],
+        arguments: [key], examples: [ExampleSpec("lecturectl why algebra-01", "the reason and the attempts")])
+
+    static let path = CommandSpec(
+        "path", "prints the path of an unsealed file", arguments: [key],
+        examples: [ExampleSpec("mpv \"$(lecturectl path algebra-01)\"", "play it with another program")])
+
+    static let cat = CommandSpec(
+        "cat", "writes media bytes to standard output",
+        discussion: ["Bytes are checked before they are written; damage ends with status 65."],
+        arguments: [key],
+        options: [
+            .value("range", "r", "A-B", .byteRange, help: "Only these bytes, counted from 0; A- and -N work as well.")
+        ],
+        examples: [ExampleSpec("lecturectl cat algebra-01 --range 0-1023 | xxd", "look at the first KiB")])
+
+    static let pause = CommandSpec(
+        "pause", "stops contents until they are resumed",
+        discussion: ["A running 'lecturectl precache' notices at once. What was fetched stays."],
+        arguments: [keys], options: [everything("Pause everything that is not complete.")],
+        flagInsteadOfArguments: "all", examples: [ExampleSpec("lecturectl pause --all", "stop everything")])
+
+    static let resume = CommandSpec(
+        "resume", "lets paused and cancelled contents go on",
+        discussion: [
+            "A running 'lecturectl precache' goes on with them; when none runs, the next one does. --all passes by "
+                + "what was cancelled; name it to start it again."
+        ],
+        arguments: [keys], options: [everything("Resume everything that is paused.")], flagInsteadOfArguments: "all",
+        examples: [ExampleSpec("lecturectl resume algebra-01", "let one go on")])
+
+    static let cancel = CommandSpec(
+        "cancel", "stops contents until they are named again",
+        discussion: ["What was fetched stays, so that starting again goes on. Only 'remove' forgets it."],
+        arguments: [keys], options: [everything("Cancel everything that is not complete.")],
+        flagInsteadOfArguments: "all", examples: [ExampleSpec("lecturectl cancel algebra-01", "stop one")])
+
+    static let reorder = CommandSpec(
+        "reorder", "changes which content is fetched first",
+        discussion: ["Several keys keep the order in which they are given."],
+        arguments: [keys],
+        options: [
+            everything("All contents; with --priority."),
+            .flag("first", help: "Put them before all others of their priority.", conflicts: ["last"]),
+            .flag("last", help: "Put them behind all others of their priority.", conflicts: ["first"]),
+            .value("priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100."),
+        ],
+        flagInsteadOfArguments: "all",
+        examples: [
+            ExampleSpec("lecturectl reorder algebra-07 --first", "fetch this one next"),
+            ExampleSpec("lecturectl reorder algebra-08 --priority -5", "let it wait"),
+        ])
+
+    static let remove = CommandSpec(
+        "remove", "deletes contents and their files",
+        arguments: [keys],
+        options: [
+            everything("Remove everything but samples."),
+            .flag("samples", help: "Remove samples as well."),
+        ],
+        flagInsteadOfArguments: "all",
+        examples: [
+            ExampleSpec("lecturectl remove algebra-01", "delete one"),
+            ExampleSpec("lecturectl remove --all --samples", "empty the store"),
+        ])
+}

@@ -1,0 +1,112 @@
+/// The one table of all commands and options.
+package enum CommandTable {
+    /// The program's name as typed.
+    package static let programName = "lecturectl"
+
+    /// Options that every command knows; accepted before and after the command word.
+    package static let globalOptions: [OptionSpec] = [
+        .value(
+            "store", nil, "DIR", .directory, help: "The store's directory.", environment: "LECTURE_STORE",
+            defaultText: "$XDG_DATA_HOME/lecturekit, else ~/.local/share/lecturekit"),
+        .value(
+            "config", nil, "FILE", .file, help: "The configuration file.", environment: "LECTURE_CONFIG",
+            defaultText: "$XDG_CONFIG_HOME/lecturekit/config.json"),
+        .flag("json", help: "Print one JSON object a line on standard output."),
+        .flag("quiet", "q", help: "Print no progress and no sentences but errors.", conflicts: ["verbose"]),
+        .flag("verbose", "v", help: "Say more on standard error.", conflicts: ["quiet"]),
+        .value(
+            "progress", nil, "HOW", .words(["auto", "bar", "plain", "none"]),
+            help: "How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.",
+            defaultText: "auto"),
+        .value(
+            "color", nil, "WHEN", .words(["auto", "always", "never"]),
+            help: "Whether colours are used; NO_COLOR is obeyed.", defaultText: "auto"),
+        .flag("help", "h", help: "Show this help."),
+        .flag("version", "V", help: "Show the version."),
+    ]
+
+    /// The program itself.
+    package static let root = CommandSpec(
+        programName, "pre-caches lectures and keeps them usable without a network",
+        discussion: [
+            "Lectures are fetched once, checked, and kept in a store that several processes may use at the same time. "
+                + "A download that was interrupted, in whatever way, goes on where it was.",
+            "Data goes to standard output, sentences and progress to standard error.",
+        ],
+        examples: [
+            ExampleSpec("lecturectl precache course.jsonl", "fetch a whole course; repeat the command to go on"),
+            ExampleSpec("lecturectl list", "show what is in the store"),
+        ],
+        subcommands: [precache, list, show, status, why, path, cat, pause, resume, cancel, reorder, remove, verify]
+            + [store, completion, help, version])
+
+    static let store = CommandSpec(
+        "store", "looks after the store's database",
+        examples: [ExampleSpec("lecturectl store info", "show the schema version and the effective settings")],
+        subcommands: [
+            CommandSpec(
+                "info", "shows the schema version and the effective settings",
+                discussion: ["Each setting is printed with its origin: default, file, environment or option."],
+                options: settingOptions,
+                examples: [ExampleSpec("lecturectl store info --json", "the same as one JSON object")]),
+            CommandSpec(
+                "check", "checks the database and the files it names",
+                discussion: ["Nothing is changed. Ends with status 65 when something is damaged."],
+                examples: [ExampleSpec("lecturectl store check", "check the store of this user")]),
+            CommandSpec(
+                "backup", "writes a consistent copy of the database, also while it is in use",
+                discussion: ["The copy holds what is known about the contents, not their bytes."],
+                arguments: [ArgumentSpec("FILE", "Where the copy is written; it must not exist yet.", .file)],
+                examples: [ExampleSpec("lecturectl store backup lectures.sqlite", "copy it to the current directory")]),
+            CommandSpec(
+                "migrate", "brings the database to this version's schema",
+                discussion: ["Every command does this when it opens an older store; this one does nothing else."],
+                examples: [ExampleSpec("lecturectl store migrate", "migrate the store of this user")]),
+        ])
+
+    static let completion = CommandSpec(
+        "completion", "prints completions for a shell",
+        arguments: [ArgumentSpec("SHELL", "The shell: bash, zsh or fish.", .words(["bash", "zsh", "fish"]))],
+        examples: [
+            ExampleSpec("source <(lecturectl completion bash)", "complete in this bash"),
+            ExampleSpec("lecturectl completion zsh > ~/.zfunc/_lecturectl", "install for zsh"),
+            ExampleSpec(
+                "lecturectl completion fish > ~/.config/fish/completions/lecturectl.fish", "install for fish"),
+        ])
+
+    static let help = CommandSpec(
+        "help", "explains a command",
+        arguments: [ArgumentSpec("COMMAND", "The command's words.", .command, minimum: 0, maximum: 2)],
+        options: [.flag("man", help: "Print the manual page in mdoc.", isHidden: true)],
+        examples: [ExampleSpec("lecturectl help store backup", "explain 'store backup'")])
+
+    static let version = CommandSpec(
+        "version", "shows the version",
+        examples: [ExampleSpec("lecturectl version --json", "the same as one JSON object")])
+
+    /// Every command that can run, with the words that call it, in the table's order.
+    package static let leaves: [(path: [String], spec: CommandSpec)] = root.subcommands.flatMap { command in
+        command.subcommands.isEmpty
+            ? [(path: [command.name], spec: command)]
+            : command.subcommands.map { (path: [command.name, $0.name], spec: $0) }
+    }
+
+    /// Finds a command.
+    ///
+    /// - Parameter path: the words that call it; empty for the program itself.
+    /// - Returns: the command, or nil.
+    package static func spec(at path: [String]) -> CommandSpec? {
+        var spec = root
+        for word in path {
+            guard let next = spec.subcommands.first(where: { $0.name == word }) else { return nil }
+            spec = next
+        }
+        return spec
+    }
+
+    /// A global option by its long name.
+    ///
+    /// - Parameter long: the name without dashes.
+    /// - Returns: the option, or nil.
+    static func globalOption(long: String) -> OptionSpec? { globalOptions.first { $0.long == long } }
+}

@@ -1,0 +1,149 @@
+import LectureModel
+
+/// What a value on the command line may look like. Checked by the parser, so that a command never starts with a value
+/// it cannot use; completions know from it what to offer.
+package enum ValueGrammar: Sendable, Equatable {
+    /// Any text that is not empty.
+    case text
+    /// A whole number inside a range.
+    case integer(ClosedRange<Int>)
+    /// A whole number inside a range, or the word `auto`.
+    case integerOrAuto(ClosedRange<Int>)
+    /// One of these words.
+    case words([String])
+    /// A length of time: `90`, `90s`, `15m`, `12h`, `7d`, `2w`, `1h30m`.
+    case duration
+    /// Bytes a second: `500K`, `2M`, `1.5M/s`; powers of 1024.
+    case rate
+    /// A number of bytes: `157286400`, `150M`, `1.5G`; powers of 1024.
+    case byteCount
+    /// Whole percent, 1 to 100.
+    case percent
+    /// First and last byte, counted from 0: `0-1023`, `4096-`, `-500` for the last 500.
+    case byteRange
+    /// A SHA-256 in 64 hexadecimal digits.
+    case sha256
+    /// A request header, `Name: value`.
+    case header
+    /// An http or https URL.
+    case url
+    /// A URL, a `kollus:` link, a course list or `-`.
+    case source
+    /// A path of a file.
+    case file
+    /// A path of a directory.
+    case directory
+    /// The key of a content in the store.
+    case key
+    /// A word of the command line itself, for `help`.
+    case command
+
+    /// What completions offer.
+    package enum Completion: Sendable, Equatable {
+        /// Nothing is known.
+        case nothing
+        /// Names of files.
+        case files
+        /// Names of directories.
+        case directories
+        /// These words.
+        case words([String])
+        /// Keys of the store's contents.
+        case keys
+        /// Names of commands.
+        case commands
+    }
+
+    /// What completions offer for a value of this kind.
+    package var completion: Completion {
+        switch self {
+        case .words(let words): .words(words)
+        case .integerOrAuto: .words(["auto"])
+        case .file, .source: .files
+        case .directory: .directories
+        case .key: .keys
+        case .command: .commands
+        case .text, .integer, .duration, .rate, .byteCount, .percent, .byteRange, .sha256, .header, .url: .nothing
+        }
+    }
+
+    /// Says what is wrong with a value.
+    ///
+    /// - Parameter text: the value as given.
+    /// - Returns: the end of a sentence that begins with the value's place (`… must be …`), or nil when it is usable.
+    package func problem(in text: String) -> String? {
+        if text.isEmpty { return "must not be empty" }
+        switch self {
+        case .text, .file, .directory, .key, .command:
+            return nil
+        case .integer(let range):
+            return Self.integer(text, in: range) == nil ? Self.rangeSentence(range) : nil
+        case .integerOrAuto(let range):
+            return text == "auto" || Self.integer(text, in: range) != nil
+                ? nil : "must be 'auto' or a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .words(let words):
+            if words.contains(text) { return nil }
+            let hint = Suggestion.nearest(to: text, among: words).map { "; did you mean '\($0)'" } ?? ""
+            return "must be one of \(words.joined(separator: ", "))\(hint)"
+        case .duration:
+            return Quantity.duration(text) == nil ? "must be a length of time such as 90s, 15m, 12h or 7d" : nil
+        case .rate:
+            return Quantity.rate(text) == nil ? "must be bytes a second such as 500K or 2M" : nil
+        case .byteCount:
+            return Quantity.byteCount(text) == nil ? "must be a number of bytes such as 150M or 1.5G" : nil
+        case .percent:
+            return Self.integer(text, in: 1...100) == nil ? "must be whole percent from 1 to 100" : nil
+        case .byteRange:
+            return ByteRangeRequest(text) == nil ? "must be a byte range such as 0-1023, 4096- or -500" : nil
+        case .sha256:
+            return text.utf8.count == 64 && Hexadecimal.bytes(text) != nil
+                ? nil : "must be a SHA-256, 64 hexadecimal digits"
+        case .header:
+            return Self.headerProblem(text)
+        case .url:
+            return Self.urlProblem(text)
+        case .source:
+            return text.contains("://") ? Self.urlProblem(text, schemes: ["http", "https", "kollus"]) : nil
+        }
+    }
+
+    /// The longest URL that is taken, in bytes. What servers and proxies accept ends at about this length.
+    package static let longestURL = 8192
+
+    static func integer(_ text: String, in range: ClosedRange<Int>) -> Int? {
+        guard let number = Int(text), range.contains(number) else { return nil }
+        return number
+    }
+
+    private static func rangeSentence(_ range: ClosedRange<Int>) -> String {
+        range.upperBound == .max
+            ? "must be a whole number from \(range.lowerBound) on"
+            : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    /// A field name is a token and the value holds no control character (RFC 9110, sections 5.1 and 5.5): a line end
+    /// here would smuggle a second header into the request.
+    private static func headerProblem(_ text: String) -> String? {
+        let form = "must have the form 'Name: value', without line ends"
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return form }
+        guard FieldText.isToken(text[..<colon]) else { return form }
+        let value = text.utf8[text.utf8.index(after: colon)...]
+        return value.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) } ? nil : form
+    }
+
+    private static func urlProblem(_ text: String, schemes: [String] = ["http", "https"]) -> String? {
+        let length = text.utf8.count
+        guard length <= longestURL else {
+            return "is a URL of \(length) bytes; at most \(longestURL) are taken"
+        }
+        guard let separator = text.firstRange(of: "://") else { return "must be a URL such as https://host/path" }
+        let scheme = text[..<separator.lowerBound].lowercased()
+        guard schemes.contains(scheme) else {
+            return "has the scheme '\(scheme)'; only \(schemes.joined(separator: ", ")) can be fetched"
+        }
+        guard text[separator.upperBound...].first.map({ !"/?#".contains($0) }) ?? false else {
+            return "names no host; a URL has the form https://host/path"
+        }
+        return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f } ? nil : "holds a space or a control character"
+    }
+}

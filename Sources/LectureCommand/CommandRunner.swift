@@ -1,0 +1,106 @@
+import LectureModel
+
+/// Runs one command line from its words to its exit status.
+package struct CommandRunner: Sendable {
+    /// What a command does once its command line is understood.
+    ///
+    /// Throws ``UsageError`` for what only the command can judge, ``OutputError`` from the sinks, `LectureError` for
+    /// everything else.
+    package typealias Action = @Sendable (ParsedCommand, CommandContext) async throws -> ExitStatus
+
+    private let actions: [String: Action]
+
+    /// Makes a runner.
+    ///
+    /// - Parameter actions: what each command does, by its words joined with blanks; `help`, `version` and `completion`
+    ///   are built in.
+    package init(actions: [String: Action]) {
+        let builtIn: [String: Action] = [
+            "help": Documents.help, "version": Documents.version, "completion": Documents.completion,
+        ]
+        self.actions = actions.merging(builtIn) { given, _ in given }
+    }
+
+    /// Runs the context's command line.
+    ///
+    /// - Parameter context: all effects.
+    /// - Returns: how the process shall end. Every failure has been reported by then.
+    package func run(_ context: CommandContext) async -> ExitStatus {
+        let command: ParsedCommand
+        do throws(UsageError) {
+            command = try ArgumentParser.parse(context.arguments, environment: context.environment)
+        } catch {
+            return report(error, wantsJSON: context.arguments.contains("--json"), context)
+        }
+        do {
+            if command.flag("help") { return try Documents.show(HelpPage.text(path: command.path), context) }
+            if command.flag("version") { return try Documents.version(command, context) }
+            guard let action = actions[command.path.joined(separator: " ")] else {
+                throw LectureError(.bug, detail: "'\(command.path.joined(separator: " "))' has no action")
+            }
+            return try await action(command, context)
+        } catch {
+            return report(error, wantsJSON: command.flag("json"), context)
+        }
+    }
+
+    /// Reports what ended a command: a sentence on standard error, and with `--json` a line on standard output.
+    private func report(_ error: any Error, wantsJSON: Bool, _ context: CommandContext) -> ExitStatus {
+        switch error {
+        case let error as OutputError:
+            if !error.isClosedPipe { context.say(error.message) }
+            return .inputOutput
+        case let error as UsageError:
+            context.say(error.message)
+            return announce(.parameter, message: error.sentence, status: .usage, wantsJSON, context)
+        case let error as LectureError:
+            context.say(error.message)
+            return announce(error.code, message: error.message, status: .status(for: error.code), wantsJSON, context)
+        default:
+            // No other error is thrown here on purpose; naming the type helps to find who does.
+            let bug = LectureError(.bug, cause: "\(type(of: error))")
+            context.say(bug.message)
+            return announce(.bug, message: bug.message, status: .software, wantsJSON, context)
+        }
+    }
+
+    private func announce(
+        _ code: LectureError.Code, message: String, status: ExitStatus, _ wantsJSON: Bool, _ context: CommandContext
+    ) -> ExitStatus {
+        guard wantsJSON else { return status }
+        do throws(OutputError) {
+            try context.output.write(JSONLine.error(code, message: message))
+            return status
+        } catch {
+            return .inputOutput
+        }
+    }
+}
+
+/// The commands that need no store.
+enum Documents {
+    @Sendable static func help(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        if command.flag("man") { return try show(ManualPage.text(), context) }
+        guard CommandTable.spec(at: command.arguments) != nil else {
+            // The parser's own sentence names the nearest word.
+            _ = try ArgumentParser.parse(command.arguments)
+            throw UsageError("There is no command '\(command.arguments.joined(separator: " "))'.", path: ["help"])
+        }
+        return try show(HelpPage.text(path: command.arguments), context)
+    }
+
+    @Sendable static func version(_ command: ParsedCommand, _ context: CommandContext) throws -> ExitStatus {
+        let plain = "\(CommandTable.programName) \(ProgramVersion.number)\n"
+        return try show(command.flag("json") ? JSONLine.version(ProgramVersion.number) : plain, context)
+    }
+
+    @Sendable static func completion(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        guard let script = command.arguments.first.flatMap(ShellCompletion.script) else { return .usage }
+        return try show(script, context)
+    }
+
+    static func show(_ text: String, _ context: CommandContext) throws(OutputError) -> ExitStatus {
+        try context.output.write(text)
+        return .done
+    }
+}

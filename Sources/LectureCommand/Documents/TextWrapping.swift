@@ -1,0 +1,27 @@
+/// Paragraphs cut into lines at blanks.
+enum TextWrapping {
+    /// The width of help texts, whatever the terminal: they are compared, copied and mailed.
+    static let helpWidth = 80
+
+    /// Cuts a paragraph into lines.
+    ///
+    /// - Parameters:
+    ///   - text: words separated by blanks.
+    ///   - width: cells a line; a longer word gets a line of its own.
+    /// - Returns: at least one line.
+    static func lines(_ text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if line.isEmpty {
+                line = String(word)
+            } else if TerminalText.width(line) + 1 + TerminalText.width(String(word)) <= width {
+                line += " \(word)"
+            } else {
+                lines.append(line)
+                line = String(word)
+            }
+        }
+        return lines + [line]
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+
+/// A place bytes are written to: a file descriptor, or memory in tests.
+package protocol ByteSink: Sendable {
+    /// Writes all bytes.
+    ///
+    /// - Parameter bytes: what is written; nothing is held back in a buffer.
+    /// - Throws: ``OutputError`` when not all could be written.
+    func write(_ bytes: [UInt8]) throws(OutputError)
+}
+
+extension ByteSink {
+    /// Writes a text in UTF-8.
+    ///
+    /// - Parameter text: what is written, with its line ends.
+    /// - Throws: ``OutputError`` when not all could be written.
+    package func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
+}
+
+/// Bytes could not be written. Ends with exit status 74.
+package struct OutputError: Error, Equatable {
+    /// The `errno` of the failed call.
+    package let number: Int32
+
+    /// Makes an error.
+    ///
+    /// - Parameter number: the `errno` of the failed call.
+    package init(number: Int32) { self.number = number }
+
+    /// The reader has gone (`lecturectl list | head`): no reason for a sentence.
+    package var isClosedPipe: Bool { number == EPIPE }
+
+    /// What happened and what to do.
+    package var message: String {
+        let reason =
+            switch number {
+            case ENOSPC, EDQUOT: "no space is left; free some and run the command again"
+            case EBADF: "it is closed"
+            case EIO: "the device reports an error"
+            default: "system error \(number)"
+            }
+        return "Standard output cannot be written: \(reason)."
+    }
+}
+
+/// Writes to a file descriptor with `write(2)`: Swift 6 does not let `stdout` be used, and a buffer that is flushed at
+/// exit would lose the error.
+package struct FileDescriptorSink: ByteSink {
+    /// The open descriptor; the sink does not close it.
+    package let descriptor: Int32
+
+    /// Makes a sink.
+    ///
+    /// - Parameter descriptor: an open descriptor that outlives the sink.
+    package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    package func write(_ bytes: [UInt8]) throws(OutputError) {
+        let failure: Int32 = unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe Glibc.write(descriptor, piece.baseAddress, piece.count)
+                if count >= 0 {
+                    unsafe rest = unsafe rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    // Another program made the shared terminal or pipe non-blocking.
+                    waitUntilWritable()
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return 0
+        }
+        if failure != 0 { throw OutputError(number: failure) }
+    }
+
+    private func waitUntilWritable() {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&request, 1, -1)
+    }
+}
+
+/// Gathers lines and writes them in large pieces, for lists of many contents.
+package struct LineBuffer {
+    private let sink: any ByteSink
+    private var bytes: [UInt8] = []
+
+    /// Makes an empty buffer.
+    ///
+    /// - Parameter sink: where the lines go.
+    package init(_ sink: any ByteSink) { self.sink = sink }
+
+    /// Adds a line.
+    ///
+    /// - Parameter line: without its line end.
+    /// - Throws: ``OutputError`` when a piece could not be written.
+    package mutating func append(_ line: String) throws(OutputError) {
+        bytes.append(contentsOf: line.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        if bytes.count >= 65_536 { try flush() }
+    }
+
+    /// Writes what is gathered.
+    ///
+    /// - Throws: ``OutputError`` when it could not be written.
+    package mutating func flush() throws(OutputError) {
+        guard !bytes.isEmpty else { return }
+        try sink.write(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+package import LectureModel
+
+/// The command line and the environment as the kernel handed them over.
+///
+/// `CommandLine.arguments` repairs what is not UTF-8; a key or a path repaired that way would name something else, so
+/// such an argument is refused.
+package enum ProcessInput {
+    /// The command line without the program's name.
+    ///
+    /// - Returns: the words.
+    /// - Throws: ``UsageError`` when one is not UTF-8.
+    package static func arguments() throws(UsageError) -> [String] {
+        var words: [String] = []
+        for position in stride(from: 1, to: Int(CommandLine.argc), by: 1) {
+            guard let pointer = unsafe CommandLine.unsafeArgv[position] else { break }
+            guard let word = unsafe String(validatingCString: pointer) else {
+                throw UsageError("Argument \(position) is not UTF-8.")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    /// The environment; a variable that is not UTF-8 is passed by.
+    ///
+    /// - Returns: names and values.
+    package static func environment() -> [String: String] {
+        var variables: [String: String] = [:]
+        // Read once before any other thread exists, so that nobody can change it meanwhile.
+        var entry: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = unsafe environ
+        while let pointer = unsafe entry.pointee {
+            if let text = unsafe String(validatingCString: pointer), let separator = text.firstIndex(of: "=") {
+                variables[String(text[..<separator])] = String(text[text.index(after: separator)...])
+            }
+            unsafe entry += 1
+        }
+        return variables
+    }
+}
+
+/// The system's clocks.
+package struct SystemClock: LectureClock {
+    /// Makes a clock.
+    package init() {}
+
+    package func now() -> Timestamp {
+        let time = read(CLOCK_REALTIME)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    package func boot() -> BootInstant {
+        let time = read(CLOCK_BOOTTIME)
+        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    private func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return time
+    }
+}

@@ -1,0 +1,110 @@
+package import LectureModel
+
+/// How the command ends. The numbers are a contract with scripts; those between 64 and 78 are sysexits(3).
+package enum ExitStatus: Sendable, Equatable {
+    /// Done.
+    case done
+    /// Finished, but some items failed.
+    case someFailed
+    /// The command line cannot be carried out as typed.
+    case usage
+    /// Damaged or refused input.
+    case data
+    /// A server could not be reached.
+    case unavailable
+    /// A bug.
+    case software
+    /// Something cannot be created.
+    case cannotCreate
+    /// An input or output error.
+    case inputOutput
+    /// Unfinished; try again later.
+    case tryAgain
+    /// Not permitted.
+    case noPermission
+    /// The configuration cannot be used.
+    case configuration
+    /// Ended by a signal.
+    case signal(Int32)
+
+    /// The number the process ends with.
+    package var code: Int32 {
+        switch self {
+        case .done: 0
+        case .someFailed: 1
+        case .usage: 64
+        case .data: 65
+        case .unavailable: 69
+        case .software: 70
+        case .cannotCreate: 73
+        case .inputOutput: 74
+        case .tryAgain: 75
+        case .noPermission: 77
+        case .configuration: 78
+        case .signal(let number): 128 + number
+        }
+    }
+
+    /// What each status means, for the manual page.
+    package static let meanings: [(code: String, meaning: String)] = [
+        ("0", "done"),
+        ("1", "finished, but some items failed; each is named"),
+        ("64", "the command line cannot be carried out as typed"),
+        ("65", "damaged or refused input"),
+        ("69", "a server could not be reached"),
+        ("70", "a bug"),
+        ("73", "something cannot be created"),
+        ("74", "an input or output error"),
+        ("75", "unfinished; try again later"),
+        ("77", "not permitted"),
+        ("78", "the configuration cannot be used"),
+        ("128+n", "ended by signal n"),
+    ]
+
+    /// The status for an error that ends a command.
+    ///
+    /// - Parameter code: the error's code.
+    /// - Returns: the status; a code without a rule of its own is a server's fault when it belongs to the families of
+    ///   transfers and HTTP statuses, else a bug.
+    package static func status(for code: LectureError.Code) -> Self {
+        switch code {
+        case .unknownContent:
+            return .someFailed
+        case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable:
+            return .usage
+        case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
+            .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
+            .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
+            .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .courseLine, .courseList, .nameRefused, .json:
+            return .data
+        case .noLocation, .redirectRefused, .redirectLoop:
+            return .unavailable
+        case .createDirectory, .createFile, .outputRefused:
+            return .cannotCreate
+        case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
+            return .inputOutput
+        case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
+            .serverWait, .schedule, .deadline, .leaseLost, .interrupted:
+            return .tryAgain
+        case .notDownloadable, .licenceUnsupported:
+            return .noPermission
+        case .configuration, .secretReadable:
+            return .configuration
+        case .alreadyDownloaded:
+            return .done
+        case .storeFailed, .bug:
+            return .software
+        default:
+            return family(of: code)
+        }
+    }
+
+    /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses.
+    private static func family(of code: LectureError.Code) -> Self {
+        switch -code.number {
+        case 8401, 8403, 8407: .noPermission
+        case 8001...8099, 8300...8599: .unavailable
+        default: .software
+        }
+    }
+}

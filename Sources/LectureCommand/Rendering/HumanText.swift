@@ -1,0 +1,94 @@
+package import LectureModel
+
+/// Sizes, rates, lengths of time and dates for people. Integer arithmetic, no locale: the same everywhere.
+package enum HumanText {
+    /// A number of bytes with three significant digits: `0 B`, `999 B`, `1.50 KiB`, `12.3 MiB`, `157 GiB`.
+    ///
+    /// - Parameter bytes: the number.
+    /// - Returns: at most 8 characters for anything below an exbibyte.
+    package static func byteCount(_ bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(max(0, bytes)) B" }
+        var unit = -1
+        var whole = bytes
+        // Up to 999.5 of a unit; 1000 KiB reads better as 0.98 MiB.
+        var divisor: Int64 = 1
+        while whole >= 1000, unit < 5 {
+            unit += 1
+            divisor <<= 10
+            whole = bytes / divisor
+        }
+        let hundredths = hundredfold(bytes, over: divisor)
+        let name = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]
+        switch hundredths {
+        case ..<1000: return "\(hundredths / 100).\(twoDigits(hundredths % 100)) \(name)"
+        case ..<10_000: return "\(hundredths / 100).\(hundredths % 100 / 10) \(name)"
+        default: return "\(hundredths / 100) \(name)"
+        }
+    }
+
+    /// Bytes a second: `12.3 MiB/s`.
+    ///
+    /// - Parameter bytesPerSecond: the rate.
+    /// - Returns: at most 10 characters.
+    package static func rate(_ bytesPerSecond: Int64) -> String { "\(byteCount(bytesPerSecond))/s" }
+
+    /// A length of time: `0:42`, `12:05`, `3:07:00`, `2d 04h`, `over 99d`.
+    ///
+    /// - Parameter seconds: the length; negative counts as none.
+    /// - Returns: at most 8 characters.
+    package static func duration(seconds: Int64) -> String {
+        let seconds = max(0, seconds)
+        let (minutes, hours, days) = (seconds / 60 % 60, seconds / 3600 % 24, seconds / 86_400)
+        if days > 99 { return "over 99d" }
+        if days > 0 { return "\(days)d \(twoDigits(hours))h" }
+        if hours > 0 { return "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds % 60))" }
+        return "\(minutes):\(twoDigits(seconds % 60))"
+    }
+
+    /// Whole percent of a total, rounded down, so that 100 means all.
+    ///
+    /// - Parameters:
+    ///   - part: bytes there are.
+    ///   - total: bytes there shall be.
+    /// - Returns: 0…100.
+    package static func percent(_ part: Int64, of total: Int64) -> Int {
+        guard total > 0 else { return 100 }
+        let clamped = min(max(0, part), total)
+        return Int(hundredfold(clamped, over: total))
+    }
+
+    /// 100 × part / whole, rounded down, without overflow on the way; the quotient must fit, `part` not be negative.
+    private static func hundredfold(_ part: Int64, over whole: Int64) -> Int64 {
+        Int64(whole.magnitude.dividingFullWidth(part.magnitude.multipliedFullWidth(by: 100)).quotient)
+    }
+
+    /// A point of time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
+    ///
+    /// - Parameter time: the point; cut to whole seconds.
+    /// - Returns: the text.
+    package static func date(_ time: Timestamp) -> String {
+        var days = time.milliseconds / 86_400_000
+        var rest = time.milliseconds % 86_400_000
+        if rest < 0 { (days, rest) = (days - 1, rest + 86_400_000) }
+        let (year, month, day) = civil(daysSinceEpoch: days)
+        let seconds = rest / 1000
+        let clock = "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
+        let padding = (0...999).contains(year) ? String(repeating: "0", count: 4 - "\(year)".count) : ""
+        return "\(padding)\(year)-\(twoDigits(month))-\(twoDigits(day))T\(clock)Z"
+    }
+
+    /// The Gregorian date of a day (Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`):
+    /// years begin in March, so that the leap day is the last one.
+    private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSinceEpoch + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,272 @@
+package import LectureModel
+
+/// The lines of `--json`: a contract, described by docs/json. Each line is one object with its line end. Members without
+/// a value are left out.
+package enum JSONLine {
+    // MARK: Events
+
+    /// A content entered the queue.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func queued(_ content: Content) -> String { event("queued", content) { _ in } }
+
+    /// Bytes came.
+    ///
+    /// - Parameter item: how far it is.
+    /// - Returns: the line.
+    package static func progress(_ item: ProgressSnapshot.Item) -> String {
+        line { writer in
+            writer.member("event", "progress")
+            writer.member("key", item.key)
+            writer.member("title", item.title)
+            writer.member("state", item.state.name)
+            writer.member("bytes", item.bytes)
+            writer.member("total", item.total)
+            writer.member("speed_bps", item.speed)
+            writer.member("eta_s", item.secondsLeft)
+        }
+    }
+
+    /// A content is complete.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func completed(_ content: Content) -> String {
+        event("completed", content) { writer in
+            writer.member("bytes", content.provenBytes)
+            writer.member("total", content.totalBytes)
+            writer.member("sha256", content.sha256.map { Hexadecimal.text($0) })
+            writer.member("downloaded_ms", content.completed?.milliseconds)
+        }
+    }
+
+    /// A content failed for good.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func failed(_ content: Content) -> String {
+        event("failed", content) { writer in
+            problem(content.error, &writer)
+            writer.member("attempts", content.attempts)
+        }
+    }
+
+    /// A content stopped for a reason that may pass.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func stopped(_ content: Content) -> String {
+        event("stopped", content) { writer in
+            writer.member("stop_reason", content.stopReason?.name)
+            problem(content.error, &writer)
+            writer.member("bytes", content.provenBytes)
+            writer.member("total", content.totalBytes)
+            writer.member("attempts", content.attempts)
+            writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
+        }
+    }
+
+    /// A content is gone.
+    ///
+    /// - Parameter key: its key.
+    /// - Returns: the line.
+    package static func removed(_ key: ContentKey) -> String {
+        line { writer in
+            writer.member("event", "removed")
+            writer.member("key", key.text)
+        }
+    }
+
+    /// Something went wrong that is not the fate of one content: the command line, the store, a line of a course list.
+    ///
+    /// - Parameters:
+    ///   - code: what went wrong.
+    ///   - message: the sentence that was said on standard error.
+    ///   - key: the content's key, where there is one.
+    /// - Returns: the line.
+    package static func error(_ code: LectureError.Code, message: String, key: String? = nil) -> String {
+        line { writer in
+            writer.member("event", "error")
+            writer.member("key", key)
+            writer.member("code", code.number)
+            writer.member("name", code.name)
+            writer.member("message", message)
+        }
+    }
+
+    /// The last line of a run.
+    ///
+    /// - Parameter totals: what the run did.
+    /// - Returns: the line.
+    package static func summary(_ totals: RunTotals) -> String {
+        line { writer in
+            writer.member("event", "summary")
+            writer.member("completed", totals.completed)
+            writer.member("failed", totals.failed)
+            writer.member("stopped", totals.stopped)
+            writer.member("skipped", totals.skipped)
+            writer.member("bytes_fetched", totals.bytesFetched)
+            writer.member("bytes_reused", totals.bytesReused)
+            writer.member("elapsed_s", Double(totals.elapsed.milliseconds) / 1000)
+        }
+    }
+
+    // MARK: Records
+
+    /// One content of a list.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func content(_ content: Content) -> String {
+        line { writer in
+            writer.member("record", "content")
+            identity(content, &writer)
+            writer.member("stop_reason", content.stopReason?.name)
+            problem(content.error, &writer)
+            writer.member("type", content.type.name)
+            writer.member("url", URLText.withoutSecrets(content.sourceURL))
+            writer.member("course", content.course.isEmpty ? nil : content.course)
+            writer.member("teacher", content.teacher.isEmpty ? nil : content.teacher)
+            writer.member("folder", content.folder.isEmpty ? nil : content.folder)
+            writer.member("priority", content.priority)
+            writer.member("bytes", content.provenBytes)
+            writer.member("total", content.totalBytes)
+            writer.member("chunks_proven", content.provenChunks)
+            writer.member("chunks_total", content.totalChunks)
+            writer.member("sha256", content.sha256.map { Hexadecimal.text($0) })
+            writer.member("duration_s", content.duration.map { Double($0.milliseconds) / 1000 })
+            writer.member("added_ms", content.added.milliseconds)
+            writer.member("downloaded_ms", content.completed?.milliseconds)
+            writer.member("attempts", content.attempts)
+            writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
+        }
+    }
+
+    /// One attempt of a content, for `why`.
+    ///
+    /// - Parameters:
+    ///   - attempt: the attempt.
+    ///   - key: the content's key.
+    /// - Returns: the line.
+    package static func attempt(_ attempt: Attempt, key: ContentKey) -> String {
+        line { writer in
+            writer.member("record", "attempt")
+            writer.member("key", key.text)
+            writer.member("time_ms", attempt.at.milliseconds)
+            writer.member("duration_ms", attempt.duration.milliseconds)
+            writer.member("origin", attempt.origin)
+            writer.member("status", attempt.status)
+            writer.member("curl_code", attempt.curlCode)
+            writer.member("bytes", attempt.bytes)
+            writer.member("range_first", attempt.rangeFirst)
+            writer.member("range_count", attempt.rangeCount)
+            writer.member("decision", attempt.decision)
+            writer.member("detail", attempt.detail)
+        }
+    }
+
+    /// The store at a glance.
+    ///
+    /// - Parameter status: how many contents are in which state.
+    /// - Returns: the line.
+    package static func status(_ status: StoreStatus) -> String {
+        line { writer in
+            writer.member("record", "status")
+            writer.object("states") { writer in
+                for state in ItemState.allCases { writer.member(state.name, status.counts[state] ?? 0) }
+            }
+            writer.member("bytes", status.provenBytes)
+            writer.member("total", status.totalBytes)
+        }
+    }
+
+    /// The store's schema and the effective settings.
+    ///
+    /// - Parameters:
+    ///   - schemaVersion: the schema the database has; nil when there is no database yet.
+    ///   - configuration: the settings; printed without secrets.
+    /// - Returns: the line.
+    package static func store(schemaVersion: Int?, _ configuration: Configuration) -> String {
+        line { writer in
+            writer.member("record", "store")
+            writer.member("path", configuration.storeDirectory.value)
+            writer.member("schema_version", schemaVersion)
+            writer.array("settings") { writer in
+                for setting in configuration.descriptions {
+                    writer.object { writer in
+                        writer.member("name", setting.name)
+                        writer.member("value", setting.value)
+                        writer.member("origin", setting.origin.rawValue)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The program's version.
+    ///
+    /// - Parameter number: the semantic version.
+    /// - Returns: the line.
+    package static func version(_ number: String) -> String {
+        line { writer in
+            writer.member("record", "version")
+            writer.member("program", CommandTable.programName)
+            writer.member("version", number)
+        }
+    }
+
+    // MARK: Parts
+
+    private static func event(_ name: String, _ content: Content, _ more: (inout JSONWriter) -> Void) -> String {
+        line { writer in
+            writer.member("event", name)
+            identity(content, &writer)
+            more(&writer)
+        }
+    }
+
+    private static func identity(_ content: Content, _ writer: inout JSONWriter) {
+        writer.member("key", content.key.text)
+        writer.member("title", content.title)
+        writer.member("state", content.state.name)
+    }
+
+    private static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
+        guard let error else { return }
+        writer.member("code", error.code.number)
+        writer.member("name", error.code.name)
+        writer.member("message", error.message)
+    }
+
+    private static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
+}
+
+/// What a run did, for its last line.
+package struct RunTotals: Sendable, Equatable {
+    /// Items that became complete.
+    package var completed = 0
+    /// Items that failed for good.
+    package var failed = 0
+    /// Items that stopped for a reason that may pass.
+    package var stopped = 0
+    /// Items that were complete before.
+    package var skipped = 0
+    /// Bytes that came over the network.
+    package var bytesFetched: Int64 = 0
+    /// Bytes that were there already.
+    package var bytesReused: Int64 = 0
+    /// How long it took.
+    package var elapsed = Duration.zero
+
+    /// Makes totals of nothing.
+    package init() {}
+}
+
+/// URLs for output.
+enum URLText {
+    /// A URL without its query, its fragment and its user: where signatures and passwords are.
+    static func withoutSecrets(_ url: String) -> String {
+        Configuration.withoutCredentials(String(url.prefix { $0 != "?" && $0 != "#" }))
+    }
+}

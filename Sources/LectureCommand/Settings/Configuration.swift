@@ -1,0 +1,137 @@
+package import LectureModel
+
+/// The settings that hold for one run: defaults, below the configuration file, below the environment, below options.
+package struct Configuration: Sendable, Equatable {
+    /// The store's directory.
+    package let storeDirectory: Setting<String>
+    /// The configuration file; nil when none was given and the default one does not exist.
+    package let file: Setting<String?>
+    /// Further root certificates (PEM).
+    package let caFile: Setting<String?>
+    /// The proxy, as given; it may hold a password.
+    package let proxy: Setting<String?>
+    /// How long an attempt may stay without a byte.
+    package let timeout: Setting<Duration>
+    /// Attempts after the first that may gain nothing.
+    package let retries: Setting<Int>
+    /// Connections to one server.
+    package let perHost: Setting<Int>
+    /// Items at once.
+    package let jobs: Setting<Int>
+    /// The most the store's files may take, in bytes; nil means no limit.
+    package let quotaBytes: Setting<Int64?>
+    /// Room left free on the disk, in bytes.
+    package let reserveBytes: Setting<Int64>
+    /// What is sealed.
+    package let seal: Setting<SealPolicy>
+    /// Sentences about members of the file that mean nothing to this version.
+    package let warnings: [String]
+
+    /// Gathers the settings.
+    ///
+    /// - Parameters:
+    ///   - command: the command line, with the environment's values in it.
+    ///   - environment: for the places that the XDG Base Directory Specification names.
+    /// - Returns: the settings.
+    /// - Throws: `LectureError` with `.configuration` or `.secretReadable` when the file cannot be used.
+    package static func load(_ command: ParsedCommand, environment: [String: String]) throws(LectureError) -> Self {
+        let place = try file(command, environment)
+        let settings = try place.value.map { path throws(LectureError) in try ConfigurationFile.read(path) }
+        return try Self(command, environment, file: place, settings: settings ?? ConfigurationFile())
+    }
+
+    private init(
+        _ command: ParsedCommand, _ environment: [String: String], file: Setting<String?>, settings: ConfigurationFile
+    ) throws(LectureError) {
+        let source = SettingSource(command: command)
+        self.file = file
+        storeDirectory = try Self.storeDirectory(command, environment)
+        caFile = source.pick("ca-file", { $0 }, settings.caFile.map { $0 }, nil)
+        proxy = source.pick("proxy", { $0 }, settings.proxy.map { $0 }, nil)
+        timeout = source.pick("timeout", Quantity.duration, settings.timeout, .seconds(30))
+        perHost = source.pick("per-host", { Int($0) }, settings.perHost, 16)
+        jobs = source.pick("jobs", { Int($0) }, settings.jobs, 4)
+        quotaBytes = source.pick("quota", Quantity.byteCount, settings.quotaBytes.map { $0 }, nil)
+        reserveBytes = source.pick("reserve", Quantity.byteCount, settings.reserveBytes, 157_286_400)
+        // The two count from different ends: attempts in all, and attempts after the first.
+        retries =
+            command.integer("max-attempts").map { Setting($0 - 1, .option) }
+            ?? source.pick("retries", { Int($0) }, settings.retries, 3)
+        seal =
+            command.flag("no-seal")
+            ? Setting(.never, .option)
+            : settings.seal.map { Setting($0, .file) } ?? Setting(.licensed, .default)
+        warnings = settings.warnings
+    }
+
+    /// The settings by the names they have in the file, without secrets, for `store info`.
+    package var descriptions: [(name: String, value: String, origin: SettingOrigin)] {
+        [
+            ("store", storeDirectory.value, storeDirectory.origin),
+            ("config", file.value ?? "", file.origin),
+            ("network.timeout_s", "\(timeout.value.milliseconds / 1000)", timeout.origin),
+            ("network.retries", "\(retries.value)", retries.origin),
+            ("network.ca_file", caFile.value ?? "", caFile.origin),
+            ("network.proxy", proxy.value.map(Self.withoutCredentials) ?? "", proxy.origin),
+            ("network.per_host", "\(perHost.value)", perHost.origin),
+            ("network.jobs", "\(jobs.value)", jobs.origin),
+            ("storage.quota_bytes", quotaBytes.value.map { "\($0)" } ?? "", quotaBytes.origin),
+            ("storage.reserve_bytes", "\(reserveBytes.value)", reserveBytes.origin),
+            ("storage.seal", seal.value.rawValue, seal.origin),
+        ]
+    }
+
+    /// A URL whose user and password are left out.
+    static func withoutCredentials(_ url: String) -> String {
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+        return "\(url[..<start])…\(url[at...])"
+    }
+
+    // MARK: Places
+
+    private static func file(
+        _ command: ParsedCommand, _ environment: [String: String]
+    ) throws(LectureError) -> Setting<String?> {
+        if let path = command.text("config") {
+            return Setting(path, command.origin("config") == .environment ? .environment : .option)
+        }
+        let path = directory("XDG_CONFIG_HOME", below: ".config", environment).map { "\($0)/lecturekit/config.json" }
+        guard let path, ConfigurationFile.exists(path) else { return Setting(nil, .default) }
+        return Setting(path, .default)
+    }
+
+    private static func storeDirectory(
+        _ command: ParsedCommand, _ environment: [String: String]
+    ) throws(LectureError) -> Setting<String> {
+        if let path = command.text("store") {
+            return Setting(path, command.origin("store") == .environment ? .environment : .option)
+        }
+        guard let base = directory("XDG_DATA_HOME", below: ".local/share", environment) else {
+            throw LectureError(.parameter, detail: "no --store, no LECTURE_STORE and no HOME")
+        }
+        return Setting("\(base)/lecturekit", .default)
+    }
+
+    /// A base directory; one that is not absolute is ignored, as the XDG Base Directory Specification demands.
+    private static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
+        if let path = environment[name], path.hasPrefix("/") { return path }
+        return environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/\(below)" : nil }
+    }
+}
+
+/// Where one setting is looked for.
+private struct SettingSource {
+    let command: ParsedCommand
+
+    /// The value of the highest origin that says something. Options and variables were checked by the parser.
+    func pick<Value>(
+        _ option: String, _ read: (String) -> Value?, _ fromFile: Value?, _ standard: Value
+    ) -> Setting<Value> {
+        if let origin = command.origin(option), let value = command.text(option).flatMap(read) {
+            return Setting(value, origin == .option ? .option : .environment)
+        }
+        return fromFile.map { Setting($0, .file) } ?? Setting(standard, .default)
+    }
+}

@@ -1,0 +1,198 @@
+import Glibc
+import LectureModel
+
+/// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
+/// warning, so that a mistyped one is noticed.
+struct ConfigurationFile {
+    var caFile: String?
+    var proxy: String?
+    var timeout: Duration?
+    var retries: Int?
+    var perHost: Int?
+    var jobs: Int?
+    var quotaBytes: Int64?
+    var reserveBytes: Int64?
+    var seal: SealPolicy?
+    var warnings: [String] = []
+
+    /// A configuration is small; a larger file is a mistake.
+    private static let longest = 1 << 20
+
+    /// Whether something stands at a path.
+    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Reads and checks a file.
+    ///
+    /// - Parameter path: the file.
+    /// - Returns: its settings.
+    /// - Throws: `LectureError` with `.configuration`, or with `.secretReadable` for a file it names.
+    static func read(_ path: String) throws(LectureError) -> Self {
+        let bytes = try contents(path)
+        let value: JSONValue
+        do throws(LectureError) {
+            value = try JSONScanner.value(of: bytes)
+        } catch {
+            throw LectureError(.configuration, detail: path, cause: error.message)
+        }
+        guard let members = value.members else {
+            throw LectureError(.configuration, detail: path, cause: "not an object")
+        }
+        var reader = ConfigurationReader(path: path)
+        for member in members { try reader.take(section: member) }
+        return reader.file
+    }
+
+    private static func contents(_ path: String) throws(LectureError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw LectureError(.configuration, detail: path, cause: "it cannot be opened: \(systemMessage(errno))")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= longest {
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                throw LectureError(.configuration, detail: path, cause: "it cannot be read: \(systemMessage(errno))")
+            }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+        }
+        throw LectureError(.configuration, detail: path, cause: "more than \(longest) bytes")
+    }
+
+    /// The system's words for an error number.
+    static func systemMessage(_ number: Int32) -> String {
+        // The text is the C library's own; it is copied at once, before another call may replace it.
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+    }
+}
+
+/// Takes the members of a configuration one by one.
+private struct ConfigurationReader {
+    let path: String
+    var file = ConfigurationFile()
+
+    mutating func take(section: JSONMember) throws(LectureError) {
+        switch section.name {
+        case "network":
+            for member in try members(section) { try takeNetwork(member) }
+        case "storage":
+            for member in try members(section) { try takeStorage(member) }
+        case "application":
+            for member in try members(section) where !["key", "bundle_id", "expires"].contains(member.name) {
+                try unknown("application.\(member.name)")
+            }
+        case "drm":
+            for member in try members(section) { try takeRights(member) }
+        case "lms":
+            // Statistics belong to a later version; what is in here is its own business.
+            _ = try members(section)
+        default:
+            try unknown(section.name)
+        }
+    }
+
+    private mutating func takeNetwork(_ member: JSONMember) throws(LectureError) {
+        switch member.name {
+        case "timeout_s": file.timeout = .seconds(try integer(member, "network", 1...86_400))
+        case "retries": file.retries = Int(try integer(member, "network", 0...1000))
+        case "per_host": file.perHost = Int(try integer(member, "network", 1...256))
+        case "jobs": file.jobs = Int(try integer(member, "network", 1...256))
+        case "ca_file": file.caFile = absolute(try text(member, "network"))
+        case "proxy": file.proxy = try text(member, "network")
+        default: try unknown("network.\(member.name)")
+        }
+    }
+
+    private mutating func takeStorage(_ member: JSONMember) throws(LectureError) {
+        switch member.name {
+        case "quota_bytes": file.quotaBytes = try integer(member, "storage", 0...Int64.max)
+        case "reserve_bytes": file.reserveBytes = try integer(member, "storage", 0...Int64.max)
+        case "seal":
+            guard let policy = SealPolicy(rawValue: try text(member, "storage")) else {
+                let words = SealPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+                throw refused("storage.seal must be one of \(words)")
+            }
+            // Sealing belongs to a later version. Writing unsealed what was to be sealed would be worse than stopping.
+            guard policy != .always else { throw refused("storage.seal: this version cannot seal") }
+            file.seal = policy
+        default: try unknown("storage.\(member.name)")
+        }
+    }
+
+    /// Keys of licences are for a later version, but a secret that others can read is refused by every version.
+    private mutating func takeRights(_ member: JSONMember) throws(LectureError) {
+        switch member.name {
+        case "user_key": try checkSecret(try text(member, "drm"))
+        case "strict":
+            guard member.value.bool != nil else { throw refused("drm.strict must be true or false") }
+        case "keys":
+            guard let keys = member.value.elements else { throw refused("drm.keys must be an array") }
+            for key in keys {
+                guard let fields = key.members else { throw refused("drm.keys must hold objects") }
+                for field in fields { try takeKey(field) }
+            }
+        default: try unknown("drm.\(member.name)")
+        }
+    }
+
+    private mutating func takeKey(_ member: JSONMember) throws(LectureError) {
+        switch member.name {
+        case "secret_file": try checkSecret(try text(member, "drm.keys"))
+        case "id", "algorithm", "jwks_file", "ca_file": _ = try text(member, "drm.keys")
+        default: try unknown("drm.keys.\(member.name)")
+        }
+    }
+
+    // MARK: Values
+
+    private func members(_ member: JSONMember) throws(LectureError) -> [JSONMember] {
+        guard let members = member.value.members else { throw refused("\(member.name) must be an object") }
+        return members
+    }
+
+    private func integer(
+        _ member: JSONMember, _ section: String, _ range: ClosedRange<Int64>
+    ) throws(LectureError) -> Int64 {
+        guard let value = member.value.integer, range.contains(value) else {
+            let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
+            throw refused("\(section).\(member.name) must be a whole number from \(range.lowerBound) \(end)")
+        }
+        return value
+    }
+
+    private func text(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
+        guard let value = member.value.string, !value.isEmpty else {
+            throw refused("\(section).\(member.name) must be a text that is not empty")
+        }
+        return value
+    }
+
+    /// Names a member that means nothing here. One that looks like a secret is an error: secrets are given by file.
+    private mutating func unknown(_ name: String) throws(LectureError) {
+        let last = name.split(separator: ".").last.map(String.init) ?? name
+        guard !["secret", "password", "token"].contains(last) else {
+            throw refused("\(name): secrets are given by file, in a member whose name ends in _file")
+        }
+        file.warnings.append("\(path): '\(name)' means nothing to this version and is ignored.")
+    }
+
+    /// A path in the file counts from the file's own directory.
+    private func absolute(_ name: String) -> String {
+        guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
+        return "\(path[..<slash])/\(name)"
+    }
+
+    private func checkSecret(_ name: String) throws(LectureError) {
+        let place = absolute(name)
+        var facts = stat()
+        guard unsafe stat(place, &facts) == 0 else {
+            throw refused("\(place): \(ConfigurationFile.systemMessage(errno))")
+        }
+        guard facts.st_mode & 0o077 == 0 else { throw LectureError(.secretReadable, detail: place) }
+    }
+
+    private func refused(_ reason: String) -> LectureError { LectureError(.configuration, detail: path, cause: reason) }
+}

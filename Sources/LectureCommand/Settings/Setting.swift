@@ -1,0 +1,34 @@
+/// A value and where it came from, for `store info`.
+package struct Setting<Value: Sendable & Equatable>: Sendable, Equatable {
+    /// What holds.
+    package let value: Value
+    /// Where it came from.
+    package let origin: SettingOrigin
+
+    init(_ value: Value, _ origin: SettingOrigin) {
+        self.value = value
+        self.origin = origin
+    }
+}
+
+/// Where a setting came from; each one wins over those before it.
+package enum SettingOrigin: String, Sendable {
+    /// Nothing was said.
+    case `default`
+    /// The configuration file.
+    case file
+    /// An environment variable.
+    case environment
+    /// The command line.
+    case option
+}
+
+/// What is sealed before it is written.
+package enum SealPolicy: String, Sendable, CaseIterable {
+    /// Licensed contents are.
+    case licensed
+    /// Everything is.
+    case always
+    /// Nothing is; licensed contents are refused.
+    case never
+}

@@ -1,0 +1,62 @@
+import COpenSSL
+package import LectureModel
+
+/// Digests and proofs by OpenSSL 3.
+package struct OpenSSLDigests: DigestMaker {
+    private let key: ProofKey
+    private let digest: SHA256Algorithm
+    private let mac: GMACAlgorithm
+
+    /// Fetches the algorithms and takes a copy of the key.
+    ///
+    /// - Parameter proofKey: the store's key for proofs, 32 bytes from ``SecureRandom``.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a key of another length, or
+    ///   ``LectureError/Code/cryptography`` when OpenSSL lacks an algorithm.
+    package init(proofKey: [UInt8]) throws(LectureError) {
+        key = try ProofKey(copying: proofKey)
+        digest = try SHA256Algorithm()
+        mac = try GMACAlgorithm()
+    }
+
+    package func sha256() throws(LectureError) -> any RunningDigest { try SHA256Digest(digest) }
+
+    package func proof(resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest {
+        let nonce = try SecureRandom.bytes(ChunkProof.nonceLength)
+        return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
+    }
+
+    package func proof(
+        repeating proof: [UInt8], resource: ResourceID, chunk: Int
+    ) throws(LectureError) -> any RunningDigest {
+        guard proof.count == ChunkProof.length else {
+            throw LectureError(.damaged, detail: "the proof of chunk \(chunk)", cause: "\(proof.count) bytes")
+        }
+        let nonce = Array(proof.prefix(ChunkProof.nonceLength))
+        return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
+    }
+
+    package func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool { Self.equal(left, right) }
+
+    /// Compares two secrets or digests; the time depends only on their length, never on where they differ. The one
+    /// place where such a comparison is made.
+    ///
+    /// - Parameters:
+    ///   - left: some bytes.
+    ///   - right: some bytes.
+    /// - Returns: whether they are the same bytes.
+    package static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe CRYPTO_memcmp(left, right, left.count) == 0
+    }
+
+    /// The SHA-256 of bytes that are in memory already.
+    ///
+    /// - Parameter bytes: the whole text.
+    /// - Returns: 32 bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func sha256(of bytes: [UInt8]) throws(LectureError) -> [UInt8] {
+        let running = try SHA256Digest(digest)
+        unsafe bytes.withUnsafeBytes { unsafe running.update($0) }
+        return try running.finish()
+    }
+}

@@ -1,0 +1,38 @@
+import COpenSSL
+import LectureModel
+
+/// The store's key for proofs: 32 bytes that are overwritten before their memory is given back.
+///
+/// `@unchecked Sendable`: the memory is written only in `init` and in `deinit`, where nobody else has a reference.
+@safe final class ProofKey: @unchecked Sendable {
+    /// The length of an AES-256 key in bytes.
+    static let length = 32
+    private let memory: UnsafeMutableRawBufferPointer
+
+    /// Copies a key. The caller's array is the caller's to forget.
+    ///
+    /// - Parameter bytes: 32 bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length. The bytes are not repeated
+    ///   in the error.
+    init(copying bytes: [UInt8]) throws(LectureError) {
+        guard bytes.count == Self.length else {
+            throw LectureError(.parameter, detail: "proof key", cause: "it must have \(Self.length) bytes")
+        }
+        unsafe memory = .allocate(byteCount: Self.length, alignment: 16)
+        unsafe memory.copyBytes(from: bytes)
+    }
+
+    deinit {
+        // A plain store before a free is removed by the optimiser; this one is not.
+        unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)
+        unsafe memory.deallocate()
+    }
+
+    /// Lends the key.
+    ///
+    /// - Parameter body: gets the 32 bytes; must not keep the pointer.
+    /// - Returns: what `body` answers.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe body(UnsafeRawBufferPointer(memory))
+    }
+}

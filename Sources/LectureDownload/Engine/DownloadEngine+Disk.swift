@@ -1,0 +1,212 @@
+package import LectureModel
+
+/// What the disk tells, from the first block to the final name.
+extension DownloadEngine {
+    /// The work of one resource, taken up where the store left it.
+    func resourceWork(_ record: ResourceRecord, _ item: ItemWork) throws -> ResourceWork {
+        let token = PartToken(value: newID())
+        let post = poster()
+        let part = ports.files.make { event in post(.part(token, event)) }
+        parts[token] = (item.id, record.id)
+        let chunks = record.state == .absent ? [] : try index.chunks(record.id)
+        var urls = try index.urlLeases(record.id)
+        // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
+        for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
+        return ResourceWork(
+            token: token, part: part, record: record, proven: chunks.map(\.index), urls: urls)
+    }
+
+    func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) {
+        guard !resource.isOpen, resource.stage == .fetching else { return }
+        resource.isOpen = true
+        resource.isClosed = false
+        let plan = PartFilePlan(
+            resource: resource.record.id, path: resource.record.path, total: resource.record.total,
+            chunkBytes: resource.book.chunkBytes, needsDigest: resource.dueSHA256 != nil,
+            resumes: resource.book.proven.count > 0, reserveBytes: settings.reserveBytes)
+        effects.append { [part = resource.part] in part.open(plan) }
+    }
+
+    func partFileTold(_ item: ItemWork, _ resource: ResourceWork, _ event: PartFileEvent) throws {
+        let now = ports.clock.now()
+        switch event {
+        case .opened:
+            return
+        case .flushed(let chunks):
+            try proved(chunks, resource, of: item, now: now)
+        case .failed(let error):
+            try diskFailed(error, resource, of: item, now: now)
+        case .digested(let sha256):
+            try digestCame(sha256, resource, of: item, now: now)
+        case .placed:
+            resource.stage = .placed
+            resource.record.state = .placed
+            try index.updateResource(item.lease, resource.record)
+            effects.append { [part = resource.part] in part.close(deleting: false) }
+            try completeIfWhole(item, now: now)
+        case .closed:
+            resource.isClosed = true
+            if item.isEnding { try finishEnding(item, now: now) }
+        }
+    }
+
+    private func proved(
+        _ chunks: [WrittenChunk], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws {
+        let fresh = chunks.filter { !resource.book.proven.contains($0.index) }
+        if !fresh.isEmpty {
+            let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
+            try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
+            resource.book.proved(fresh.map(\.index))
+        }
+        if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
+            try wholeIsProven(resource, of: item, now: now)
+        }
+    }
+
+    /// Every chunk is durable: the digest of the whole if one is due, then the final name.
+    func wholeIsProven(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
+        guard let total = resource.record.total, resource.sinks.isEmpty else { return }
+        if resource.record.role == .media { try apply(item, item.machine.allProven(), now: now) }
+        let part = resource.part
+        if resource.dueSHA256 != nil {
+            resource.stage = .digesting
+            effects.append { part.digest(total: total) }
+        } else {
+            resource.stage = .placing
+            effects.append { part.place(total: total) }
+        }
+    }
+
+    private func digestCame(
+        _ sha256: [UInt8], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws {
+        guard resource.stage == .digesting, !item.isEnding, let total = resource.record.total else { return }
+        guard let expected = resource.dueSHA256, ports.digests.equal(expected, sha256) else {
+            return try digestDiffers(resource, of: item, now: now)
+        }
+        resource.record.sha256 = sha256
+        resource.stage = .placing
+        effects.append { [part = resource.part] in part.place(total: total) }
+    }
+
+    /// The bytes are not the right ones. With several servers the guilty one cannot be told: next time a single one is
+    /// asked, the first one first; a single one that was wrong is not asked again.
+    private func digestDiffers(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
+        let error = LectureError(.digestMismatch)
+        guard resource.record.role.isRequired else {
+            _ = try resourceFailed(resource, of: item, error)
+            return
+        }
+        let contributors = resource.urls.filter { resource.contributors.contains($0.id) && $0.state == .usable }
+        if contributors.count > 1 {
+            for url in contributors.dropFirst() { markURL(url.id, .disagrees, resource) }
+        } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
+            markURL(contributors.first?.id, .disagrees, resource)
+        } else if item.restarts > 0 || !(item.record.isGateway || resource.validatorWasChanged
+            || resource.record.expectedSHA256 == nil) {
+            return try end(item, item.machine.failed(error), discarding: true)
+        }
+        _ = try restart(item, because: error, now: now)
+    }
+
+    private func diskFailed(
+        _ error: LectureError, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws {
+        guard !item.isEnding else {
+            resource.isClosed = true
+            effects.append { [part = resource.part] in part.close(deleting: false) }
+            return
+        }
+        if error.code == .damaged, resource.book.proven.count > 0 {
+            // The part file is gone: its chunks are fetched again, nothing else is lost.
+            try index.unprove(
+                item.lease, resource.record.id, chunks: try index.chunks(resource.record.id).map(\.index),
+                bytes: resource.book.provenBytes)
+            try end(item, item.machine.setBack())
+            return
+        }
+        let reason: StopReason = .space
+        try end(item, item.machine.stopped(reason, error: error, until: now + .seconds(30), now: now))
+    }
+
+    // MARK: The end of a download
+
+    func completeIfWhole(_ item: ItemWork, now: Timestamp) throws {
+        guard !item.isEnding, !item.resources.isEmpty, let version = item.version else { return }
+        let isWhole = item.resources.allSatisfy { $0.stage == .placed || $0.stage == .failed }
+        guard isWhole, let media = item.media ?? item.resources.first else { return }
+        _ = item.machine.allProven()
+        guard item.machine.placed() == .endWork else { return }
+        try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
+        try index.release(item.lease)
+        items[item.id] = nil
+        item.reportedBytes = item.receivedBytes
+        notices.append(.progress(progress(of: item)))
+        notices.append(.changed(item.id))
+        try publish(item.id)
+    }
+
+    /// Gives the finished bytes out to where the user wants them.
+    ///
+    /// - Parameter content: a complete content.
+    /// - Throws: ``LectureError`` from the store.
+    package func publish(_ content: ContentID) throws {
+        guard publishing[content] == nil, let record = try index.item(content), let version = record.currentVersion,
+            let media = try index.resources(version).first(where: { $0.role == .media && $0.state == .placed })
+        else { return }
+        let outputs = try index.outputs(content)
+        guard !outputs.isEmpty else { return }
+        publishing[content] = outputs.count
+        for path in outputs {
+            effects.append { [offload = ports.offload, files = ports.files] in
+                offload.run {
+                    do throws(LectureError) {
+                        try files.publish(path: media.path, to: path)
+                        return .published(content, path: path, nil)
+                    } catch {
+                        return .published(content, path: path, error)
+                    }
+                }
+            }
+        }
+    }
+
+    func publishEnded(_ content: ContentID, path: String, _ error: LectureError?) throws {
+        guard let left = publishing[content] else { return }
+        publishing[content] = left > 1 ? left - 1 : nil
+        guard let record = try index.item(content) else { return }
+        if error == nil { try index.deleteOutput(content, path: path) }
+        notices.append(.published(record.content.key, path: path, error))
+    }
+}
+
+/// Where a resource lies below the store, so that no name ever comes from a server.
+package enum MediaPath {
+    /// `media/<bucket>/<resource><extension>`: 1,024 resources a directory, the extension from a short list.
+    ///
+    /// - Parameter record: the resource.
+    /// - Returns: the path relative to the store.
+    package static func path(_ record: ResourceRecord) -> String {
+        let bucket = String(record.id.value / 1024, radix: 16)
+        let padded = String(repeating: "0", count: max(0, 4 - bucket.count)) + bucket
+        return "media/\(padded)/\(record.id.value)\(suffix(record))"
+    }
+
+    private static func suffix(_ record: ResourceRecord) -> String {
+        switch record.mediaType ?? "" {
+        case "video/mp4": ".mp4"
+        case "video/x-m4v": ".m4v"
+        case "video/webm": ".webm"
+        case "video/quicktime": ".mov"
+        case "video/mp2t": ".ts"
+        case "audio/mp4", "audio/x-m4a": ".m4a"
+        case "audio/mpeg": ".mp3"
+        case "image/jpeg": ".jpg"
+        case "image/png": ".png"
+        case "text/vtt": ".vtt"
+        case "application/x-subrip": ".srt"
+        default: record.role == .media ? ".media" : ".data"
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package import LectureModel
+
+/// From wishes to work: one idempotent function, run after every batch of events.
+extension DownloadEngine {
+    func reconcile(boot: BootInstant) throws {
+        let now = ports.clock.now()
+        if needsAdoption { try adoptLeases(now: now) }
+        try followDesires(now: now)
+        if isStopping {
+            for item in items.values where !item.isEnding { try end(item, item.machine.setBack()) }
+        } else {
+            try chores(now: now, boot: boot)
+            try removeUnwanted(now: now)
+            if closedUntil == nil { try claim(now: now) }
+        }
+        for item in items.values.sorted(by: { $0.id < $1.id }) {
+            try guardingLease(of: item) { try advance(item, now: now, boot: boot) }
+        }
+        flushIfDue(boot: boot)
+        try reportProgress(boot: boot)
+        if isStopping, items.isEmpty, removing.isEmpty, publishing.isEmpty, !isAtRest {
+            isAtRest = true
+            notices.append(.stopped)
+        }
+    }
+
+    /// When the next step is due.
+    func nextStep(boot: BootInstant) -> BootInstant? {
+        if let troubledUntil { return troubledUntil }
+        if isAtRest { return nil }
+        if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
+        return boot + .milliseconds(500)
+    }
+
+    /// After a commit failed: what this owner has leased goes back to the queue.
+    private func adoptLeases(now: Timestamp) throws {
+        try index.requeueLeases(of: owner, now: now)
+        needsAdoption = false
+    }
+
+    /// Looks what is wanted of the items in work, when this or another program has changed something.
+    private func followDesires(now: Timestamp) throws {
+        let version = try index.dataVersion()
+        guard wasPoked || version != seenDataVersion else { return }
+        seenDataVersion = version
+        wasPoked = false
+        for (id, desire) in try index.changedDesires(owner: owner) {
+            guard let item = items[id], !item.isEnding else { continue }
+            try guardingLease(of: item) {
+                switch desire {
+                case .fetch: break
+                case .pause: try end(item, item.machine.stopped(.user, error: nil, until: nil, now: now))
+                case .cancel:
+                    let error = LectureError(.cancelled)
+                    try end(item, item.machine.stopped(.user, error: error, until: nil, now: now))
+                case .remove: try end(item, item.machine.removalBegan())
+                }
+            }
+        }
+    }
+
+    /// What need not be looked at more often than once a second.
+    private func chores(now: Timestamp, boot: BootInstant) throws {
+        if let lastChore, boot - lastChore < .seconds(1) { return }
+        lastChore = boot
+        try followTimetable(now: now)
+        try index.requeueDue(run: run, now: now)
+        for (version, paths) in try index.discardedVersions() where deleting.insert(version).inserted {
+            delete(paths, for: .version(version))
+        }
+        lookAtSpeeds(boot: boot)
+    }
+
+    private func followTimetable(now: Timestamp) throws {
+        let minute = ports.clock.minuteOfWeek(now)
+        let rate = settings.timetable?.rate(atMinuteOfWeek: minute) ?? .full
+        closedUntil = nil
+        if rate == .off {
+            let minutes = settings.timetable?.nextChange(after: minute) ?? Timetable.minutesOfWeek
+            closedUntil = Timestamp(milliseconds: now.milliseconds / 60_000 * 60_000) + .seconds(minutes * 60)
+        }
+        var bound = settings.rateLimit
+        if case .limited(let bytes) = rate { bound = min(bound ?? .max, Int(clamping: bytes)) }
+        if !hasRateInForce || bound != rateInForce {
+            rateInForce = bound
+            hasRateInForce = true
+            effects.append { [ports] in ports.transport.limitRate(bound) }
+        }
+        guard let closedUntil else { return }
+        let error = LectureError(.schedule)
+        for item in items.values where !item.isEnding {
+            try end(item, item.machine.stopped(.schedule, error: error, until: closedUntil, now: now))
+        }
+    }
+
+    /// Takes items off the queue. Items that only wait for a busy server do not take a place.
+    private func claim(now: Timestamp) throws {
+        let busy = items.values.count { !$0.isBlocked || $0.hasTransfers }
+        let room = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
+        guard room > 0 else { return }
+        for record in try index.claim(run: run, owner: owner, limit: room, now: now) { try takeUp(record, now: now) }
+    }
+
+    private func takeUp(_ record: ItemRecord, now: Timestamp) throws {
+        let item = ItemWork(record: record)
+        items[item.id] = item
+        try guardingLease(of: item) {
+            if let (version, resources) = try index.building(item.id) {
+                item.version = version
+                item.resources = try resources.map { try resourceWork($0, item) }
+                statistics.bytesReused += item.receivedBytes
+            } else if !record.isGateway {
+                try beginVersion(item, wishes: [item.record.directWish], now: now)
+            }
+            try apply(item, item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil), now: now)
+        }
+    }
+
+    /// Removes contents that are no longer wanted, after their work has ended.
+    private func removeUnwanted(now: Timestamp) throws {
+        for id in try index.contentsToRemove(limit: 16) where items[id] == nil && !removing.contains(id) {
+            guard let record = try index.claim(content: id, owner: owner, now: now) else { continue }
+            removing.insert(id)
+            try index.setStatus(record.lease, ItemStatus(.removing), now: now)
+            removalLeases[id] = (record.lease, record.content.key)
+            delete(try index.paths(id), for: .content(id))
+        }
+    }
+
+    /// Deletes files away from this executor, after the commit.
+    func delete(_ paths: [String], for purpose: DeletionPurpose) {
+        effects.append { [offload = ports.offload, files = ports.files] in
+            offload.run {
+                do throws(LectureError) {
+                    for path in paths { try files.delete(path: path) }
+                    return .deleted(purpose, nil)
+                } catch {
+                    return .deleted(purpose, error)
+                }
+            }
+        }
+    }
+
+    func deletionEnded(_ purpose: DeletionPurpose, _ error: LectureError?) throws {
+        switch purpose {
+        case .version(let version):
+            deleting.remove(version)
+            if error == nil { try index.forgetVersion(version) }
+        case .content(let content):
+            removing.remove(content)
+            guard let (lease, key) = removalLeases.removeValue(forKey: content) else { return }
+            if error == nil {
+                try index.deleteContent(lease)
+                notices.append(.removed(key))
+            } else {
+                try index.release(lease)
+            }
+        }
+    }
+
+    private func flushIfDue(boot: BootInstant) {
+        if let lastFlush, boot - lastFlush < settings.groupInterval { return }
+        lastFlush = boot
+        for item in items.values {
+            for resource in item.resources where resource.isOpen && resource.stage == .fetching {
+                effects.append { resource.part.flush() }
+            }
+        }
+    }
+
+    private func reportProgress(boot: BootInstant) throws {
+        if let lastProgress, boot - lastProgress < settings.progressInterval { return }
+        lastProgress = boot
+        for item in items.values.sorted(by: { $0.id < $1.id }) {
+            let bytes = item.receivedBytes
+            item.speed.note(bytes: bytes, at: boot)
+            guard bytes != item.reportedBytes || item.hasTransfers else { continue }
+            item.reportedBytes = max(item.reportedBytes, bytes)
+            notices.append(.progress(progress(of: item)))
+        }
+    }
+
+    func progress(of item: ItemWork) -> DownloadProgress {
+        var progress = DownloadProgress(
+            key: item.record.content.key, title: item.record.content.title, state: item.machine.status.state)
+        progress.bytes = item.reportedBytes
+        progress.total = item.totalBytes
+        progress.bytesPerSecond = item.speed.bytesPerSecond
+        if let total = progress.total, progress.bytesPerSecond >= 1 {
+            progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
+        }
+        progress.provenChunks = item.resources.reduce(0) { $0 + $1.book.proven.count }
+        progress.totalChunks = item.resources.reduce(0) { $0 + ($1.book.chunkCount ?? 0) }
+        return progress
+    }
+
+    /// The items in work, for a status display.
+    package var progressOfActive: [DownloadProgress] {
+        items.values.sorted { $0.id < $1.id }.map(progress)
+    }
+}

@@ -1,0 +1,356 @@
+import LectureModel
+
+/// Opening transfers and deciding what becomes of ended ones.
+extension DownloadEngine {
+    /// Opens what the item still needs. Idempotent.
+    func advance(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
+        if item.isEnding { return try finishEnding(item, now: now) }
+        item.isBlocked = false
+        if item.resources.isEmpty || item.wantsLoader {
+            if item.loader == nil, !isEarly(item.loaderNotBefore, boot) {
+                try openLoader(item, now: now, boot: boot)
+            }
+            return
+        }
+        if item.isResolving { return }
+        for resource in item.resources {
+            try advance(resource, of: item, now: now, boot: boot)
+            if item.isEnding { return }
+        }
+        try completeIfWhole(item, now: now)
+    }
+
+    private func isEarly(_ moment: BootInstant?, _ boot: BootInstant) -> Bool { moment.map { boot < $0 } ?? false }
+
+    private func advance(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws {
+        switch resource.stage {
+        case .asking:
+            // An optional resource waits for the media's length, so that totals do not jump about.
+            if resource.record.role != .media, item.media?.stage == .asking { return }
+            if resource.sinks.isEmpty, !isEarly(resource.notBefore, boot) {
+                _ = try open(resource, of: item, now: now, boot: boot)
+            }
+        case .fetching:
+            openPartIfNeeded(resource, of: item)
+            if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
+            guard !isEarly(resource.notBefore, boot) else { return }
+            while resource.sinks.count < wantedConnections(resource) {
+                guard try open(resource, of: item, now: now, boot: boot) else { break }
+            }
+        case .digesting, .placing, .placed, .failed:
+            return
+        }
+    }
+
+    private func wantedConnections(_ resource: ResourceWork) -> Int {
+        guard resource.record.acceptsRanges, resource.record.total != nil else { return 1 }
+        if let fixed = settings.connections { return max(1, fixed) }
+        return max(1, min(resource.connections, settings.connectionsLimit))
+    }
+
+    // MARK: Opening
+
+    private func openLoader(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
+        let redirect = item.loaderRedirect
+        let url = redirect?.url ?? item.record.content.sourceURL
+        let origin = try originOf(url)
+        guard mayStart(origin, item: item, now: now, boot: boot) else { return try waitForOrigin(origin, item, now: now) }
+        item.loaderRedirect = nil
+        let id = TransferID(newID())
+        var asked = Expectation()
+        asked.role = .media
+        asked.isFirstContact = true
+        let sink = RangeSink(
+            id: id, asked: asked, start: 0, border: nil, chunkBytes: RangeSink.blockBytes, proven: ChunkSet(),
+            acceptsWholeBody: false, remainder: nil, part: nil, groupBytes: settings.groupBytes, post: poster())
+        item.loader = id
+        var request = TransferRequest(id: id, url: url, sink: sink)
+        request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
+        request.stallTimeout = settings.stallTimeout
+        start(
+            request, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
+            count: nil, now: now, boot: boot)
+    }
+
+    /// Opens one more transfer of a resource; answers whether it did.
+    private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
+        guard let choice = resource.redirect.map({ (url: $0.url, lease: URLLeaseID?.none) }) ?? pickURL(resource, boot) else {
+            if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }
+            return false
+        }
+        let origin = try originOf(choice.url)
+        guard mayStart(origin, item: item, now: now, boot: boot) else {
+            if !item.hasTransfers { try waitForOrigin(origin, item, now: now) }
+            return false
+        }
+        let id = TransferID(newID())
+        guard let assignment = take(id, resource) else { return false }
+        let redirect = resource.redirect
+        resource.redirect = nil
+        let lease = redirect == nil ? choice.lease : resource.redirectLease
+        let remainder = resource.remainders.removeValue(forKey: assignment.first)
+        abandonRemainders(resource, inside: assignment)
+        let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
+        let sink = RangeSink(
+            id: id, asked: asks.expectation, start: asks.start, border: asks.border,
+            chunkBytes: resource.book.chunkBytes, proven: resource.book.proven,
+            acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part,
+            groupBytes: settings.groupBytes, post: poster())
+        resource.sinks[id] = sink
+        if let lease { resource.contributors.insert(lease) }
+        var request = TransferRequest(id: id, url: choice.url, sink: sink)
+        request.range = asks.range
+        request.ifRange = asks.ifRange
+        request.headers =
+            try redirect?.fields
+            ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
+        request.stallTimeout = settings.stallTimeout
+        let size = resource.record.total ?? resource.record.expectedBytes
+        request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
+        if resource.sinks.count > 1 { resource.awaited = id }
+        start(
+            request, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
+            from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
+        return true
+    }
+
+    private func isFirstContact(_ resource: ResourceWork, _ item: ItemWork) -> Bool {
+        resource.stage == .asking && resource.record.role == .media && !item.record.isGateway
+    }
+
+    private func start(
+        _ request: TransferRequest, item: ItemWork, resource: ResourceWork?, lease: URLLeaseID?, origin: Origin,
+        route: Route?, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
+    ) {
+        transfers[request.id] = TransferWork(
+            id: request.id, item: item, resource: resource, isLoader: resource == nil, url: request.url, lease: lease,
+            origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count, startedAt: now,
+            startedBoot: boot, lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
+        governor.started(origin)
+        effects.append { [ports] in ports.transport.start(request) }
+    }
+
+    /// What one transfer asks for, and what is held against the answer.
+    private func plan(
+        _ assignment: RangeBook.Assignment, _ remainder: ChunkRemainder?, _ resource: ResourceWork, lease: URLLeaseID?,
+        isFirstContact: Bool
+    ) -> (start: UInt64, border: UInt64?, range: RangeRequest?, ifRange: String?, expectation: Expectation) {
+        let total = resource.record.total
+        let start = remainder?.offset ?? UInt64(assignment.first) * resource.book.chunkBytes
+        var border: UInt64?
+        if let end = assignment.end, let total { border = min(total, UInt64(end) * resource.book.chunkBytes) }
+        var range: RangeRequest?
+        if start > 0 || (border != nil && border != total) {
+            range = border.flatMap { ByteRange(start: start, end: $0) }.map(RangeRequest.closed) ?? .from(start)
+        }
+        // A validator means something only to the server it came from; with a known digest mirrors may differ in it.
+        let owns = resource.validatorURL == nil || resource.validatorURL == lease || lease == nil
+        var asked = Expectation()
+        asked.role = resource.record.role
+        asked.range = range
+        asked.total = total ?? resource.record.expectedBytes
+        asked.validator = owns && resource.stage != .asking ? resource.validator : nil
+        asked.digestIsKnown = resource.digestIsKnown
+        asked.maximumBytes = resource.record.expectedBytes
+        asked.isFirstContact = isFirstContact
+        let ifRange = range == nil || !owns ? nil : resource.validator.ifRangeValue
+        asked.sentIfRange = ifRange != nil
+        return (start, border, range, ifRange, asked)
+    }
+
+    /// Gives absent chunks to a transfer, or half of the largest rest.
+    private func take(_ id: TransferID, _ resource: ResourceWork) -> RangeBook.Assignment? {
+        if let run = resource.book.begin(id) { return run }
+        guard !resource.sinks.isEmpty else { return nil }
+        // With a begun chunk's length on each side a split always gains; below that the tail is left alone.
+        let minimum = max(resource.book.chunkBytes, RangeSink.blockBytes)
+        guard let cut = resource.book.split(id, minimum: minimum, position: resource.position) else { return nil }
+        guard let victim = resource.sinks[cut.victim] else { return nil }
+        let chunk = resource.book.chunkBytes
+        let border = Int(victim.lower(border: UInt64(cut.victimEnd) * chunk, chunkBytes: chunk) / chunk)
+        guard border < cut.taken.end ?? 0 else {
+            resource.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
+        if border > cut.victimEnd { resource.book.moveBorder(victim: cut.victim, taker: id, to: border) }
+        return resource.book.assignments[id]
+    }
+
+    private func abandonRemainders(_ resource: ResourceWork, inside assignment: RangeBook.Assignment) {
+        for (chunk, remainder) in resource.remainders
+        where chunk >= assignment.first && chunk < assignment.end ?? .max {
+            resource.remainders[chunk] = nil
+            effects.append { [part = resource.part] in part.abandon(remainder.lane) }
+        }
+    }
+
+    private func requestHeaders(
+        _ item: ItemWork, isFirstContact: Bool, to origin: Origin? = nil
+    ) throws -> HeaderFields {
+        var fields = HeaderFields()
+        let accept = isFirstContact ? "\(ContentDescriptor.mediaType), */*;q=0.8" : "*/*"
+        fields.append(HeaderField(name: "Accept", value: accept))
+        // Headers of the wish belong to the source's own server and to no other.
+        let home = try originOf(item.record.content.sourceURL)
+        guard origin == nil || origin == home else { return fields }
+        for (name, value) in item.record.headers.sorted(by: { $0.key < $1.key }) {
+            fields.append(HeaderField(name: name, value: value))
+        }
+        return fields
+    }
+
+    func originOf(_ url: String) throws -> Origin { try Origin(url: url) }
+
+    /// The URL for the next transfer: the best usable one; without a known digest always the same, since bytes of two
+    /// servers can only be put together when a digest proves the whole.
+    private func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
+        let usable = resource.urls.filter { $0.state == .usable }
+        guard let first = usable.first else { return nil }
+        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else { return (first.url, first.id) }
+        var load: [URLLeaseID: Int] = [:]
+        for id in resource.sinks.keys {
+            if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }
+        }
+        // Untried ones first, then the one that gives most for one more connection.
+        let best = usable.max { left, right in
+            score(left, load: load, resource) < score(right, load: load, resource)
+        }
+        return best.map { ($0.url, $0.id) }
+    }
+
+    private func score(_ url: URLLeaseRecord, load: [URLLeaseID: Int], _ resource: ResourceWork) -> Double {
+        let running = Double(load[url.id] ?? 0)
+        guard let speed = resource.speeds[url.id] else { return running == 0 ? .infinity : 0 }
+        return speed / (running + 1)
+    }
+
+    // MARK: Servers
+
+    private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {
+        if knownOrigins.insert(origin).inserted, let stored = (try? index.origin(origin.text)) ?? nil {
+            // Waits survive a restart, and a wall clock that was set back while they lasted.
+            let due = stored.waitUntil.map { PersistedWait(setAt: stored.waitSet ?? now, due: $0) }
+            let left = due?.remaining(at: now) ?? .zero
+            governor.restore(
+                OriginGovernor.Stored(
+                    origin: origin, limit: stored.limit, waitUntil: left > .zero ? now + left : nil),
+                at: boot, wall: now)
+        }
+        switch governor.mayStart(origin, at: boot) {
+        case .yes: return true
+        case .waiting, .originBusy, .hostBusy, .totalBusy:
+            item.isBlocked = true
+            return false
+        }
+    }
+
+    /// The server asked to be left alone: a short wait is waited for in place, a long one frees the item's place.
+    private func waitForOrigin(_ origin: Origin, _ item: ItemWork, now: Timestamp) throws {
+        let boot = ports.clock.boot()
+        guard case .waiting(let until) = governor.mayStart(origin, at: boot), until - boot > settings.longestHeldWait
+        else { return }
+        let left = until - boot
+        let error = LectureError(.serverWait, detail: origin.host)
+        try end(item, item.machine.stopped(.serverWait, error: error, until: now + left, now: now))
+    }
+
+    /// Tells the governor how a transfer ended.
+    func noteEnd(of transfer: TransferWork, _ report: TransferReport) {
+        transfer.resource?.sinks[transfer.id] = nil
+        if transfer.item?.loader == transfer.id { transfer.item?.loader = nil }
+        if let resource = transfer.resource, let lease = transfer.lease, report.outcome.bodyBytes > 65_536 {
+            let speed = Double(report.outcome.bodyBytes) / max(0.001, report.outcome.elapsed.secondsDouble)
+            resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
+        }
+        governor.ended(transfer.origin, governorOutcome(report))
+        if case .failed(let curl, _) = report.outcome.end, transfer.usesHTTP2,
+            RetryTable.entry(transfer: curl).decision == .retryOverHTTP1
+        {
+            governor.http2Failed(at: transfer.origin)
+        }
+    }
+
+    private func governorOutcome(_ report: TransferReport) -> OriginGovernor.Outcome {
+        if case .wait = report.verdict { return .overloaded }
+        if case .failed(let curl, _) = report.outcome.end { return curl == 7 ? .overloaded : .other }
+        return report.verdict?.mediaPlan != nil && report.outcome.end != .cancelled ? .served : .other
+    }
+
+    // MARK: Speeds
+
+    /// Measures each transfer, lets the trial open or close connections, replaces hopelessly slow ones.
+    func lookAtSpeeds(boot: BootInstant) {
+        for id in transfers.keys.sorted(by: { $0.value < $1.value }) {
+            guard var transfer = transfers[id], let resource = transfer.resource else { continue }
+            let seconds = (boot - transfer.lastLook).secondsDouble
+            guard seconds > 0.5 else { continue }
+            let position = resource.position(id)
+            let current = Double(position - min(position, transfer.lastPosition)) / seconds
+            transfer.bytesPerSecond = transfer.bytesPerSecond * 0.6 + current * 0.4
+            transfer.lastPosition = position
+            transfer.lastLook = boot
+            transfers[id] = transfer
+        }
+        for item in items.values.sorted(by: { $0.id < $1.id }) where !item.isEnding {
+            for resource in item.resources where resource.stage == .fetching {
+                tryConnections(resource, of: item, boot: boot)
+                replaceSlow(resource, boot: boot)
+            }
+        }
+    }
+
+    private func tryConnections(_ resource: ResourceWork, of item: ItemWork, boot: BootInstant) {
+        guard settings.connections == nil, resource.record.acceptsRanges, resource.record.total != nil,
+            !resource.sinks.isEmpty
+        else { return }
+        let origin = resource.sinks.keys.lazy.compactMap { self.transfers[$0]?.origin }.first
+        guard let origin else { return }
+        let received = UInt64(clamping: resource.receivedBytes)
+        var trial = resource.trial ?? makeTrial(resource, origin: origin, received: received, boot: boot)
+        if let newest = resource.awaited, resource.position(newest) > transfers[newest]?.start ?? .max {
+            trial.opened(totalBytes: received, at: boot)
+            resource.awaited = nil
+        }
+        switch trial.progressed(totalBytes: received, at: boot) {
+        case .none: break
+        case .openAnother:
+            // With less than this left, a new connection would hardly get under way.
+            let missing = resource.book.missingBytes(position: resource.position)
+            if missing > 4 * RangeTrial.windowBytes {
+                resource.connections = min(settings.connectionsLimit, resource.sinks.count + 1)
+            } else {
+                trial.openFailed()
+            }
+        case .closeNewest:
+            resource.connections = max(1, resource.sinks.count - 1)
+            if let newest = resource.sinks.keys.max(by: { $0.value < $1.value }), resource.sinks.count > 1 {
+                effects.append { [ports] in ports.transport.cancel(newest) }
+            }
+        }
+        if let outcome = trial.outcome { governor.remember(outcome, for: origin, at: boot) }
+        resource.trial = trial
+    }
+
+    /// A trial; where one has shown within the last minutes that a second connection does not help, none is opened.
+    private func makeTrial(
+        _ resource: ResourceWork, origin: Origin, received: UInt64, boot: BootInstant
+    ) -> RangeTrial {
+        let known = governor.trial(of: origin, at: boot)
+        return RangeTrial(
+            connections: resource.sinks.count, limit: known?.helped == false ? 1 : settings.connectionsLimit,
+            totalBytes: received, at: boot)
+    }
+
+    /// A connection at less than a quarter of the others' mean speed, ten seconds old, gives its rest to a new one.
+    private func replaceSlow(_ resource: ResourceWork, boot: BootInstant) {
+        guard resource.sinks.count > 1 else { return }
+        let running = resource.sinks.keys.compactMap { transfers[$0] }
+        for transfer in running where boot - transfer.startedBoot > .seconds(10) {
+            let others = running.filter { $0.id != transfer.id }
+            let mean = others.reduce(0) { $0 + $1.bytesPerSecond } / Double(max(1, others.count))
+            guard transfer.bytesPerSecond * 4 < mean else { continue }
+            effects.append { [ports] in ports.transport.cancel(transfer.id) }
+            return
+        }
+    }
+}

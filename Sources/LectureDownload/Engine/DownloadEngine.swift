@@ -1,0 +1,262 @@
+package import LectureModel
+
+/// Fetches what a run of a program wants: takes items off the queue, opens transfers, has bytes made durable, commits
+/// their proofs, and tells what became true.
+///
+/// Confined to one executor, the one on which the store's writer lives. Everything that comes from other threads comes
+/// as an ``EngineEvent`` through the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles wishes
+/// with reality, in one transaction; effects (transfers, disk) and notices follow only after its commit, so that what
+/// the outside was told is never ahead of the disk. Under load events gather while a commit runs, so that commits
+/// become groups by themselves. There is no `await`, no clock and no chance of its own: a simulation that brings the
+/// ports replays a run from its seed.
+package final class DownloadEngine {
+    /// Everything outside the rules.
+    package struct Ports {
+        package var index: any DownloadIndex
+        package var transport: any Transport
+        package var files: any PartFiles
+        package var digests: any DigestMaker
+        package var clock: any LectureClock
+        package var random: any RandomSource
+        package var offload: any WorkOffload
+        package var resolver: any URLResolver
+
+        /// Collects the ports.
+        package init(
+            index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
+            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver
+        ) {
+            self.index = index
+            self.transport = transport
+            self.files = files
+            self.digests = digests
+            self.clock = clock
+            self.random = random
+            self.offload = offload
+            self.resolver = resolver
+        }
+    }
+
+    let ports: Ports
+    var index: any DownloadIndex { ports.index }
+    package internal(set) var settings: DownloadSettings
+    /// Takes events from any thread.
+    package let inbox: EngineInbox
+    package internal(set) var owner: OwnerID
+    package internal(set) var run: RunID
+    /// Counts of this engine's life.
+    package internal(set) var statistics = EngineStatistics()
+
+    var items: [ContentID: ItemWork] = [:]
+    var transfers: [TransferID: TransferWork] = [:]
+    var parts: [PartToken: (item: ContentID, resource: ResourceID)] = [:]
+    var governor: OriginGovernor
+    /// Servers whose stored limits and waits were looked up.
+    var knownOrigins: Set<Origin> = []
+    var removing: Set<ContentID> = []
+    var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
+    var deleting: Set<VersionID> = []
+    var publishing: [ContentID: Int] = [:]
+    /// Waits for the commit of this step.
+    var effects: [() -> Void] = []
+    var notices: [EngineNotice] = []
+    var nextID: UInt64 = 1
+    var isStopping = false
+    var isAtRest = false
+    /// Whether somebody changed a wish.
+    var wasPoked = true
+    var seenDataVersion: Int64 = -1
+    var lastChore: BootInstant?
+    var lastProgress: BootInstant?
+    var lastFlush: BootInstant?
+    /// The bound that holds now; from the settings and the timetable.
+    var rateInForce: Int?
+    var hasRateInForce = false
+    /// Until when the timetable allows nothing; nil while it allows something.
+    var closedUntil: Timestamp?
+    /// After a commit failed nothing is tried before this moment.
+    var troubledUntil: BootInstant?
+    var troubles = 0
+
+    /// Makes an engine. Nothing moves before the first ``step()``.
+    ///
+    /// - Parameters:
+    ///   - ports: everything outside the rules.
+    ///   - settings: how to work.
+    ///   - owner: the row of this program's run.
+    ///   - run: which contents are wanted.
+    ///   - inbox: takes events from any thread.
+    package init(ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: EngineInbox) {
+        self.ports = ports
+        self.settings = settings
+        self.owner = owner
+        self.run = run
+        self.inbox = inbox
+        governor = OriginGovernor(limits: settings.originLimits)
+    }
+
+    // MARK: Entry points
+
+    /// A wish in the store was changed by this program; looked at in the next step.
+    package func poke() {
+        wasPoked = true
+        isAtRest = false
+    }
+
+    /// Changes how to work; holds for what begins from now on.
+    package func configure(_ settings: DownloadSettings) {
+        self.settings = settings
+        governor.limits = settings.originLimits
+        hasRateInForce = false
+        poke()
+    }
+
+    /// Ends all work cleanly: what is received is synced and committed, items go back to the queue. When everything
+    /// has come to rest the notice ``EngineNotice/stopped`` follows.
+    package func stop() { isStopping = true }
+
+    /// Handles what has come, reconciles, commits, and lets the effects follow.
+    ///
+    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can bring
+    ///   something new.
+    package func step() -> (notices: [EngineNotice], next: BootInstant?) {
+        let boot = ports.clock.boot()
+        if let until = troubledUntil, boot < until, !isStopping { return ([], until) }
+        troubledUntil = nil
+        let events = inbox.take()
+        do {
+            try index.transaction {
+                for event in events { try handle(event) }
+                try reconcile(boot: boot)
+            }
+            troubles = 0
+            let due = effects
+            effects = []
+            for effect in due { effect() }
+        } catch {
+            collapse(error as? LectureError ?? LectureError(.bug), boot: boot)
+        }
+        let told = notices
+        notices = []
+        return (told, nextStep(boot: boot))
+    }
+
+    /// How many items are in work, files are being removed or given out.
+    package var activeCount: Int { items.count + removing.count + publishing.count }
+
+    // MARK: Events
+
+    private func handle(_ event: EngineEvent) throws {
+        switch event {
+        case .head(let id, let verdict, let status):
+            guard let transfer = transfers[id], let item = transfer.item else { return }
+            try guardingLease(of: item) { try headCame(transfer, verdict, status: status) }
+        case .ended(let id, let report):
+            guard let transfer = transfers.removeValue(forKey: id) else { return }
+            statistics.bytesFetched += report.outcome.bodyBytes
+            noteEnd(of: transfer, report)
+            guard let item = transfer.item else { return }
+            try guardingLease(of: item) { try transferEnded(transfer, report) }
+        case .part(let token, let event):
+            guard let place = parts[token] else { return }
+            if case .closed = event { parts[token] = nil }
+            guard let item = items[place.item],
+                let resource = item.resources.first(where: { $0.token == token })
+            else { return }
+            try guardingLease(of: item) { try partFileTold(item, resource, event) }
+        case .deleted(let purpose, let error):
+            try deletionEnded(purpose, error)
+        case .published(let content, let path, let error):
+            try publishEnded(content, path: path, error)
+        case .resolved(let content, let urls, let error):
+            guard let item = items[content] else { return }
+            try guardingLease(of: item) { try resolved(item, urls: urls, error) }
+        }
+    }
+
+    /// Another process has taken the item over: nothing was changed, and nothing more will be.
+    func guardingLease(of item: ItemWork, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as LectureError where error.code == .leaseLost {
+            drop(item)
+        }
+    }
+
+    /// Forgets an item without touching the store.
+    func drop(_ item: ItemWork) {
+        items[item.id] = nil
+        for resource in item.resources { abandon(resource, deleting: false) }
+        if let loader = item.loader { ports.transport.cancel(loader) }
+    }
+
+    /// Ends the transfers of a resource and closes its part file; nothing waits for either.
+    func abandon(_ resource: ResourceWork, deleting: Bool) {
+        let ids = Array(resource.sinks.keys)
+        let part = resource.part
+        effects.append { [ports] in
+            for id in ids { ports.transport.cancel(id) }
+            part.close(deleting: deleting)
+        }
+        resource.sinks = [:]
+    }
+
+    /// The store could not be written (a full disk, say). Memory is given up and read anew from the store later: a
+    /// failed commit is handled like a crash.
+    private func collapse(_ error: LectureError, boot: BootInstant) {
+        effects = []
+        notices = [.storeTrouble(error)]
+        for transfer in transfers.values { ports.transport.cancel(transfer.id) }
+        for item in items.values {
+            for resource in item.resources { resource.part.close(deleting: false) }
+        }
+        items = [:]
+        removing = []
+        deleting = []
+        publishing = [:]
+        troubles += 1
+        troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
+        wasPoked = true
+        needsAdoption = true
+    }
+
+    /// Whether leases of this owner stand in the store that memory knows nothing of.
+    var needsAdoption = false
+
+    func newID() -> UInt64 {
+        defer { nextID += 1 }
+        return nextID
+    }
+
+    func poster() -> @Sendable (EngineEvent) -> Void {
+        { [inbox] event in inbox.post(event) }
+    }
+}
+
+/// Takes the engine's events from any thread and wakes its executor once for many.
+package final class EngineInbox: Sendable {
+    private let events = Guarded<[EngineEvent]>([])
+    private let wake: @Sendable () -> Void
+
+    /// Makes an inbox.
+    ///
+    /// - Parameter wake: called when the first event of a batch has come, on the thread that brings it; makes the
+    ///   engine's executor run a step soon.
+    package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    /// Queues an event.
+    package func post(_ event: EngineEvent) {
+        let isFirst = events.withLock { events in
+            events.append(event)
+            return events.count == 1
+        }
+        if isFirst { wake() }
+    }
+
+    func take() -> [EngineEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package import LectureModel
+
+/// Who fetches which chunk of one resource. Pure: positions come in, plans go out.
+///
+/// Every chunk is in one of four states:
+///
+///         begin/split            ended (received)           proved
+///     absent ───────▶ assigned ───────────────▶ submitted ─────────▶ proven
+///        ▲               │ ended (not received)     │ abandonSubmitted    │ unprove
+///        └───────────────┴──────────────────────────┴─────────────────────┘
+///
+/// - absent: nobody fetches it. `firstAbsent`, ``begin(_:)``
+/// - assigned: inside the range of a running transfer. ``begin(_:)``, ``split(minimum:position:)``
+/// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
+/// - proven: durable, with its proof committed. ``proved(_:)``
+///
+/// Invariant: assigned ranges never overlap, and no assigned or submitted chunk is proven… except that a transfer may
+/// run over proven chunks when the server cannot send ranges; its sink passes them by.
+package struct RangeBook: Sendable {
+    /// The part of a resource that one transfer is to fetch, in chunks.
+    package struct Assignment: Sendable, Hashable {
+        /// The first chunk.
+        package var first: Int
+        /// The chunk after the last; nil when the length is unknown.
+        package var end: Int?
+    }
+
+    /// The length of the resource; nil while unknown.
+    package private(set) var total: UInt64?
+    /// The length of a chunk.
+    package private(set) var chunkBytes: UInt64
+    /// Chunks that are durable with their proof.
+    package private(set) var proven: ChunkSet
+    private var submitted = ChunkSet()
+    /// Running transfers.
+    package private(set) var assignments: [TransferID: Assignment] = [:]
+
+    /// Opens the book of a resource.
+    ///
+    /// - Parameters:
+    ///   - total: its length in bytes; nil while unknown.
+    ///   - chunkBytes: the length of a chunk.
+    ///   - proven: the chunks that need not be fetched.
+    package init(total: UInt64?, chunkBytes: UInt64, proven: some Sequence<Int>) {
+        self.total = total
+        self.chunkBytes = chunkBytes
+        self.proven = ChunkSet(proven)
+    }
+
+    /// How many chunks there are; nil while the length is unknown.
+    package var chunkCount: Int? { total.map { Self.chunkCount(total: $0, chunkBytes: chunkBytes) } }
+
+    /// How many chunks a length has.
+    package static func chunkCount(total: UInt64, chunkBytes: UInt64) -> Int {
+        Int(total / chunkBytes) + (total % chunkBytes == 0 ? 0 : 1)
+    }
+
+    /// The chunk length for a resource: 1 MiB, doubled until there are at most 4,096 chunks.
+    package static func chunkBytes(total: UInt64?) -> UInt64 {
+        var bytes: UInt64 = 1 << 20
+        guard let total else { return bytes }
+        while total / bytes > 4096 { bytes <<= 1 }
+        return bytes
+    }
+
+    /// Whether all chunks are proven.
+    package var isWhole: Bool { chunkCount.map { proven.count >= $0 } ?? false }
+
+    /// Bytes that are proven.
+    package var provenBytes: UInt64 {
+        guard proven.count > 0 else { return 0 }
+        var bytes = UInt64(proven.count) * chunkBytes
+        if let total, let count = chunkCount, count > 0, proven.contains(count - 1) {
+            bytes -= UInt64(count) * chunkBytes - total
+        }
+        return bytes
+    }
+
+    /// The bytes of one chunk.
+    package func byteCount(of chunk: Int) -> UInt64 {
+        guard let total else { return chunkBytes }
+        let start = UInt64(chunk) * chunkBytes
+        return start >= total ? 0 : min(chunkBytes, total - start)
+    }
+
+    /// The length became known, and with it the length of a chunk. Nothing may be proven yet if the latter changes.
+    package mutating func learn(total: UInt64) {
+        self.total = total
+        if proven.count == 0 { chunkBytes = Self.chunkBytes(total: total) }
+        let count = chunkCount
+        for (id, assignment) in assignments where assignment.end == nil { assignments[id]?.end = count }
+    }
+
+    private func isAbsent(_ chunk: Int) -> Bool {
+        !proven.contains(chunk) && !submitted.contains(chunk)
+            && !assignments.values.contains { $0.first <= chunk && chunk < ($0.end ?? .max) }
+    }
+
+    /// The first run of absent chunks; nil when there is none.
+    private var firstAbsent: Assignment? {
+        guard let count = chunkCount else {
+            return assignments.isEmpty ? Assignment(first: 0, end: nil) : nil
+        }
+        guard let first = (0..<count).first(where: isAbsent) else { return nil }
+        var end = first + 1
+        while end < count, isAbsent(end) { end += 1 }
+        return Assignment(first: first, end: end)
+    }
+
+    /// Whether a transfer could be begun without taking work from another.
+    package var hasAbsent: Bool { firstAbsent != nil }
+
+    /// Gives the first run of absent chunks to a transfer.
+    ///
+    /// - Parameter id: the new transfer.
+    /// - Returns: what it is to fetch; nil when nothing is absent.
+    package mutating func begin(_ id: TransferID) -> Assignment? {
+        guard let run = firstAbsent else { return nil }
+        assignments[id] = run
+        return run
+    }
+
+    /// Takes the second half of the largest rest from the transfer that has it.
+    ///
+    /// - Parameters:
+    ///   - id: the new transfer.
+    ///   - minimum: each half must have at least this many bytes.
+    ///   - position: the next byte of a running transfer.
+    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large enough.
+    package mutating func split(
+        _ id: TransferID, minimum: UInt64, position: (TransferID) -> UInt64
+    ) -> (victim: TransferID, victimEnd: Int, taken: Assignment)? {
+        var best: (id: TransferID, from: Int, end: Int)?
+        for (other, assignment) in assignments {
+            guard let end = assignment.end else { continue }
+            let from = max(assignment.first, Int(position(other) / chunkBytes) + 1)
+            let size = end - from
+            // Of equal rests the older transfer's, so that the choice never rests on the order of a dictionary.
+            let (bestSize, bestID) = best.map { ($0.end - $0.from, $0.id.value) } ?? (0, 0)
+            if size > bestSize || (size == bestSize && other.value < bestID) { best = (other, from, end) }
+        }
+        guard let best, UInt64(best.end - best.from) * chunkBytes >= 2 * minimum, best.end - best.from >= 2 else {
+            return nil
+        }
+        let middle = best.from + (best.end - best.from) / 2
+        assignments[best.id]?.end = middle
+        assignments[id] = Assignment(first: middle, end: best.end)
+        return (best.id, middle, Assignment(first: middle, end: best.end))
+    }
+
+    /// The victim of a split had run past the place where it was to stop; the border moves.
+    package mutating func moveBorder(victim: TransferID, taker: TransferID, to chunk: Int) {
+        assignments[victim]?.end = chunk
+        assignments[taker]?.first = chunk
+    }
+
+    /// The server cannot send ranges: the transfer comes from the first byte and passes proven chunks by.
+    package mutating func restart(_ id: TransferID) {
+        guard assignments[id] != nil else { return }
+        assignments = [id: Assignment(first: 0, end: chunkCount)]
+    }
+
+    /// A split came too late: everything goes back to the transfer it was taken from.
+    package mutating func giveBack(taker: TransferID, to victim: TransferID) {
+        guard let taken = assignments.removeValue(forKey: taker) else { return }
+        assignments[victim]?.end = taken.end
+    }
+
+    /// A transfer is over.
+    ///
+    /// - Parameters:
+    ///   - id: the transfer.
+    ///   - position: the byte after the last one it handed to the disk as part of a whole chunk.
+    package mutating func ended(_ id: TransferID, position: UInt64) {
+        guard let assignment = assignments.removeValue(forKey: id) else { return }
+        var end = Int(position / chunkBytes)
+        if let total, position >= total { end = chunkCount ?? end }
+        end = min(end, assignment.end ?? end)
+        guard end > assignment.first else { return }
+        for chunk in assignment.first..<end where !proven.contains(chunk) { submitted.insert(chunk) }
+    }
+
+    /// Chunks became durable and their rows are committed.
+    package mutating func proved(_ chunks: some Sequence<Int>) {
+        for chunk in chunks {
+            proven.insert(chunk)
+            submitted.remove(chunk)
+        }
+    }
+
+    /// The disk failed: what was handed over is absent again.
+    package mutating func abandonSubmitted() { submitted = ChunkSet() }
+
+    /// Everything is absent again.
+    package mutating func forgetAll() {
+        proven = ChunkSet()
+        submitted = ChunkSet()
+    }
+
+    /// Bytes that nobody has received yet.
+    ///
+    /// - Parameter position: the next byte of a running transfer.
+    /// - Returns: 0 when the length is unknown.
+    package func missingBytes(position: (TransferID) -> UInt64) -> UInt64 {
+        guard let total else { return 0 }
+        var bytes = total - min(total, provenBytes)
+        for (id, assignment) in assignments {
+            let start = UInt64(assignment.first) * chunkBytes
+            bytes -= min(bytes, max(start, position(id)) - start)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,271 @@
+package import LectureModel
+
+/// Takes what comes of one transfer: has the header judged before the first byte is taken, gathers the body in blocks
+/// of 1 MiB and hands them to the part file.
+///
+/// `@unchecked Sendable`: the transport calls the `TransferSink` methods one after the other on one thread, and only
+/// they touch `body`; what the engine reads and changes while the transfer runs is behind the lock `shared`; the rest
+/// is immutable.
+package final class RangeSink: TransferSink, @unchecked Sendable {
+    /// The size of a block, and the grid on which blocks lie: writes of 1 MiB cost a third of writes of 16 KiB.
+    package static let blockBytes: UInt64 = 1 << 20
+    /// The largest descriptor.
+    package static let documentLimit = 1 << 20
+
+    /// What the engine and the transport's thread share.
+    private struct Shared {
+        var position: UInt64
+        var border: UInt64
+        /// Where the block being filled ends; the border cannot move below it.
+        var blockEnd: UInt64
+    }
+
+    /// What only the transport's thread touches.
+    private struct Body {
+        var verdict: ResponseVerdict?
+        var status: Int?
+        var cause = TransferReport.Cause.none
+        var offset: UInt64
+        var end: UInt64?
+        var total: UInt64?
+        var chunkBytes: UInt64
+        var block: Block?
+        var isDocument = false
+        var document: [UInt8] = []
+        var unsynced = 0
+        var isPassingBy = false
+        var laneBegan: UInt64
+    }
+
+    /// Names the exchange.
+    package let id: TransferID
+    /// The lane of the part file: the transfer itself, or the one whose chunk it goes on with.
+    package let lane: TransferID
+    /// What is asked of the server.
+    package let asked: Expectation
+    /// Where bytes go; nil while the source is only asked what it is.
+    private let part: (any PartFile)?
+    private let proven: ChunkSet
+    private let acceptsWholeBody: Bool
+    private let groupBytes: Int
+    private let post: @Sendable (EngineEvent) -> Void
+    private let shared: Guarded<Shared>
+    private var body: Body
+
+    /// Makes the sink of one transfer.
+    ///
+    /// - Parameters:
+    ///   - id: names the exchange.
+    ///   - asked: what the header is held against.
+    ///   - start: the first byte asked for.
+    ///   - border: the byte after the last one to take; nil for the end of the object.
+    ///   - chunkBytes: the length of a chunk, as far as known.
+    ///   - proven: chunks to pass by when the server can only send the whole.
+    ///   - acceptsWholeBody: whether a whole body may come although a range was asked for.
+    ///   - remainder: a begun chunk to go on with.
+    ///   - part: where bytes go; nil while the source is only asked what it is.
+    ///   - groupBytes: bytes after which the part file is told to sync.
+    ///   - post: takes events; called on the transport's thread.
+    package init(
+        id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, chunkBytes: UInt64, proven: ChunkSet,
+        acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?, groupBytes: Int,
+        post: @escaping @Sendable (EngineEvent) -> Void
+    ) {
+        self.id = id
+        self.asked = asked
+        self.part = part
+        self.proven = proven
+        self.acceptsWholeBody = acceptsWholeBody
+        self.groupBytes = groupBytes
+        self.post = post
+        lane = remainder?.lane ?? id
+        shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
+        body = Body(
+            offset: start, total: asked.total, chunkBytes: chunkBytes, block: remainder?.block,
+            laneBegan: start / chunkBytes * chunkBytes)
+    }
+
+    // MARK: Called by the engine
+
+    /// The next byte.
+    package var position: UInt64 { shared.withLock { $0.position } }
+
+    /// Moves the border down, as far as the block being filled allows.
+    ///
+    /// - Parameters:
+    ///   - border: the byte after the last one to take; a multiple of the chunk length.
+    ///   - chunkBytes: the length of a chunk.
+    /// - Returns: where the border is now; a multiple of the chunk length, beyond `border` when the transfer was
+    ///   faster.
+    package func lower(border: UInt64, chunkBytes: UInt64) -> UInt64 {
+        shared.withLock { shared in
+            let reached = (shared.blockEnd + chunkBytes - 1) / chunkBytes * chunkBytes
+            shared.border = min(shared.border, max(border, reached))
+            return shared.border
+        }
+    }
+
+    // MARK: Called by the transport
+
+    /// Has the header judged and tells the verdict.
+    package func headReceived(_ head: ResponseHead) -> Bool {
+        let verdict = ResponseJudge.judge(head, asked: asked)
+        body.verdict = verdict
+        body.status = head.status
+        let accepted = accept(verdict)
+        if !accepted { body.cause = .refusedHead }
+        post(.head(id, verdict, status: head.status))
+        return accepted
+    }
+
+    private func accept(_ verdict: ResponseVerdict) -> Bool {
+        switch verdict {
+        case .body(let plan):
+            guard part != nil else { return false }
+            begin(plan)
+            return plan.first == body.offset
+        case .noRanges(let plan):
+            guard part != nil, acceptsWholeBody else { return false }
+            // The begun chunk comes again from its first byte.
+            if body.block != nil || lane != id { part?.abandon(lane) }
+            body.block = nil
+            body.offset = plan.first
+            body.laneBegan = plan.first
+            begin(plan)
+            return true
+        case .descriptor:
+            body.isDocument = true
+            return true
+        case .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            return false
+        }
+    }
+
+    private func begin(_ plan: BodyPlan) {
+        body.end = plan.count.map { plan.first + $0 }
+        body.total = plan.total ?? body.total
+        if asked.isFirstContact { body.chunkBytes = RangeBook.chunkBytes(total: body.total) }
+        shared.withLock { $0.position = body.offset }
+    }
+
+    /// Takes bytes of the body.
+    package func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if body.isDocument { return unsafe takeDocument(bytes) }
+        var rest = unsafe bytes
+        while rest.count > 0 {
+            guard prepareBlock() else { return false }
+            let taken = body.isPassingBy ? unsafe passBy(rest) : unsafe fill(rest)
+            guard taken > 0, finishBlockIfFull() else { return false }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+        }
+        return true
+    }
+
+    private func takeDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard body.document.count + bytes.count <= Self.documentLimit else {
+            body.cause = .tooLarge
+            return false
+        }
+        unsafe body.document.append(contentsOf: bytes)
+        return true
+    }
+
+    /// Makes sure there is a block to fill, or that the bytes at hand are passed by.
+    private func prepareBlock() -> Bool {
+        if let end = body.end, body.offset >= end {
+            body.cause = .tooLong
+            return false
+        }
+        if let limit = asked.maximumBytes, body.offset >= limit {
+            body.cause = .tooLarge
+            return false
+        }
+        if body.block != nil { return true }
+        let boundary = (body.offset / Self.blockBytes + 1) * Self.blockBytes
+        let end = min(boundary, body.end ?? boundary)
+        let atBorder = shared.withLock { shared in
+            if body.offset >= shared.border { return true }
+            shared.blockEnd = end
+            return false
+        }
+        if atBorder {
+            body.cause = .border
+            return false
+        }
+        let chunk = Int(body.offset / body.chunkBytes)
+        body.isPassingBy = proven.contains(chunk)
+        if body.offset % body.chunkBytes == 0 { body.laneBegan = body.offset }
+        body.block = Block(
+            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset))
+        return true
+    }
+
+    private func fill(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = unsafe body.block?.append(bytes) ?? 0
+        advance(taken)
+        return taken
+    }
+
+    private func passBy(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = min(bytes.count, Int((body.block?.end ?? body.offset) - body.offset))
+        advance(taken)
+        return taken
+    }
+
+    private func advance(_ count: Int) {
+        body.offset += UInt64(count)
+        shared.withLock { $0.position = body.offset }
+    }
+
+    /// Hands the block over when it is full; answers false when the part file takes no more.
+    private func finishBlockIfFull() -> Bool {
+        guard let block = body.block, body.offset >= block.end else { return true }
+        body.block = nil
+        if body.isPassingBy { return true }
+        return handOver(block, endsObject: body.offset == body.total)
+    }
+
+    private func handOver(_ block: Block, endsObject: Bool) -> Bool {
+        guard let part else { return false }
+        body.unsynced += block.count
+        guard part.submit(block, from: lane, endsObject: endsObject) else {
+            body.cause = .disk
+            return false
+        }
+        if body.unsynced >= groupBytes {
+            body.unsynced = 0
+            part.flush()
+        }
+        return true
+    }
+
+    /// Hands over what is left, and reports.
+    package func transferEnded(_ outcome: TransferOutcome) {
+        let isWholeAnswer = outcome.end == .complete && (body.end.map { body.offset >= $0 } ?? true)
+        if isWholeAnswer, body.total == nil, body.verdict?.mediaPlan != nil { body.total = body.offset }
+        let reachedEnd = body.total.map { body.offset >= $0 && body.verdict?.mediaPlan != nil } ?? false
+        if reachedEnd, let block = body.block, block.count > 0, !body.isPassingBy {
+            body.block = nil
+            _ = handOver(block, endsObject: true)
+        }
+        var handedOver = reachedEnd ? body.offset : body.offset / body.chunkBytes * body.chunkBytes
+        if body.cause == .disk { handedOver = min(handedOver, body.laneBegan) }
+        if body.unsynced > 0 { part?.flush() }
+        post(
+            .ended(
+                id,
+                TransferReport(
+                    outcome: outcome, verdict: body.verdict, status: body.status, cause: body.cause,
+                    position: body.offset, handedOver: handedOver, reachedEnd: reachedEnd,
+                    document: body.isDocument ? body.document : nil, remainder: remainder(reachedEnd: reachedEnd))))
+        body.block = nil
+    }
+
+    /// The begun chunk, if there is one.
+    private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
+        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk, body.verdict?.mediaPlan != nil || lane != id,
+            body.offset % body.chunkBytes != 0
+        else { return nil }
+        return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)
+    }
+}

@@ -1,0 +1,141 @@
+package import LectureModel
+
+/// Keys for contents that have none of their own.
+package enum ContentKeys {
+    /// The longest slug in bytes.
+    private static let slugLimit = 40
+
+    /// Derives a key from a URL: `<slug>-<16 hexadecimal digits>`.
+    ///
+    /// Query and fragment are left out, because signed URLs of one file differ there; so the same file under a new URL
+    /// is the same content. A gateway link names its content in the query, which therefore counts for those.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute http or https URL.
+    ///   - digest: SHA-256.
+    /// - Returns: the key: the last part of the path for people, eight bytes of the digest for identity.
+    /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`.
+    package static func derivedKey(fromURL url: String, digest: ([UInt8]) -> [UInt8]) throws(LectureError) -> String {
+        let hash = Hexadecimal.text(digest(try identityBytes(ofURL: url)).prefix(8))
+        return "\(slug(try URLParts(url).lastPathPart))-\(hash)"
+    }
+
+    /// What a URL's identity is made of: normalised origin, path, and for gateway links the query.
+    ///
+    /// - Parameter url: an absolute http or https URL.
+    /// - Returns: the bytes to be digested.
+    /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`.
+    package static func identityBytes(ofURL url: String) throws(LectureError) -> [UInt8] {
+        let parts = try URLParts(url)
+        let origin = try Origin(parts)
+        var text = origin.text + (parts.path.isEmpty ? "/" : parts.path)
+        if isGatewayLink(parts), let query = parts.query { text += "?\(query)" }
+        return Array(text.utf8)
+    }
+
+    /// Whether a URL is a link of a gateway: its path ends in `/s` or `/si`, or in `/i/KEY`.
+    ///
+    /// - Parameter parts: the parts of the URL.
+    /// - Returns: true for a gateway link.
+    package static func isGatewayLink(_ parts: URLParts) -> Bool {
+        let last = parts.lastPathPart
+        if last == "s" || last == "si" { return true }
+        let components = parts.path.split(separator: "/", omittingEmptySubsequences: false)
+        return components.count >= 3 && components[components.count - 2] == "i" && !last.isEmpty
+    }
+
+    /// ASCII letters and digits, everything else a single hyphen, none at the ends.
+    private static func slug(_ part: Substring) -> String {
+        let decoded = (try? PercentCoding.decoded(part)) ?? String(part)
+        var slug: [UInt8] = []
+        for byte in decoded.utf8 where slug.count < slugLimit {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: slug.append(byte)
+            default: if slug.last != UInt8(ascii: "-"), !slug.isEmpty { slug.append(UInt8(ascii: "-")) }
+            }
+        }
+        if slug.last == UInt8(ascii: "-") { slug.removeLast() }
+        return slug.isEmpty ? "lecture" : String(decoding: slug, as: UTF8.self)
+    }
+}
+
+/// A link of the form `kollus://download?url=…&folder=…`, with any number of pairs.
+package struct DownloadLink: Hashable, Sendable {
+    /// One content of the link.
+    package struct Item: Hashable, Sendable {
+        /// Its URL, decoded.
+        package let url: String
+        /// The virtual folder that follows the URL, decoded; nil without one.
+        package let folder: String?
+    }
+
+    /// The contents in their order, at least one.
+    package let items: [Item]
+
+    /// Whether a text is meant as such a link, so that its faults should be reported as the link's.
+    ///
+    /// - Parameter text: a source from the command line.
+    /// - Returns: true when it begins with `kollus:`.
+    package static func isLink(_ text: String) -> Bool {
+        FieldText.equal(text.prefix(7), "kollus:")
+    }
+
+    /// Reads a link.
+    ///
+    /// - Parameter text: the link; values are percent-encoded, `folder` belongs to the `url` before it.
+    /// - Throws: `LectureError(.urlInvalid)` for another action, another parameter, a broken percent-encoding, a folder
+    ///   without a URL or no URL at all; `LectureError(.urlScheme)` for a URL of another scheme;
+    ///   `LectureError(.nameRefused)` for a folder that could leave its place.
+    package init(_ text: String) throws(LectureError) {
+        let parts = try URLParts(text)
+        guard parts.scheme == "kollus", parts.authority == "download", parts.path.isEmpty || parts.path == "/",
+            let query = parts.query, parts.fragment == nil
+        else { throw LectureError(.urlInvalid, detail: "a link is kollus://download?url=…") }
+        var items: [Item] = []
+        for pair in query.split(separator: "&", omittingEmptySubsequences: false) {
+            guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+                throw LectureError(.urlInvalid, detail: "a parameter without '='")
+            }
+            let value = try PercentCoding.decoded(pair[pair.utf8.index(after: equals)...])
+            switch pair[..<equals] {
+            case "url":
+                _ = try Origin(url: value)
+                items.append(Item(url: value, folder: nil))
+            case "folder":
+                guard let last = items.last, last.folder == nil else {
+                    throw LectureError(.urlInvalid, detail: "a folder that follows no URL")
+                }
+                try SafeName.check(folder: value)
+                items[items.count - 1] = Item(url: last.url, folder: value)
+            default: throw LectureError(.urlInvalid, detail: "a parameter other than url and folder")
+            }
+        }
+        guard !items.isEmpty else { throw LectureError(.urlInvalid, detail: "a link without a URL") }
+        self.items = items
+    }
+}
+
+/// Percent-encoding (RFC 3986 section 2.1).
+private enum PercentCoding {
+    /// Decodes strictly: every `%` is followed by two digits, and the outcome is UTF-8.
+    ///
+    /// A `+` stays one: this is not a form.
+    static func decoded(_ text: Substring) throws(LectureError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(Hexadecimal.digit),
+                let low = rest.popFirst().flatMap(Hexadecimal.digit)
+            else { throw LectureError(.urlInvalid, detail: "a '%' without two digits") }
+            bytes.append(high << 4 | low)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw LectureError(.urlInvalid, detail: "a percent-encoding that is not UTF-8")
+        }
+        return decoded
+    }
+}

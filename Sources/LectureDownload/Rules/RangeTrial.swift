@@ -1,0 +1,144 @@
+package import LectureModel
+
+/// Finds out whether one more connection makes a file come faster.
+///
+/// ```
+///            window full            opened                window full, grew ≥ 15 %
+/// measuring ───────────▶ opening ───────────▶ proving ─────────────────────────────▶ measuring
+///     │                     │ openFailed         │ window full, grew less
+///     └ at the limit        ▼                    ▼
+///       └──────────────▶  done  ◀────────────────┘
+/// ```
+///
+/// A second connection helps against servers and networks that limit each connection, and only costs elsewhere; no rule
+/// can tell which it is, so it is measured.
+package struct RangeTrial: Hashable, Sendable {
+    /// How long a window lasts at least.
+    package static let windowDuration = Duration.seconds(1)
+    /// How many bytes a window holds at least: 4 MiB.
+    package static let windowBytes: UInt64 = 4 << 20
+    /// By how much the throughput must grow for a connection to be kept.
+    package static let gain = 1.15
+
+    /// What is to be done.
+    package enum Action: Hashable, Sendable {
+        /// Nothing.
+        case none
+        /// Open one more connection, then call ``opened(totalBytes:at:)`` or ``openFailed()``.
+        case openAnother
+        /// Close the connection that was opened last.
+        case closeNewest
+    }
+
+    /// What the last trial showed.
+    package struct Outcome: Hashable, Sendable {
+        /// Whether the connection was kept.
+        package let helped: Bool
+        /// Throughput after opening it, divided by that before.
+        package let ratio: Double
+    }
+
+    private enum Phase: Hashable {
+        case measuring
+        case opening(baseline: Double)
+        case proving(baseline: Double)
+        case done
+    }
+
+    /// How many connections there are, this trial's included.
+    package private(set) var connections: Int
+    /// What the last trial showed, nil before the first one ended.
+    package private(set) var outcome: Outcome?
+    private let limit: Int
+    private var phase: Phase
+    private var windowStart: BootInstant
+    private var windowFirstByte: UInt64
+
+    /// Begins to measure.
+    ///
+    /// - Parameters:
+    ///   - connections: how many connections the file has.
+    ///   - limit: how many it may have.
+    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - now: the boot clock.
+    package init(connections: Int = 1, limit: Int, totalBytes: UInt64 = 0, at now: BootInstant) {
+        self.connections = connections
+        self.limit = limit
+        phase = connections < limit ? .measuring : .done
+        windowStart = now
+        windowFirstByte = totalBytes
+    }
+
+    /// Whether nothing more is tried.
+    package var isDone: Bool { phase == .done }
+
+    /// Bytes came.
+    ///
+    /// - Parameters:
+    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - now: the boot clock.
+    /// - Returns: what is to be done.
+    package mutating func progressed(totalBytes: UInt64, at now: BootInstant) -> Action {
+        guard let throughput = throughput(totalBytes, now) else { return .none }
+        switch phase {
+        case .opening, .done: return .none
+        case .measuring:
+            phase = .opening(baseline: throughput)
+            return .openAnother
+        case .proving(let baseline):
+            let ratio = throughput / baseline
+            let helped = ratio >= Self.gain
+            outcome = Outcome(helped: helped, ratio: ratio)
+            phase = helped && connections < limit ? .measuring : .done
+            startWindow(totalBytes, now)
+            if helped { return .none }
+            connections -= 1
+            return .closeNewest
+        }
+    }
+
+    /// The new connection delivers.
+    ///
+    /// To be called with its first bytes and not when it is asked for, so that its handshake is not measured.
+    ///
+    /// - Parameters:
+    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - now: the boot clock.
+    package mutating func opened(totalBytes: UInt64, at now: BootInstant) {
+        guard case .opening(let baseline) = phase else { return }
+        connections += 1
+        phase = .proving(baseline: baseline)
+        startWindow(totalBytes, now)
+    }
+
+    /// The new connection could not be had.
+    package mutating func openFailed() {
+        if case .opening = phase { phase = .done }
+    }
+
+    /// A connection ended on its own, for example because its range was complete: what is measured now would compare
+    /// different numbers of connections.
+    ///
+    /// - Parameters:
+    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - now: the boot clock.
+    package mutating func connectionEnded(totalBytes: UInt64, at now: BootInstant) {
+        connections = max(0, connections - 1)
+        if case .proving = phase { phase = .measuring }
+        startWindow(totalBytes, now)
+    }
+
+    private mutating func startWindow(_ totalBytes: UInt64, _ now: BootInstant) {
+        windowStart = now
+        windowFirstByte = totalBytes
+    }
+
+    /// Bytes a second over the window, nil until it is long and large enough.
+    private func throughput(_ totalBytes: UInt64, _ now: BootInstant) -> Double? {
+        let elapsed = now - windowStart
+        guard elapsed >= Self.windowDuration, totalBytes >= windowFirstByte,
+            totalBytes - windowFirstByte >= Self.windowBytes
+        else { return nil }
+        return Double(totalBytes - windowFirstByte) / elapsed.secondsDouble
+    }
+}

@@ -1,0 +1,103 @@
+import LectureModel
+
+/// Cuts the bytes of transfers into chunks and proves each.
+///
+/// Per transfer: `idle ──first byte of a chunk──▶ open ──last byte of the chunk──▶ idle`. Bytes that do not continue
+/// their transfer's open chunk, or that begin inside one, break the contract of ``PartFile`` and are refused before they
+/// are written: they would lie under a proof that does not cover them.
+struct ChunkAssembler {
+    /// A chunk whose last byte came.
+    struct Finished {
+        /// The chunk and its proof.
+        var chunk: WrittenChunk
+        /// Its place in the file, in bytes.
+        var range: Range<UInt64>
+    }
+
+    private struct Open {
+        var index: Int
+        var start: UInt64
+        var next: UInt64
+        var end: UInt64
+        var proof: any RunningDigest
+    }
+
+    private let plan: PartFilePlan
+    private let digests: any DigestMaker
+    private var open: [TransferID: Open] = [:]
+
+    /// Makes an assembler without an open chunk.
+    ///
+    /// - Parameters:
+    ///   - plan: names the resource, its length and the chunk's length.
+    ///   - digests: makes the proofs.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for chunks of no length.
+    init(_ plan: PartFilePlan, _ digests: any DigestMaker) throws(LectureError) {
+        guard plan.chunkBytes > 0 else { throw LectureError(.bug, detail: plan.path, cause: "chunks of no length") }
+        self.plan = plan
+        self.digests = digests
+    }
+
+    /// Takes the next bytes of a transfer.
+    ///
+    /// - Parameters:
+    ///   - bytes: from memory that stays until this returns.
+    ///   - offset: their place in the file, in bytes.
+    ///   - transfer: where they came from.
+    ///   - endsObject: whether the object ends after them.
+    /// - Returns: the chunks that became whole, in order.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for bytes out of order or past the end, or
+    ///   ``LectureError/Code/cryptography``.
+    mutating func take(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool
+    ) throws(LectureError) -> [Finished] {
+        let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
+        guard !overflow, plan.total.map({ end <= $0 }) ?? true else { throw broken("past the end", at: offset) }
+        var finished: [Finished] = []
+        var position = offset
+        while position < end {
+            var chunk: Open
+            if let begun = open.removeValue(forKey: transfer) { chunk = begun } else { chunk = try begin(at: position) }
+            guard chunk.next == position else { throw broken("out of order", at: position) }
+            let stop = min(end, chunk.end)
+            let piece = unsafe bytes[Int(position - offset)..<Int(stop - offset)]
+            unsafe chunk.proof.update(UnsafeRawBufferPointer(rebasing: piece))
+            chunk.next = stop
+            position = stop
+            if stop == chunk.end {
+                finished.append(try finish(chunk))
+            } else {
+                open[transfer] = chunk
+            }
+        }
+        if endsObject, let chunk = open.removeValue(forKey: transfer) {
+            guard plan.total == nil else { throw broken("ended early", at: end) }
+            finished.append(try finish(chunk))
+        }
+        return finished
+    }
+
+    /// Forgets the open chunk of a transfer that ended.
+    ///
+    /// - Parameter transfer: the transfer; nothing happens if it has none.
+    mutating func abandon(_ transfer: TransferID) { open[transfer] = nil }
+
+    private func begin(at offset: UInt64) throws(LectureError) -> Open {
+        let (index, inside) = offset.quotientAndRemainder(dividingBy: plan.chunkBytes)
+        guard inside == 0, let index = Int(exactly: index) else { throw broken("inside a chunk", at: offset) }
+        let (end, overflow) = offset.addingReportingOverflow(plan.chunkBytes)
+        let last = plan.total ?? .max
+        return Open(
+            index: index, start: offset, next: offset, end: overflow ? last : min(end, last),
+            proof: try digests.proof(resource: plan.resource, chunk: index))
+    }
+
+    private func finish(_ chunk: Open) throws(LectureError) -> Finished {
+        Finished(
+            chunk: WrittenChunk(index: chunk.index, proof: try chunk.proof.finish()), range: chunk.start..<chunk.next)
+    }
+
+    private func broken(_ rule: String, at offset: UInt64) -> LectureError {
+        LectureError(.bug, detail: plan.path, cause: "bytes at \(offset) came \(rule)")
+    }
+}

@@ -1,0 +1,144 @@
+import CSystem
+import Glibc
+import LectureModel
+
+/// An open file or directory; closed when the last reference goes.
+final class Descriptor: Sendable {
+    /// The kernel's number.
+    let number: Int32
+
+    /// Takes over an open descriptor.
+    ///
+    /// - Parameter number: to be closed by this object and by nobody else.
+    init(takingOwnership number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// Opens a path below this directory. `O_CLOEXEC` and `O_NOFOLLOW` are always added.
+    ///
+    /// - Parameters:
+    ///   - name: one component, or a path that needs no protection.
+    ///   - flags: of `open(2)`.
+    ///   - mode: the permissions of a new file, cut by the umask.
+    /// - Returns: the open file.
+    /// - Throws: ``SystemError``.
+    func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) throws(SystemError) -> Descriptor {
+        Descriptor(
+            takingOwnership: try systemCall { unsafe openat(number, name, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
+    }
+
+    /// What the kernel knows of the file.
+    ///
+    /// - Returns: the answer of `fstat(2)`.
+    /// - Throws: ``SystemError``.
+    func status() throws(SystemError) -> stat {
+        var status = stat()
+        try systemCall { unsafe fstat(number, &status) }
+        return status
+    }
+
+    /// What the kernel knows of a name in this directory; symbolic links are not followed.
+    ///
+    /// - Parameter name: one component.
+    /// - Returns: the answer of `fstatat(2)`, or nil when there is no such name.
+    /// - Throws: ``SystemError``.
+    func status(of name: String) throws(SystemError) -> stat? {
+        var status = stat()
+        do {
+            try systemCall { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
+            return status
+        } catch {
+            if error.number == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Deletes a name in this directory.
+    ///
+    /// - Parameter name: one component, not a directory.
+    /// - Returns: whether it was there.
+    /// - Throws: ``SystemError``.
+    @discardableResult
+    func unlink(_ name: String) throws(SystemError) -> Bool {
+        do {
+            try systemCall { unsafe unlinkat(number, name, 0) }
+            return true
+        } catch {
+            if error.number == ENOENT { return false }
+            throw error
+        }
+    }
+
+    /// Gives a name in this directory another name, unless that is taken.
+    ///
+    /// Where the file system lacks `RENAME_NOREPLACE` a link and an unlink do the same; a crash between them leaves
+    /// both names on one file, which ``PartPlace`` recognises.
+    ///
+    /// - Parameters:
+    ///   - old: one component.
+    ///   - new: one component.
+    /// - Throws: ``SystemError``, with `EEXIST` when `new` is taken.
+    func rename(_ old: String, to new: String) throws(SystemError) {
+        let status = unsafe csystem_rename_noreplace(number, old, number, new)
+        if status == 0 { return }
+        guard status == EINVAL || status == ENOSYS else { throw SystemError(number: status) }
+        try systemCall { unsafe linkat(number, old, number, new, 0) }
+        try unlink(old)
+    }
+
+    /// Waits until the file's bytes and everything needed to find them are on the disk.
+    ///
+    /// - Throws: ``SystemError``. After one failure the kernel may call the lost pages clean: do not ask again.
+    func sync() throws(SystemError) { try systemCall { fsync(number) } }
+
+    /// Writes all bytes at a place.
+    ///
+    /// - Parameters:
+    ///   - bytes: what to write.
+    ///   - offset: where, in bytes.
+    /// - Throws: ``SystemError``.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+        guard let start = off_t(exactly: offset) else { throw SystemError(number: EFBIG) }
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            done += try systemCall { unsafe pwrite(number, rest.baseAddress, rest.count, start + done) }
+        }
+    }
+
+    /// Reads bytes at a place, as many as there are.
+    ///
+    /// - Parameters:
+    ///   - buffer: where they go.
+    ///   - offset: where they come from, in bytes.
+    /// - Returns: how many were read; fewer than the buffer holds only at the end of the file.
+    /// - Throws: ``SystemError``.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError) -> Int {
+        guard let start = off_t(exactly: offset) else { throw SystemError(number: EFBIG) }
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try systemCall { unsafe pread(number, rest.baseAddress, rest.count, start + done) }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+}
+
+extension stat {
+    /// Whether this is a regular file.
+    var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
+    /// Whether this is a directory.
+    var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
+    /// The length in bytes.
+    var byteCount: UInt64 { UInt64(max(0, st_size)) }
+    /// How many bytes of the disk the file occupies. `st_blocks` counts 512 bytes whatever the file system's blocks are.
+    var allocatedBytes: UInt64 { UInt64(max(0, st_blocks)) * 512 }
+
+    /// Whether two answers are about one file.
+    ///
+    /// - Parameter other: another answer.
+    /// - Returns: whether device and inode agree.
+    func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+extension Descriptor {
+    /// The names in this directory without `.` and `..`, in no order. Names that are not UTF-8 are left out: the store
+    /// never makes such names.
+    ///
+    /// - Returns: the names.
+    /// - Throws: ``SystemError``.
+    func names() throws(SystemError) -> [String] {
+        // A second opening, because a stream takes its descriptor over and moves its position.
+        let copy = try systemCall { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard let stream = unsafe fdopendir(copy) else {
+            let number = errno
+            close(copy)
+            throw SystemError(number: number)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            // Only errno tells the end from a failure.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                if errno != 0 { throw SystemError(number: errno) }
+                return names
+            }
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+                unsafe field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
+                    unsafe String(validatingCString: $0)
+                }
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+    }
+}

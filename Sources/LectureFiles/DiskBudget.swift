@@ -1,0 +1,131 @@
+/// How many filled blocks may wait for the disk, in one file and in the process. It is the back-pressure of the whole
+/// download: a disk that is slower than the network makes the transport's thread wait here, and TCP does the rest.
+package final class DiskBudget: Sendable {
+    /// Names a file to the budget.
+    package struct Account: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    /// How far a file is, as submitters and workers must see it at once and not only in the order of its queue.
+    enum Stage {
+        /// Blocks are taken.
+        case open
+        /// No new blocks; those that wait are written.
+        case closing
+        /// No new blocks; those that wait are dropped.
+        case deleting
+        /// As ``deleting``, because a call failed.
+        case failed
+    }
+
+    private struct File {
+        var waiting = 0
+        var stage = Stage.open
+        var isClosing = false
+    }
+
+    private struct State {
+        var files: [UInt64: File] = [:]
+        var lastNumber: UInt64 = 0
+        var waiting = 0
+        var blocked = 0
+    }
+
+    private let blocksPerFile: Int
+    private let blocks: Int
+    private let state = Monitor(State())
+
+    /// Makes a budget. A process needs one.
+    ///
+    /// - Parameters:
+    ///   - blocksPerFile: how many blocks of one file may wait.
+    ///   - blocks: how many blocks of all files may wait.
+    package init(blocksPerFile: Int = 8, blocks: Int = 48) {
+        self.blocksPerFile = max(1, blocksPerFile)
+        self.blocks = max(1, blocks)
+    }
+
+    /// How many callers wait for the disk now.
+    package var blockedCallers: Int { state.read { $0.blocked } }
+
+    /// How many blocks wait for the disk now.
+    package var waitingBlocks: Int { state.read { $0.waiting } }
+
+    /// Opens an account for a file.
+    ///
+    /// - Returns: its name, to be closed with ``close(_:)``.
+    func open() -> Account {
+        state.change { state in
+            state.lastNumber += 1
+            state.files[state.lastNumber] = File()
+            return Account(number: state.lastNumber)
+        }
+    }
+
+    /// Forgets a file. Its last block has been given back before.
+    func close(_ account: Account) {
+        state.change { $0.files[account.number] = nil }
+    }
+
+    /// Waits until one more block of the file may wait for the disk.
+    ///
+    /// - Parameter account: the file.
+    /// - Returns: false when the file takes no more blocks; then nothing was taken from the budget.
+    func enter(_ account: Account) -> Bool {
+        var counted = false
+        return state.wait { state in
+            guard let file = state.files[account.number], file.stage == .open else {
+                state.blocked -= counted ? 1 : 0
+                return false
+            }
+            guard file.waiting < blocksPerFile, state.waiting < blocks else {
+                state.blocked += counted ? 0 : 1
+                counted = true
+                return nil
+            }
+            state.blocked -= counted ? 1 : 0
+            state.files[account.number]?.waiting += 1
+            state.waiting += 1
+            return true
+        }
+    }
+
+    /// Gives a block's place back.
+    func leave(_ account: Account) {
+        state.change { state in
+            state.files[account.number]?.waiting -= 1
+            state.waiting -= 1
+        }
+    }
+
+    /// How far the file is.
+    func stage(_ account: Account) -> Stage { state.read { $0.files[account.number]?.stage ?? .deleting } }
+
+    /// Notes that a call failed: waiting blocks are dropped, waiting callers are told.
+    ///
+    /// - Parameter account: the file.
+    /// - Returns: whether this is the file's first failure.
+    func fail(_ account: Account) -> Bool {
+        state.change { state in
+            let isFirst = state.files[account.number].map { $0.stage != .failed } ?? false
+            state.files[account.number]?.stage = .failed
+            return isFirst
+        }
+    }
+
+    /// Notes that the file is to be closed: no new blocks are taken.
+    ///
+    /// - Parameters:
+    ///   - account: the file.
+    ///   - deleting: whether waiting blocks are dropped; else they are written.
+    /// - Returns: whether this is the first wish to close it.
+    func beginClosing(_ account: Account, deleting: Bool) -> Bool {
+        state.change { state in
+            guard var file = state.files[account.number], !file.isClosing else { return false }
+            file.isClosing = true
+            if file.stage == .open { file.stage = deleting ? .deleting : .closing }
+            state.files[account.number] = file
+            return true
+        }
+    }
+}

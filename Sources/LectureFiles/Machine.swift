@@ -1,0 +1,56 @@
+import Glibc
+package import LectureModel
+
+/// The clocks of the machine.
+package struct SystemClock: LectureClock {
+    /// Makes a clock.
+    package init() {}
+
+    package func now() -> Timestamp {
+        let time = Self.read(CLOCK_REALTIME)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    package func minuteOfWeek(_ time: Timestamp) -> Int {
+        var seconds = time_t(time.milliseconds / 1000)
+        var local = unsafe tm()
+        unsafe localtime_r(&seconds, &local)
+        // `tm_wday` counts from Sunday.
+        return unsafe Int((local.tm_wday + 6) % 7) * 1440 + Int(local.tm_hour) * 60 + Int(local.tm_min)
+    }
+
+    package func boot() -> BootInstant {
+        let time = Self.read(CLOCK_BOOTTIME)
+        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// Both clocks exist on every Linux this builds for, so the call cannot fail.
+    private static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return time
+    }
+}
+
+/// Random numbers of the kernel.
+package struct SystemRandom: RandomSource {
+    /// Makes a source.
+    package init() {}
+
+    package func next() -> UInt64 { UInt64.random(in: .min ... .max) }
+}
+
+/// What names this run of this machine.
+package enum Machine {
+    /// The kernel's name for the time since the machine started. A process number of another boot says nothing.
+    ///
+    /// - Returns: a UUID as text, or an empty text where `/proc` is not mounted.
+    package static func bootID() -> String {
+        let path = "/proc/sys/kernel/random/boot_id"
+        guard let number = try? systemCall({ unsafe open(path, O_RDONLY | O_CLOEXEC) }) else { return "" }
+        let file = Descriptor(takingOwnership: number)
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = (try? unsafe text.withUnsafeMutableBytes { try unsafe file.read($0, at: 0) }) ?? 0
+        return String(decoding: text.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
+    }
+}

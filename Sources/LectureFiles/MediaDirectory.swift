@@ -1,0 +1,115 @@
+import CSystem
+import Glibc
+import LectureModel
+
+/// The directory `media` of a store, held open, so that a store that is moved or replaced while the program runs stays
+/// the same store.
+final class MediaDirectory: Sendable {
+    /// The path of the store, as it was given; for messages only.
+    let root: String
+    /// `<root>/media`.
+    let descriptor: Descriptor
+    /// Buckets whose entry in `media` is known to be durable.
+    private let durableBuckets = Monitor<Set<String>>([])
+
+    /// Opens the directory and makes it if it is missing, the store's own directory included. New directories have the
+    /// mode 0700.
+    ///
+    /// - Parameter root: the path of the store.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly`` or
+    ///   ``LectureError/Code/storageFull``.
+    init(root: String) throws(LectureError) {
+        self.root = root
+        let store = try StoreRoot.open(root)
+        do {
+            try Self.make(MediaPath.mediaDirectory, in: store)
+            descriptor = try store.open(MediaPath.mediaDirectory, O_RDONLY | O_DIRECTORY)
+        } catch {
+            throw FileIntent.makeDirectory.error(error, "\(root)/\(MediaPath.mediaDirectory)")
+        }
+    }
+
+    /// Makes a directory durably, if it is missing.
+    private static func make(_ name: String, in parent: Descriptor) throws(SystemError) {
+        // Looked for first: `mkdirat` on a read-only file system says EROFS also for a directory that is there.
+        if try parent.status(of: name) != nil { return }
+        do {
+            try systemCall { unsafe mkdirat(parent.number, name, 0o700) }
+        } catch {
+            if error.number != EEXIST { throw error }
+        }
+        try parent.sync()
+    }
+
+    /// Opens a bucket.
+    ///
+    /// - Parameters:
+    ///   - path: a path in the bucket.
+    ///   - creating: whether a missing bucket is made, durably.
+    /// - Returns: the bucket, or nil when it is missing and not to be made.
+    /// - Throws: ``SystemError``.
+    func bucket(of path: MediaPath, creating: Bool) throws(SystemError) -> Descriptor? {
+        if creating, !durableBuckets.read({ $0.contains(path.bucket) }) {
+            try Self.make(path.bucket, in: descriptor)
+            // Also for a bucket that was there: its maker may have died before it synced the entry.
+            try descriptor.sync()
+            durableBuckets.change { _ = $0.insert(path.bucket) }
+        }
+        do {
+            return try descriptor.open(path.bucket, O_RDONLY | O_DIRECTORY)
+        } catch {
+            if error.number == ENOENT, !creating { return nil }
+            throw error
+        }
+    }
+
+    /// How many bytes an unprivileged user may still write to the file system.
+    ///
+    /// - Returns: the free bytes; the largest number where the file system does not count them.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    func freeBytes() throws(LectureError) -> UInt64 {
+        var status = statvfs()
+        try systemCall(.read, root) { unsafe fstatvfs(descriptor.number, &status) }
+        // Some file systems in memory or in user space have no blocks; that is no full disk.
+        if status.f_blocks == 0 { return .max }
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : bytes
+    }
+}
+
+/// The directory of a store.
+enum StoreRoot {
+    /// Opens the directory and makes it and its parents if they are missing, each with the mode 0700.
+    ///
+    /// - Parameter path: absolute, or relative to the working directory. Symbolic links are followed: the user may put
+    ///   a store wherever a link leads.
+    /// - Returns: the open directory.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly``,
+    ///   ``LectureError/Code/storageFull``, or ``LectureError/Code/parameter`` for an empty path or one with a NUL.
+    static func open(_ path: String) throws(LectureError) -> Descriptor {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw LectureError(.parameter, detail: "store directory") }
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        do {
+            return Descriptor(takingOwnership: try systemCall { unsafe Glibc.open(path, flags) })
+        } catch {
+            if error.number != ENOENT { throw FileIntent.makeDirectory.error(error, path) }
+        }
+        try make(path)
+        return Descriptor(takingOwnership: try systemCall(.makeDirectory, path) { unsafe Glibc.open(path, flags) })
+    }
+
+    private static func make(_ path: String) throws(LectureError) {
+        var prefix = path.hasPrefix("/") ? "/" : ""
+        for component in path.split(separator: "/") {
+            prefix += prefix.isEmpty || prefix == "/" ? component : "/" + component
+            do {
+                try systemCall { unsafe mkdir(prefix, 0o700) }
+            } catch {
+                // A read-only or foreign parent that exists is not an error; what matters is the last component, and
+                // opening that says so.
+                let exists = unsafe access(prefix, F_OK) == 0
+                if !exists { throw FileIntent.makeDirectory.error(error, prefix) }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import LectureModel
+
+/// A checked path of a file of the store: `media/<bucket>/<name>`, relative to the store.
+///
+/// Paths come from the store's own rows; this is the second line, so that a damaged or hostile row cannot name a file
+/// outside. Together with `openat` and `O_NOFOLLOW` no component can lead elsewhere.
+struct MediaPath: Hashable, Sendable {
+    /// What a part file's name ends with.
+    static let partSuffix = ".part"
+    /// The directory of the store that holds the media.
+    static let mediaDirectory = "media"
+
+    /// The directory below `media`.
+    let bucket: String
+    /// The final name.
+    let name: String
+    /// Whether the text named the part file. ``name`` is without the suffix all the same.
+    let isPart: Bool
+
+    /// The part file's name.
+    var partName: String { name + Self.partSuffix }
+
+    /// The path of the final file, for messages.
+    var text: String { "\(Self.mediaDirectory)/\(bucket)/\(name)" }
+
+    /// Checks a path.
+    ///
+    /// - Parameter text: `media/<bucket>/<name>`, with or without `.part`.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/nameRefused``.
+    init(_ text: String) throws(LectureError) {
+        let components = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard components.count == 3, components[0] == Self.mediaDirectory,
+            components.dropFirst().allSatisfy(Self.isUsable)
+        else { throw Self.refusal(text) }
+        bucket = components[1]
+        isPart = components[2].hasSuffix(Self.partSuffix)
+        name = isPart ? String(components[2].dropLast(Self.partSuffix.count)) : components[2]
+        guard Self.isUsable(name) else { throw Self.refusal(text) }
+    }
+
+    /// A component that names something in its directory; 250 bytes leave room for the suffix below `NAME_MAX`.
+    private static func isUsable(_ component: String) -> Bool {
+        let isPlain = component.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return isPlain && !component.isEmpty && component != "." && component != ".." && component.utf8.count <= 250
+    }
+
+    private static func refusal(_ text: String) -> LectureError {
+        // Only the beginning: the text may be anything, also very long.
+        LectureError(.nameRefused, detail: String(text.prefix(80)), cause: "due is media/BUCKET/NAME")
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+
+/// A value behind a lock, with a condition to wait on.
+///
+/// Over `pthread_mutex_t`, because ThreadSanitizer does not understand `Synchronization.Mutex` on Linux and because
+/// that has no condition. `@unchecked Sendable`: the value is touched only with the mutex held.
+@safe final class Monitor<Value>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var value: Value
+
+    /// Makes an unlocked monitor.
+    ///
+    /// - Parameter value: the first value.
+    init(_ value: Value) {
+        self.value = value
+        // The C library keeps the addresses, so both live on the heap and never move.
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe pthread_mutex_init(mutex, nil)
+        unsafe pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    /// Reads or changes the value; whoever waits looks again.
+    ///
+    /// - Parameter body: short, and calls nothing that takes this lock.
+    /// - Returns: what `body` answers.
+    func change<Answer>(_ body: (inout Value) -> Answer) -> Answer {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        let answer = body(&value)
+        unsafe pthread_cond_broadcast(condition)
+        return answer
+    }
+
+    /// Reads the value without waking anybody.
+    ///
+    /// - Parameter body: short, and calls nothing that takes this lock.
+    /// - Returns: what `body` answers.
+    func read<Answer>(_ body: (Value) -> Answer) -> Answer {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return body(value)
+    }
+
+    /// Blocks the thread until `body` has an answer. Never to be called on the cooperative pool.
+    ///
+    /// - Parameter body: short; asked once at first and again after every change; nil means wait.
+    /// - Returns: what `body` answers.
+    func wait<Answer>(for body: (inout Value) -> Answer?) -> Answer {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let answer = body(&value) { return answer }
+            unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+}

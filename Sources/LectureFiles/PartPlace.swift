@@ -1,0 +1,161 @@
+import CSystem
+import Glibc
+import LectureModel
+
+/// The two names of one resource in its bucket, and what may be done to them.
+///
+/// ```
+///   (nothing) ──create──▶ NAME.part ──place──▶ NAME
+///                             ▲                 │
+///                             └────take back────┘
+/// ```
+///
+/// What stands under the final name is whole and proven at every instant. So a crash between the rename and the row
+/// that tells of it, and a repair of damaged chunks, both begin with the way back: the file is worked on as `NAME.part`
+/// and placed again. A rename costs nothing; a half-repaired file under a final name could be played.
+struct PartPlace: Sendable {
+    /// The checked path.
+    let path: MediaPath
+    /// The open bucket.
+    let bucket: Descriptor
+
+    /// Makes the part file, or empties one that was left without a proven chunk.
+    ///
+    /// - Returns: the file, open for reading and writing.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
+    func create() throws(LectureError) -> Descriptor {
+        do throws(SystemError) {
+            do {
+                return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
+            } catch {
+                if error.number != EEXIST { throw error }
+            }
+            // Emptied and used again rather than deleted: ext4 searches past recently deleted inodes one by one.
+            let left = try bucket.open(path.partName, O_RDWR | O_NONBLOCK)
+            let status = try left.status()
+            if status.isRegular, status.st_nlink == 1 {
+                try systemCall { ftruncate(left.number, 0) }
+                return left
+            }
+            try bucket.unlink(path.partName)
+            return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
+        } catch {
+            throw FileIntent.makeFile.error(error, path.text)
+        }
+    }
+
+    /// Opens the part file of a resource with proven chunks; takes it back from its final name if it stands there.
+    ///
+    /// - Parameter total: the whole length in bytes, if known.
+    /// - Returns: the file, open for reading and writing.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when neither name exists, when it is not a regular
+    ///   file, or when it is shorter than `total`: then no proven chunk can be relied on.
+    func reopen(total: UInt64?) throws(LectureError) -> Descriptor {
+        let file: Descriptor
+        let status: stat
+        do {
+            try takeBack()
+            file = try bucket.open(path.partName, O_RDWR | O_NONBLOCK)
+            status = try file.status()
+        } catch {
+            if error.number == ENOENT { throw LectureError(.damaged, detail: path.text, cause: "the file is gone") }
+            throw FileIntent.makeFile.error(error, path.text)
+        }
+        guard status.isRegular else { throw LectureError(.damaged, detail: path.text, cause: "not a regular file") }
+        if let total, status.byteCount < total {
+            throw LectureError(
+                .damaged, detail: path.text, cause: "\(status.byteCount) bytes are there, \(total) are due")
+        }
+        return file
+    }
+
+    /// Gives a file under its final name the part file's name, unless there is a part file.
+    private func takeBack() throws(SystemError) {
+        guard let final = try bucket.status(of: path.name) else { return }
+        if let part = try bucket.status(of: path.partName) {
+            // One file with two names: a crash inside `Descriptor.rename` where it has to link and unlink.
+            if part.isSameFile(as: final) { try bucket.unlink(path.name) }
+            return
+        }
+        try bucket.rename(path.name, to: path.partName)
+    }
+
+    /// Reserves the file's space, so that a full disk is met before the first byte and not in the middle.
+    ///
+    /// - Parameters:
+    ///   - file: the open part file.
+    ///   - plan: says the length and how much must stay free.
+    ///   - free: the free bytes of the file system.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/writeFile``.
+    func reserve(_ file: Descriptor, _ plan: PartFilePlan, free: UInt64) throws(LectureError) {
+        let status: stat
+        do { status = try file.status() } catch { throw FileIntent.write.error(error, path.text) }
+        let total = plan.total ?? 0
+        let allocated = min(status.allocatedBytes, total)
+        try Self.check(free: free, needs: total - allocated, reserve: plan.reserveBytes, path.text)
+        if total == 0 { return }
+        guard let length = off_t(exactly: total) else {
+            throw LectureError(.badLength, detail: path.text, cause: "\(total) bytes")
+        }
+        switch csystem_fallocate(file.number, 0, length) {
+        case 0: return
+        case EOPNOTSUPP, ENOSYS:
+            // Without a reservation a full disk is met later, which is a stop reason and no damage.
+            if status.byteCount < total {
+                try systemCall(.write, path.text) { ftruncate(file.number, length) }
+            }
+        case let number: throw FileIntent.write.error(SystemError(number: number), path.text)
+        }
+    }
+
+    /// Holds free space against what is due.
+    ///
+    /// - Parameters:
+    ///   - free: the free bytes of the file system.
+    ///   - needs: how many bytes the file will take.
+    ///   - reserve: how many bytes must stay free beside it.
+    ///   - subject: the path, for the message.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull``.
+    static func check(free: UInt64, needs: UInt64, reserve: UInt64, _ subject: String) throws(LectureError) {
+        let (due, overflow) = needs.addingReportingOverflow(reserve)
+        if overflow || free < due {
+            throw LectureError(
+                .storageFull, detail: subject,
+                cause: "\(needs) bytes are needed and \(reserve) stay reserved, \(free) are free")
+        }
+    }
+
+    /// Gives the file its length and its final name, durably.
+    ///
+    /// - Parameters:
+    ///   - file: the open part file.
+    ///   - total: the whole length in bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the file is shorter, or
+    ///   ``LectureError/Code/writeFile``, also when another file stands under the final name.
+    func place(_ file: Descriptor, total: UInt64) throws(LectureError) {
+        do {
+            let length = try file.status().byteCount
+            if length >= total {
+                if length > total, let end = off_t(exactly: total) { try systemCall { ftruncate(file.number, end) } }
+                try file.sync()
+                try bucket.rename(path.partName, to: path.name)
+                try bucket.sync()
+                return
+            }
+        } catch {
+            throw FileIntent.write.error(error, path.text)
+        }
+        throw LectureError(.damaged, detail: path.text, cause: "fewer than \(total) bytes are there")
+    }
+
+    /// Deletes the part file, durably.
+    ///
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``.
+    func deletePart() throws(LectureError) {
+        do {
+            if try bucket.unlink(path.partName) { try bucket.sync() }
+        } catch {
+            throw FileIntent.write.error(error, path.text)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import LectureModel
+
+/// The SHA-256 of a file that is written in any order.
+///
+/// Whole chunks are taken in the order of the file: from memory when the chunk that comes next is the one in hand, else
+/// from the page cache. At most one chunk is read for each chunk that is written, so that the writer never stops for
+/// long when two ranges meet; what is left at the end is read then. Bytes that are written again where the digest has
+/// passed already make it begin anew, from the disk: what is on the disk counts, not what once was.
+struct PrefixDigest {
+    private let digests: any DigestMaker
+    private var running: any RunningDigest
+    /// How far the digest has come, in bytes from the start.
+    private(set) var hashed: UInt64 = 0
+    /// The ends of whole chunks beyond ``hashed``, by their starts.
+    private var ahead: [UInt64: UInt64] = [:]
+    private var isWaitingForTheEnd = false
+
+    /// Begins at the start of the file.
+    ///
+    /// - Parameter digests: makes the digest.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    init(_ digests: any DigestMaker) throws(LectureError) {
+        self.digests = digests
+        running = try digests.sha256()
+    }
+
+    /// Must be told before bytes are written.
+    ///
+    /// - Parameter offset: where they go.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    mutating func willWrite(at offset: UInt64) throws(LectureError) {
+        if offset < hashed { try beginAnew() }
+    }
+
+    private mutating func beginAnew() throws(LectureError) {
+        running = try digests.sha256()
+        hashed = 0
+        ahead = [:]
+        isWaitingForTheEnd = true
+    }
+
+    /// Must be told when the bytes of a whole chunk are written.
+    ///
+    /// - Parameters:
+    ///   - range: the chunk's place in the file, in bytes.
+    ///   - bytes: the block that was just written.
+    ///   - offset: the block's place in the file, in bytes.
+    ///   - file: where everything else is read from.
+    /// - Throws: ``LectureError``.
+    mutating func didWrite(
+        _ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64, _ file: ReadableFile
+    ) throws(LectureError) {
+        if isWaitingForTheEnd { return }
+        if range.lowerBound == hashed, range.lowerBound >= offset {
+            let piece = unsafe bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)]
+            unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
+            hashed = range.upperBound
+        } else {
+            ahead[range.lowerBound] = range.upperBound
+        }
+        if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
+    }
+
+    /// Reads what is left and answers the digest of the whole.
+    ///
+    /// - Parameters:
+    ///   - total: the whole length in bytes.
+    ///   - file: the file.
+    ///   - goesOn: asked before every step; false ends it.
+    /// - Returns: 32 bytes, or nil when it was ended.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when the file is shorter than `total`.
+    mutating func finish(
+        total: UInt64, _ file: ReadableFile, while goesOn: () -> Bool
+    ) throws(LectureError) -> [UInt8]? {
+        if hashed > total { try beginAnew() }
+        try advance(to: total, file, while: goesOn)
+        guard hashed == total else { return nil }
+        let digest = try running.finish()
+        // Whoever asks twice gets the same again, from the disk.
+        try beginAnew()
+        return digest
+    }
+
+    private mutating func advance(
+        to end: UInt64, _ file: ReadableFile, while goesOn: () -> Bool
+    ) throws(LectureError) {
+        while hashed < end, goesOn() {
+            let length = Int(min(UInt64(ReadableFile.bufferBytes), end - hashed))
+            try unsafe file.read(length, at: hashed) { unsafe running.update($0) }
+            hashed += UInt64(length)
+        }
+    }
+}

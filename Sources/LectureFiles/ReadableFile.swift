@@ -1,0 +1,46 @@
+import LectureModel
+
+/// An open file that is read through one buffer. Used by one thread at a time.
+@safe final class ReadableFile {
+    /// How many bytes fit into the buffer.
+    static let bufferBytes = 1 << 20
+
+    private let descriptor: Descriptor
+    private let subject: String
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    /// Allocates the buffer.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the open file.
+    ///   - subject: its path, for messages.
+    init(_ descriptor: Descriptor, _ subject: String) {
+        self.descriptor = descriptor
+        self.subject = subject
+        unsafe buffer = .allocate(byteCount: Self.bufferBytes, alignment: 4096)
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    /// Reads bytes that must be there.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes, at most ``bufferBytes``.
+    ///   - offset: where, in bytes.
+    ///   - body: gets them; must not keep the pointer.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file ends
+    ///   before.
+    func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
+        let got: Int
+        do {
+            got = try unsafe descriptor.read(room, at: offset)
+        } catch {
+            throw FileIntent.read.error(error, subject)
+        }
+        guard got == count else {
+            throw LectureError(.damaged, detail: subject, cause: "it ends at byte \(offset + UInt64(got))")
+        }
+        unsafe body(UnsafeRawBufferPointer(room))
+    }
+}

@@ -1,0 +1,19 @@
+import Glibc
+package import LectureModel
+
+extension StoreDirectory {
+    package func publish(path text: String, to output: String) throws(LectureError) {
+        let path = try MediaPath(text)
+        let target = try Publication(output: output)
+        let bucket: Descriptor
+        let source: Descriptor
+        do throws(SystemError) {
+            guard let found = try media.bucket(of: path, creating: false) else { throw SystemError(number: ENOENT) }
+            bucket = found
+            source = try found.open(path.name, O_RDONLY)
+        } catch {
+            throw FileIntent.read.error(error, path.text)
+        }
+        try target.receive(source, named: path.name, in: bucket)
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+package import LectureModel
+
+/// The media of a store on the disk: `<root>/media/<bucket>/<name>`, and `<name>.part` while a file is being made.
+/// Directories have the mode 0700, files 0600.
+package final class StoreDirectory: PartFiles {
+    /// How many blocks wait for the disk. Shared by all files.
+    package let budget: DiskBudget
+    let media: MediaDirectory
+    let digests: any DigestMaker
+
+    /// Opens the directory; makes what is missing.
+    ///
+    /// - Parameters:
+    ///   - root: the path of the store.
+    ///   - digests: makes proofs and digests.
+    ///   - budget: bounds what waits for the disk; one per process.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly``,
+    ///   ``LectureError/Code/storageFull`` or ``LectureError/Code/parameter``.
+    package init(
+        root: String, digests: any DigestMaker, budget: DiskBudget = DiskBudget()
+    ) throws(LectureError) {
+        media = try MediaDirectory(root: root)
+        self.digests = digests
+        self.budget = budget
+    }
+
+    package func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
+        DiskPartFile(media: media, digests: digests, budget: budget, receiver: receiver)
+    }
+
+    package func delete(path text: String) throws(LectureError) {
+        let path = try MediaPath(text)
+        do {
+            guard let bucket = try media.bucket(of: path, creating: false) else { return }
+            let part = try bucket.unlink(path.partName)
+            let final = try path.isPart ? false : bucket.unlink(path.name)
+            if part || final { try bucket.sync() }
+        } catch {
+            throw FileIntent.write.error(error, text)
+        }
+    }
+
+    package func look(path text: String) -> (final: UInt64?, part: UInt64?) {
+        guard let path = try? MediaPath(text), let bucket = try? media.bucket(of: path, creating: false) else {
+            return (nil, nil)
+        }
+        func length(_ name: String) -> UInt64? {
+            guard let status = try? bucket.status(of: name), status.isRegular else { return nil }
+            return status.byteCount
+        }
+        return (length(path.name), length(path.partName))
+    }
+
+    package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
+
+    package func listing() throws(LectureError) -> [String] {
+        var paths: [String] = []
+        for bucket in try names(in: media.descriptor, MediaPath.mediaDirectory) {
+            let directory: Descriptor
+            do {
+                directory = try media.descriptor.open(bucket, O_RDONLY | O_DIRECTORY)
+            } catch {
+                // A file, a link, or a bucket that went meanwhile: nothing of ours is below it.
+                if [ENOENT, ENOTDIR, ELOOP].contains(error.number) { continue }
+                throw FileIntent.read.error(error, bucket)
+            }
+            for name in try names(in: directory, bucket) {
+                let status: stat?
+                do { status = try directory.status(of: name) } catch { throw FileIntent.read.error(error, name) }
+                if status?.isRegular == true { paths.append("\(MediaPath.mediaDirectory)/\(bucket)/\(name)") }
+            }
+        }
+        return paths.sorted()
+    }
+
+    private func names(in directory: Descriptor, _ subject: String) throws(LectureError) -> [String] {
+        do {
+            return try directory.names()
+        } catch {
+            throw FileIntent.read.error(error, subject)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import Dispatch
+import LectureDownload
+import LectureFiles
+import LectureModel
+import LectureTransport
+
+/// Everything that moves: the engine with its ports, its timer, and those who wait for it to come to rest.
+///
+/// Made with the first download and not before, so that a list or a question starts no thread and no network.
+///
+/// `@unchecked Sendable`: every method but `wake` must be called on the core queue, which each checks; the timer fires
+/// there as well.
+final class EngineRoom: @unchecked Sendable {
+    let engine: DownloadEngine
+    let index: any DownloadIndex
+    let run: RunID
+    let owner: OwnerID
+    let transport: CurlTransport
+    private let executor: CoreExecutor
+    private let clock: any LectureClock
+    private let hub: EventHub
+    private let locks: OwnerLocks
+    private let timer: any DispatchSourceTimer
+    private var restWaiters: [RestWaiter] = []
+    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isStopped = false
+    private var lastLivenessLook: BootInstant?
+
+    /// Somebody who waits until nothing more will move.
+    private struct RestWaiter {
+        var longestWait: Duration
+        var deadline: BootInstant?
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    init(
+        _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
+        digests: any DigestMaker, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
+    ) throws {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        self.index = index
+        self.executor = executor
+        self.hub = hub
+        self.locks = locks
+        clock = SystemClock()
+        let now = clock.now()
+        owner = try Self.register(configuration, index: index, locks: locks, now: now)
+        run = try index.beginRun(owner: owner, command: configuration.programName, now: now)
+        transport = try CurlTransport(configuration.transport, clock: clock)
+        let waker = Waker()
+        let inbox = EngineInbox { waker.wake() }
+        let ports = DownloadEngine.Ports(
+            index: index, transport: transport, files: files, digests: digests, clock: clock, random: SystemRandom(),
+            offload: DispatchOffload(inbox: inbox),
+            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox))
+        engine = DownloadEngine(
+            ports: ports, settings: try configuration.downloadSettings(), owner: owner, run: run, inbox: inbox)
+        timer = DispatchSource.makeTimerSource(queue: executor.queue)
+        waker.serve(self)
+        timer.setEventHandler { [weak self] in self?.step() }
+        timer.schedule(deadline: .distantFuture)
+        timer.activate()
+    }
+
+    deinit { timer.cancel() }
+
+    /// Makes this program's owner row, holds its byte in the lock file, and dismisses owners that are dead.
+    private static func register(
+        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, now: Timestamp
+    ) throws -> OwnerID {
+        // The row and its lock become visible together: nobody can take a new owner for a dead one.
+        try index.transaction {
+            for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
+            let owner = try index.registerOwner(
+                pid: Int(ProcessIdentity.pid), bootID: Machine.bootID(), command: configuration.programName, now: now)
+            try locks.hold(owner)
+            return owner
+        }
+    }
+
+    // MARK: Steps
+
+    /// Wakes the engine soon. From any thread.
+    func wake() { executor.queue.async { [weak self] in self?.step() } }
+
+    func step() {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        guard !isStopped else { return }
+        dismissDeadOwners()
+        let (notices, next) = engine.step()
+        for notice in notices { tell(notice) }
+        answerRestWaiters()
+        guard !isStopped else { return }
+        if let next {
+            let delay = max(.zero, next - clock.boot())
+            timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(5))
+        } else {
+            timer.schedule(deadline: .distantFuture)
+        }
+    }
+
+    /// What a killed program had leased goes back to the queue, at the latest two seconds after its death.
+    private func dismissDeadOwners() {
+        let boot = clock.boot()
+        if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
+        lastLivenessLook = boot
+        let now = clock.now()
+        try? index.transaction {
+            for other in try index.owners() where other != owner && !locks.isAlive(other) {
+                try index.dismissOwner(other, now: now)
+            }
+        }
+    }
+
+    private func tell(_ notice: EngineNotice) {
+        switch notice {
+        case .changed(let id):
+            guard let content = (try? index.item(id))??.content else { return }
+            hub.send(event(for: content))
+        case .progress(let progress): hub.send(.progress(progress))
+        case .removed(let key): hub.send(.removed(key))
+        case .published(let key, let path, let error):
+            if let error {
+                hub.send(.publishingFailed(key: key, path: path, error: error))
+            } else {
+                hub.send(.published(key: key, path: path))
+            }
+        case .storeTrouble(let error): hub.send(.trouble(error))
+        case .stopped: finishStop()
+        }
+    }
+
+    private func event(for content: Content) -> LectureEvent {
+        switch content.state {
+        case .queued: .queued(content)
+        case .loading, .downloading, .verifying, .removing: .advanced(content)
+        case .completed: .completed(content)
+        case .stopped: .stopped(content)
+        case .failed: .failed(content)
+        }
+    }
+
+    // MARK: Waiting for rest
+
+    /// Waits until nothing of the run will move within `longestWait`, or the deadline has passed.
+    ///
+    /// - Returns: whether it came to rest before the deadline.
+    func rest(longestWait: Duration, deadline: BootInstant?, _ continuation: CheckedContinuation<Bool, Never>) {
+        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, continuation: continuation))
+        wake()
+    }
+
+    private func answerRestWaiters() {
+        guard !restWaiters.isEmpty else { return }
+        let boot = clock.boot()
+        var left: [RestWaiter] = []
+        for waiter in restWaiters {
+            if let deadline = waiter.deadline, boot >= deadline {
+                waiter.continuation.resume(returning: false)
+            } else if isAtRest(longestWait: waiter.longestWait) {
+                waiter.continuation.resume(returning: true)
+            } else {
+                left.append(waiter)
+            }
+        }
+        restWaiters = left
+    }
+
+    /// Whether nothing of the run moves, or will by itself within `longestWait`.
+    ///
+    /// Waiting for a server or for the timetable is waited for; a network that is down, a full disk and a used-up quota
+    /// are not: they are told, and the next run goes on.
+    private func isAtRest(longestWait: Duration) -> Bool {
+        guard engine.activeCount == 0 else { return false }
+        do {
+            let waiting = try index.waiting(run: run, owner: owner)
+            guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
+            guard try index.nextDue(run: run) != nil else { return true }
+            let latest = clock.now() + longestWait
+            return try !index.contents(run, state: .stopped, limit: 100_000).contains { content in
+                switch content.stopReason {
+                case .schedule: true
+                case .serverWait, .dependency: content.nextAttempt.map { $0 <= latest } ?? false
+                case .user, .network, .space, .licenceRefused, .quota, nil: false
+                }
+            }
+        } catch {
+            // A store that cannot be read is told by the engine's own trouble; waiting goes on.
+            return false
+        }
+    }
+
+    // MARK: Stopping
+
+    /// Ends all work cleanly and dismisses the owner.
+    func stop(_ continuation: CheckedContinuation<Void, Never>) {
+        if isStopped { return continuation.resume() }
+        stopWaiters.append(continuation)
+        engine.stop()
+        wake()
+    }
+
+    private func finishStop() {
+        guard !isStopped else { return }
+        isStopped = true
+        timer.cancel()
+        try? index.dismissOwner(owner, now: clock.now())
+        locks.release(owner)
+        for waiter in restWaiters { waiter.continuation.resume(returning: false) }
+        Task { [transport, stopWaiters] in
+            await transport.shutdown()
+            for waiter in stopWaiters { waiter.resume() }
+        }
+        restWaiters = []
+        stopWaiters = []
+    }
+}
+
+/// Breaks the circle between the engine's inbox, which needs somebody to wake, and the room, which needs the engine.
+private final class Waker: Sendable {
+    private struct Place {
+        weak var room: EngineRoom?
+    }
+
+    private let place = Guarded(Place())
+
+    func serve(_ room: EngineRoom) { place.withLock { $0.room = room } }
+
+    func wake() { place.withLock { $0.room }?.wake() }
+}
+
+/// Runs blocking work on Dispatch's own threads.
+struct DispatchOffload: WorkOffload {
+    let inbox: EngineInbox
+    private let queue = DispatchQueue(label: "lecturekit.offload", qos: .utility, attributes: .concurrent)
+
+    init(inbox: EngineInbox) { self.inbox = inbox }
+
+    func run(_ work: @escaping @Sendable () -> EngineEvent) {
+        queue.async { [inbox] in inbox.post(work()) }
+    }
+}
+
+/// Asks the application's closure for new URLs.
+struct ClosureResolver: URLResolver {
+    let resolve: LectureConfiguration.URLResolver?
+    let inbox: EngineInbox
+
+    var isPresent: Bool { resolve != nil }
+
+    func resolve(_ content: ContentID, key: ContentKey, sourceURL: String) {
+        guard let resolve else { return }
+        Task { [inbox] in
+            do {
+                let urls = try await resolve(key, sourceURL)
+                inbox.post(.resolved(content, urls: urls, nil))
+            } catch {
+                let reason = error as? LectureError ?? LectureError(.status(403), cause: "the resolver failed")
+                inbox.post(.resolved(content, urls: [], reason))
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import LectureDownload
+import LectureModel
+import LectureTransport
+
+/// From the public configuration to the parts' own.
+extension LectureConfiguration {
+    /// The engine's settings.
+    ///
+    /// - Returns: the settings.
+    /// - Throws: ``LectureError`` with the code `parameter` for a value that cannot be used.
+    func downloadSettings() throws -> DownloadSettings {
+        var settings = DownloadSettings()
+        settings.jobs = try Self.check(jobs, in: 1...256, "jobs")
+        settings.connections = try connections.map { try Self.check($0, in: 1...64, "connections") }
+        settings.maxAttempts = try Self.check(maxAttempts, in: 1...1000, "attempts")
+        settings.rateLimit = try rateLimit.map { try Self.check($0, in: 1...Int.max, "rate limit") }
+        settings.timetable = try timetable.map { text throws(LectureError) in try Timetable(text) }
+        settings.stallTimeout = stallTimeout
+        settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")
+        settings.quotaBytes = try quotaBytes.map { UInt64(try Self.check(Int($0), in: 0...Int.max, "quota")) }
+        settings.reserveBytes = UInt64(try Self.check(Int(reserveBytes), in: 0...Int.max, "reserve"))
+        return settings
+    }
+
+    /// The transport's settings.
+    var transport: TransportConfiguration {
+        var transport = TransportConfiguration()
+        transport.caFile = caFile
+        transport.proxy = proxy
+        transport.maxHostConnections = connectionsPerHost
+        transport.maxTotalConnections = max(64, connectionsPerHost * 4)
+        transport.userAgent = "lecturekit/\(LectureKitVersion.number)"
+        return transport
+    }
+
+    private static func check(_ value: Int, in range: ClosedRange<Int>, _ name: String) throws -> Int {
+        guard range.contains(value) else {
+            throw LectureError(.parameter, detail: name, cause: "from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+}
+
+/// The version of the library.
+public enum LectureKitVersion {
+    /// Semantic versioning 2.0.0.
+    public static let number = "0.1.0"
+}
+
+/// Paths that outlive a change of the working directory.
+enum AbsolutePath {
+    /// Makes a path absolute, without looking at the disk.
+    ///
+    /// - Parameter path: absolute, or relative to the working directory.
+    /// - Returns: an absolute path.
+    /// - Throws: ``LectureError`` with the code `outputRefused` for an empty path or one with a NUL.
+    static func resolve(_ path: String) throws -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw LectureError(.outputRefused, detail: path) }
+        if path.hasPrefix("/") { return path }
+        guard let directory = unsafe getcwd(nil, 0) else { throw LectureError(.outputRefused, detail: path) }
+        defer { unsafe free(directory) }
+        return unsafe "\(String(cString: directory))/\(path)"
+    }
+}
+
+/// This process.
+enum ProcessIdentity {
+    static var pid: Int32 { getpid() }
+}
+
+extension LectureError.Code {
+    /// Whether the error is about one wish alone, so that the others of a list go on.
+    var isRefusedInput: Bool {
+        [.urlScheme, .urlInvalid, .headerInvalid, .nameRefused, .outputRefused, .parameter].contains(self)
+    }
+}

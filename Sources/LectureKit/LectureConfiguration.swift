@@ -1,0 +1,41 @@
+public import LectureModel
+
+/// How a ``LectureManager`` works. Every member has a default that suits one machine on a shared network.
+public struct LectureConfiguration: Sendable {
+    /// Answers new URLs of a content whose URL is over (401, 403, 404, 410). Proven bytes stay.
+    public typealias URLResolver = @Sendable (_ key: ContentKey, _ sourceURL: String) async throws -> [String]
+
+    /// The directory of the store; made when it is missing.
+    public var storeDirectory: String
+    /// Contents at once.
+    public var jobs = 4
+    /// Connections for one file; nil opens more only when they help.
+    public var connections: Int?
+    /// Bytes a second of all downloads together; nil for no bound.
+    public var rateLimit: Int?
+    /// When downloads may run and how fast, for example `02:00-06:00=full, else=2M`; nil for always.
+    public var timetable: String?
+    /// Attempts without gaining a byte before a content is given up.
+    public var maxAttempts = 5
+    /// How long without a byte is too long.
+    public var stallTimeout: Duration = .seconds(30)
+    /// Connections to one server.
+    public var connectionsPerHost = 16
+    /// Bytes that all contents together may take; nil for no bound.
+    public var quotaBytes: Int64?
+    /// Bytes that stay free on the disk.
+    public var reserveBytes: Int64 = 157_286_400
+    /// A PEM file with roots that are trusted beside the system's.
+    public var caFile: String?
+    /// A proxy's URL; nil reads the environment.
+    public var proxy: String?
+    /// Asked for new URLs when those of a content are over; nil asks nobody (a gateway is always asked).
+    public var resolver: URLResolver?
+    /// Names this program among those that share the store.
+    public var programName = "library"
+
+    /// Makes a configuration.
+    ///
+    /// - Parameter storeDirectory: the directory of the store; made when it is missing.
+    public init(storeDirectory: String) { self.storeDirectory = storeDirectory }
+}

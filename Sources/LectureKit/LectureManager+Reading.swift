@@ -1,0 +1,155 @@
+import Dispatch
+import LectureDownload
+import LectureFiles
+public import LectureModel
+
+/// Reading finished media back, and checking that it is what was fetched.
+extension LectureManager {
+    /// Reads media; every chunk is held against its proof before one of its bytes is handed out.
+    ///
+    /// - Parameters:
+    ///   - key: a complete content.
+    ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
+    ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`; and what `receive` throws.
+    public nonisolated func read(
+        _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        let media = try await placedMedia(key)
+        let total = Int64(clamping: media.total ?? 0)
+        let wanted = (range ?? 0..<total).clamped(to: 0..<total)
+        guard !wanted.isEmpty else { return }
+        let chunkBytes = Int64(media.chunkBytes)
+        for proof in try await proofs(media) {
+            let start = Int64(proof.index) * chunkBytes
+            let part = (start..<min(total, start + chunkBytes)).clamped(to: wanted)
+            if part.isEmpty { continue }
+            let chunk = try await readChunk(media, proof)
+            guard let chunk else { throw LectureError(.damaged, detail: key.text) }
+            try receive(Array(chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
+        }
+    }
+
+    private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.chunks(media.id) }
+
+    private nonisolated func readChunk(_ media: ResourceRecord, _ proof: WrittenChunk) async throws -> [UInt8]? {
+        let files = files
+        return try await onDiskThread {
+            try files.read(
+                path: media.path, resource: media.id, total: media.total ?? 0, chunkBytes: media.chunkBytes,
+                proof: proof)
+        }
+    }
+
+    /// Re-reads a complete content and compares every chunk with its proof.
+    ///
+    /// - Parameters:
+    ///   - key: a complete content.
+    ///   - options: how much to read, how fast, and whether to repair.
+    /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
+    ///   fetched again; ``untilRest(longestWait:deadline:)`` waits for them.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`.
+    public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
+        guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+        guard item.content.state == .completed else { throw LectureError(.notComplete, detail: key.text) }
+        var report = VerifyReport(key: key)
+        for resource in try queries.resources(key) where resource.state == .placed {
+            let chunks = options.sample(try index.chunks(resource.id), random: SystemRandom())
+            let files = files
+            let pace = Pace(bytesPerSecond: options.bytesPerSecond)
+            let damaged: [Int] = try await onDiskThread {
+                guard files.look(path: resource.path).final != nil else { return chunks.map(\.index) }
+                return try files.verify(
+                    path: resource.path, resource: resource.id, total: resource.total ?? 0,
+                    chunkBytes: resource.chunkBytes, proofs: chunks, pace: { pace.took($0) })
+            }
+            report.chunks += chunks.count
+            report.damaged += damaged.map { VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0) }
+            if options.repairs, !damaged.isEmpty { try queueRepair(item.id, resource, damaged: damaged) }
+        }
+        report.isRepairQueued = options.repairs && !report.damaged.isEmpty
+        return report
+    }
+
+    /// Takes damaged chunks out and lets the engine fetch just those again.
+    private func queueRepair(_ id: ContentID, _ resource: ResourceRecord, damaged: [Int]) throws {
+        let room = try openRoom()
+        let now = clock.now()
+        try index.transaction {
+            guard let claimed = try index.claim(content: id, owner: room.owner, now: now) else {
+                throw LectureError(.alreadyDownloading, detail: resource.path)
+            }
+            let total = resource.total ?? 0
+            let bytes = damaged.reduce(UInt64(0)) { sum, chunk in
+                let start = UInt64(chunk) * resource.chunkBytes
+                return sum + (start < total ? min(resource.chunkBytes, total - start) : 0)
+            }
+            try index.unprove(claimed.lease, resource.id, chunks: damaged, bytes: bytes)
+            try index.reopenVersion(claimed.lease, resource.version, now: now)
+            try index.release(claimed.lease)
+            try index.join(room.run, content: id)
+        }
+        room.engine.poke()
+        room.wake()
+    }
+
+    /// Runs blocking work on a thread that may block.
+    nonisolated func onDiskThread<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { continuation.resume(with: Swift.Result { try work() }) }
+        }
+    }
+}
+
+/// How a content is verified.
+public struct VerifyOptions: Sendable, Hashable {
+    /// Whether damaged chunks are fetched again.
+    public var repairs = false
+    /// How many percent of the chunks are read, chosen at random; 100 reads all.
+    public var samplePercent = 100.0
+    /// Bytes a second that are read at most; nil for no bound.
+    public var bytesPerSecond: Int?
+
+    /// Reads everything, as fast as it can, and repairs nothing.
+    public init() {}
+
+    func sample(_ chunks: [WrittenChunk], random: some RandomSource) -> [WrittenChunk] {
+        guard samplePercent < 100 else { return chunks }
+        return chunks.filter { _ in Double(random.next() >> 11) / Double(1 << 53) * 100 < samplePercent }
+    }
+}
+
+/// What a verification found.
+public struct VerifyReport: Sendable {
+    /// A chunk whose bytes are not those that were fetched.
+    public struct Damage: Sendable, Hashable {
+        /// What the resource is to the content.
+        public let role: ResourceRole
+        /// The first damaged byte may lie from here on.
+        public let firstByte: Int64
+        /// How many bytes the chunk has.
+        public let byteCount: Int64
+        /// The number of the chunk.
+        public let chunk: Int
+
+        init(role: ResourceRole, resource: ResourceRecord, chunk: Int) {
+            self.role = role
+            self.chunk = chunk
+            firstByte = Int64(chunk) * Int64(resource.chunkBytes)
+            byteCount = max(0, min(Int64(resource.chunkBytes), Int64(resource.total ?? 0) - firstByte))
+        }
+    }
+
+    /// The content.
+    public let key: ContentKey
+    /// How many chunks were read.
+    public var chunks = 0
+    /// The damaged ones, in order.
+    public var damaged: [Damage] = []
+    /// Whether they are queued to be fetched again.
+    public var isRepairQueued = false
+
+    init(key: ContentKey) { self.key = key }
+}

@@ -1,0 +1,242 @@
+import LectureCrypto
+import LectureDownload
+import LectureFiles
+public import LectureModel
+import LectureStore
+import LectureTransport
+
+/// The door of the library: keeps lectures usable without a network.
+///
+/// One manager works on one store. Several processes may each have a manager on the same store at the same time: no
+/// content is fetched twice, and what a killed process had in work is taken up by the others.
+///
+/// ```swift
+/// let manager = try LectureManager(LectureConfiguration(storeDirectory: "/var/lib/lectures"))
+/// let events = manager.events
+/// var wish = DownloadRequest(url: "https://media.example/algebra/lecture-01.mp4")
+/// wish.title = "Algebra 1"
+/// let key = try await manager.download(wish)
+/// for await event in events {
+///     switch event {
+///     case .progress(let progress): print(progress.key, progress.percent, "%")
+///     case .completed(let content): print("complete:", content.title)
+///     case .failed(let content): print(content.error?.message ?? "failed")
+///     default: break
+///     }
+/// }
+/// await manager.close()
+/// ```
+///
+/// ## Topics
+/// ### Fetching
+/// - ``load(_:)``
+/// - ``download(_:)-(DownloadRequest)``
+/// - ``download(_:)-(ContentKey)``
+/// - ``enqueue(_:)``
+/// - ``downloadUnfinished()``
+/// - ``untilRest(longestWait:deadline:)``
+/// ### Steering
+/// - ``pause(_:)``
+/// - ``resume(_:)``
+/// - ``cancel(_:)``
+/// - ``remove(_:)``
+/// ### Asking
+/// - ``events``
+/// - ``contents(_:sort:page:)``
+/// - ``content(_:)``
+/// - ``why(_:)``
+public actor LectureManager {
+    let executor: CoreExecutor
+    let configuration: LectureConfiguration
+    let location: StoreLocation
+    let hub = EventHub()
+    let clock: any LectureClock = SystemClock()
+    /// The writer; opened with the manager.
+    let index: any DownloadIndex
+    /// The reader, on a connection of its own.
+    let queries: any ContentQueries
+    let digests: OpenSSLDigests
+    let files: any PartFiles
+    let locks: OwnerLocks
+    var room: EngineRoom?
+    var isClosed = false
+
+    /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// Opens the store; makes it when there is none, migrates one that an older version made.
+    ///
+    /// - Parameter configuration: where the store lies and how to work.
+    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`,
+    ///   `createDirectory`, `openStore`; a refused file is unchanged.
+    public init(_ configuration: LectureConfiguration) throws {
+        self.configuration = configuration
+        // A value that cannot be used is told before anything is made.
+        _ = try configuration.downloadSettings()
+        let executor = CoreExecutor()
+        self.executor = executor
+        location = StoreLocation(directory: configuration.storeDirectory)
+        let writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        index = writer
+        queries = try SQLiteContentQueries(opening: location)
+        let directory = try location.make()
+        digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)
+        files = try StoreDirectory(root: directory, digests: digests)
+        locks = try OwnerLocks(root: directory)
+    }
+
+    // MARK: Fetching
+
+    /// Asks the source what it is and registers it, without fetching it.
+    ///
+    /// - Parameter url: a media file or a gateway link, http or https.
+    /// - Returns: the content; the same source again gives the same content.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
+    ///   `descriptorUnreadable`, `licenceUnsupported`, `playlistUnsupported`.
+    public func load(_ url: String) async throws -> Content {
+        let room = try openRoom()
+        let wish = DownloadRequest(url: url)
+        let (id, key, _) = try register(wish)
+        let loaded = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
+        return try store(loaded, id: id, key: key, wish: wish, room: room)
+    }
+
+    /// Registers a wish and begins to fetch it.
+    ///
+    /// - Parameter request: the wish.
+    /// - Returns: the identity of the content.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `headerInvalid`, `outputRefused`.
+    @discardableResult
+    public func download(_ request: DownloadRequest) throws -> ContentKey {
+        try enqueue([request])[0].get().key
+    }
+
+    /// Fetches a content that is known.
+    ///
+    /// - Parameter key: its identity.
+    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being fetched,
+    ///   `alreadyDownloaded` when it is complete.
+    public func download(_ key: ContentKey) throws {
+        guard let item = try index.item(key) else { throw LectureError(.notLoaded, detail: key.text) }
+        switch item.content.state {
+        case .completed: throw LectureError(.alreadyDownloaded, detail: key.text)
+        case .loading, .downloading, .verifying: throw LectureError(.alreadyDownloading, detail: key.text)
+        case .queued, .stopped, .failed, .removing: break
+        }
+        let room = try openRoom()
+        try index.transaction {
+            _ = try index.setDesire(key, .fetch, now: clock.now())
+            try index.join(room.run, content: item.id)
+        }
+        room.engine.poke()
+        room.wake()
+    }
+
+    /// Registers many wishes in one transaction and begins to fetch them.
+    ///
+    /// - Parameter requests: the wishes; their order is the order of the queue.
+    /// - Returns: for each wish, in order, what became of it, or why it was refused; the others go on.
+    /// - Throws: ``LectureError`` when the store cannot be written; then none is registered.
+    public func enqueue(_ requests: [DownloadRequest]) throws -> [Result<Enqueued, LectureError>] {
+        let room = try openRoom()
+        var results: [Result<Enqueued, LectureError>] = []
+        results.reserveCapacity(requests.count)
+        try index.transaction {
+            for request in requests { results.append(try enqueue(request, in: room)) }
+        }
+        room.engine.poke()
+        room.wake()
+        return results
+    }
+
+    private func enqueue(_ request: DownloadRequest, in room: EngineRoom) throws -> Result<Enqueued, LectureError> {
+        do {
+            let (id, key, outcome) = try register(request)
+            try index.join(room.run, content: id)
+            if outcome == .alreadyComplete { try room.engine.publish(id) }
+            return .success(Enqueued(key: key, outcome: outcome))
+        } catch let error as LectureError where error.code.isRefusedInput {
+            return .failure(error)
+        }
+    }
+
+    /// Goes on with everything in the store that is not complete, not paused and not cancelled.
+    ///
+    /// - Returns: how many contents that are.
+    /// - Throws: ``LectureError`` when the store cannot be written.
+    @discardableResult
+    public func downloadUnfinished() throws -> Int {
+        let room = try openRoom()
+        let count = try index.transaction { try index.joinUnfinished(room.run) }
+        room.engine.poke()
+        room.wake()
+        return count
+    }
+
+    /// Waits until everything this manager was asked for is complete or has a final reason.
+    ///
+    /// A server that asks to wait and a timetable are waited for; a network that is down, a full disk and a used-up
+    /// quota are final for this call.
+    ///
+    /// - Parameters:
+    ///   - longestWait: a server that asks to wait longer than this is not waited for.
+    ///   - deadline: give up after this time; nil never gives up.
+    /// - Returns: whether everything came to rest before the deadline.
+    @discardableResult
+    public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async -> Bool {
+        guard let room else { return true }
+        let end = deadline.map { clock.boot() + $0 }
+        return await withCheckedContinuation { room.rest(longestWait: longestWait, deadline: end, $0) }
+    }
+
+    // MARK: Events and end
+
+    /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.
+    public nonisolated var events: AsyncStream<LectureEvent> { hub.stream() }
+
+    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners end.
+    /// The manager must not be used afterwards. Calling it again does nothing.
+    public func close() async {
+        isClosed = true
+        if let room {
+            await withCheckedContinuation { room.stop($0) }
+            self.room = nil
+        }
+        hub.finish()
+    }
+
+    /// The part of the manager that moves; made when first needed.
+    func openRoom() throws -> EngineRoom {
+        if isClosed { throw LectureError(.closing) }
+        if let room { return room }
+        let made = try EngineRoom(
+            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub, locks: locks)
+        room = made
+        made.wake()
+        return made
+    }
+
+    /// Registers one wish; within a transaction when the caller has one.
+    func register(_ wish: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+        var wish = wish
+        wish.url = try CurlURL.normalise(wish.url)
+        wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
+        for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
+        if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
+        let parts = try URLParts(wish.url)
+        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
+        // The key's hexadecimal part is the beginning of the same digest.
+        let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
+        return try index.enqueue(
+            wish, derivedKey: ContentKey(derived), identity: identity, isGateway: ContentKeys.isGatewayLink(parts),
+            now: clock.now())
+    }
+}
+
+/// A wish that was registered.
+public struct Enqueued: Sendable, Hashable {
+    /// The identity of the content.
+    public let key: ContentKey
+    /// What became of the wish.
+    public let outcome: EnqueueOutcome
+}

@@ -1,0 +1,142 @@
+import LectureDownload
+import LectureModel
+import LectureTransport
+
+/// Asks a source what it is, without keeping a byte of media.
+struct SourceProbe {
+    /// What a source is.
+    enum Answer: Sendable {
+        /// A gateway that describes the content.
+        case descriptor([UInt8])
+        /// The media itself.
+        case media(BodyPlan)
+    }
+
+    /// What one exchange brought.
+    private struct Exchange: Sendable {
+        var verdict: ResponseVerdict?
+        var outcome: TransferOutcome
+        var document: [UInt8]
+    }
+
+    let room: EngineRoom
+    let clock: any LectureClock
+    let configuration: LectureConfiguration
+
+    /// Asks, following redirects.
+    func ask(_ text: String) async throws -> Answer {
+        var url = try CurlURL.normalise(text)
+        var fields = HeaderFields()
+        fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
+        let first = (fields: fields, origin: try Origin(url: url))
+        var hops = 0
+        while true {
+            let exchange = await get(url, fields)
+            let host = try Origin(url: url).host
+            switch exchange.verdict {
+            case .body(let plan), .noRanges(let plan), .empty(let plan): return .media(plan)
+            case .descriptor where exchange.outcome.end == .complete: return .descriptor(exchange.document)
+            case .redirect(let target):
+                hops += 1
+                let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
+                fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
+                url = target
+            case .descriptor: throw LectureError(.descriptorUnreadable, detail: host)
+            case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
+            case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)
+            case .changed, .rangeBeyondEnd: throw LectureError(.lengthChanged, detail: host)
+            case nil:
+                guard case .failed(let curl, let detail) = exchange.outcome.end else { throw LectureError(.closing) }
+                throw LectureError(.transfer(curl), detail: host, cause: detail)
+            }
+        }
+    }
+
+    private func get(_ url: String, _ fields: HeaderFields) async -> Exchange {
+        await withCheckedContinuation { continuation in
+            let sink = ProbeSink { continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2)) }
+            // Numbers of the engine begin at 1 and count up; these count down from the other end.
+            var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
+            request.headers = fields
+            request.stallTimeout = configuration.stallTimeout
+            room.transport.start(request)
+        }
+    }
+}
+
+/// Takes a header, and the body only when it is a descriptor.
+///
+/// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does.
+private final class ProbeSink: TransferSink, @unchecked Sendable {
+    private static let ids = Guarded(UInt64.max)
+    private var verdict: ResponseVerdict?
+    private var document: [UInt8] = []
+    private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+
+    init(done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void) { self.done = done }
+
+    static func nextID() -> TransferID {
+        TransferID(
+            ids.withLock { id in
+                id -= 1
+                return id
+            })
+    }
+
+    func headReceived(_ head: ResponseHead) -> Bool {
+        let judged = ResponseJudge.judge(head, asked: Expectation(isFirstContact: true))
+        verdict = judged
+        if case .descriptor = judged { return true }
+        return false
+    }
+
+    func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard document.count + bytes.count <= RangeSink.documentLimit else { return false }
+        unsafe document.append(contentsOf: bytes)
+        return true
+    }
+
+    func transferEnded(_ outcome: TransferOutcome) { done(verdict, outcome, document) }
+}
+
+extension LectureManager {
+    /// Stores what a probe brought.
+    func store(
+        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, wish: DownloadRequest, room: EngineRoom
+    ) throws -> Content {
+        let now = clock.now()
+        let final: ContentKey = try index.transaction {
+            guard let item = try index.claim(content: id, owner: room.owner, now: now) else { return key }
+            if item.currentVersion != nil {
+                try index.release(item.lease)
+                return key
+            }
+            let known = try keep(answer, item, now: now)
+            if let other = known {
+                try index.merge(item.lease, into: other)
+                return try index.item(other)?.content.key ?? key
+            }
+            try index.release(item.lease)
+            return try index.item(id)?.content.key ?? key
+        }
+        guard let content = try index.item(final)?.content else { throw LectureError(.unknownContent, detail: final.text) }
+        return content
+    }
+
+    /// Stores facts and resources; answers the content that is meant when it is another.
+    private func keep(_ answer: SourceProbe.Answer, _ item: ItemRecord, now: Timestamp) throws -> ContentID? {
+        let wishes: [ResourceWish]
+        switch answer {
+        case .descriptor(let document):
+            let descriptor = try ContentDescriptor(document)
+            if let code = descriptor.refusal { throw LectureError(code) }
+            if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
+            wishes = descriptor.wishes(expecting: item)
+        case .media:
+            if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }
+            wishes = [item.directWish]
+        }
+        if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, wishes: wishes, now: now) }
+        return nil
+    }
+}

@@ -1,0 +1,250 @@
+import CSQLite
+import LectureModel
+
+/// One connection to one SQLite database.
+///
+/// Confined to its owner: it is opened with `SQLITE_OPEN_NOMUTEX` and is not `Sendable`, so the compiler keeps it on the
+/// actor or thread that holds it. Only its ``interrupter`` may be used from elsewhere.
+///
+/// `@safe`: the handle is closed only in `deinit`, after all statements, which are lent only inside methods of this
+/// object.
+@safe package final class Connection {
+    /// What a connection may do.
+    package enum Access: Sendable {
+        /// Reads; another connection may write.
+        case readOnly
+        /// Reads a file that nobody changes meanwhile, without locks and without making files beside it.
+        case immutable
+        /// Reads and writes a file that is there.
+        case readWrite
+        /// Reads and writes, and makes the file when it is missing.
+        case create
+    }
+
+    /// The path it was opened with.
+    package let path: String
+    /// Ends a running statement from another thread.
+    package let interrupter: Interrupter
+    private let handle: OpaquePointer
+    private var cache = StatementCache(capacity: 96)
+
+    /// Opens a database.
+    ///
+    /// Symbolic links are refused in every part of the path (`SQLITE_OPEN_NOFOLLOW`); resolve the directory before.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - access: what the connection may do.
+    ///   - busyTimeout: how long a statement waits for another process before it fails with `storeBusy`.
+    /// - Throws: ``LectureError``; a file that is no database is noticed by the first statement.
+    package init(path: String, access: Access, busyTimeout: Duration = .seconds(10)) throws {
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
+        var name = path
+        switch access {
+        case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .immutable:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = "file:\(Self.percentEncoded(path))?immutable=1"
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        }
+        var opened: OpaquePointer?
+        let result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        guard let handle = unsafe opened else {
+            throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory").lectureError(detail: path)
+        }
+        guard result == SQLITE_OK else {
+            let message = unsafe String(cString: sqlite3_errmsg(handle))
+            unsafe sqlite3_close_v2(handle)
+            throw SQLiteError(code: result, message: message).lectureError(detail: path)
+        }
+        unsafe sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
+        self.path = path
+        unsafe self.handle = unsafe handle
+        interrupter = unsafe Interrupter(borrowing: handle)
+    }
+
+    deinit {
+        interrupter.forget()
+        cache.removeAll()
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement that answers no rows.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement; kept prepared.
+    ///   - values: for its parameters, in order.
+    /// - Returns: how many rows an INSERT, UPDATE or DELETE changed.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func execute<each Value: SQLiteBindable>(_ sql: String, _ values: repeat each Value) throws -> Int {
+        try execute(sql, values: Self.list(repeat each values))
+    }
+
+    /// Runs one statement that answers no rows, with values whose number is known only at run time.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement; kept prepared.
+    ///   - values: for its parameters, in order.
+    /// - Returns: how many rows an INSERT, UPDATE or DELETE changed.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func execute(_ sql: String, values: [SQLiteValue]) throws -> Int {
+        try lend(sql, values) { statement in
+            while try advance(statement) {}
+            return unsafe Int(sqlite3_changes64(handle))
+        }
+    }
+
+    /// Reads all rows of a query.
+    ///
+    /// - Parameters:
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: makes a value of a row.
+    /// - Returns: the values, in the query's order.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    package func query<each Value: SQLiteBindable, Result>(
+        _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result
+    ) throws -> [Result] {
+        try query(sql, values: Self.list(repeat each values), read: read)
+    }
+
+    /// Reads all rows of a query with values whose number is known only at run time.
+    ///
+    /// - Parameters:
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: makes a value of a row.
+    /// - Returns: the values, in the query's order.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    package func query<Result>(
+        _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Result
+    ) throws -> [Result] {
+        try lend(sql, values) { statement in
+            var results: [Result] = []
+            while try advance(statement) { results.append(try read(statement.row)) }
+            return results
+        }
+    }
+
+    /// Reads the first row of a query.
+    ///
+    /// - Parameters:
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: makes a value of a row.
+    /// - Returns: nil when the query answers no row.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    package func first<each Value: SQLiteBindable, Result>(
+        _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result
+    ) throws -> Result? {
+        try first(sql, values: Self.list(repeat each values), read: read)
+    }
+
+    /// Reads the first row of a query with values whose number is known only at run time.
+    ///
+    /// - Parameters:
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: makes a value of a row.
+    /// - Returns: nil when the query answers no row.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    package func first<Result>(
+        _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Result
+    ) throws -> Result? {
+        try lend(sql, values) { statement in
+            try advance(statement) ? try read(statement.row) : nil
+        }
+    }
+
+    /// Runs several statements separated by semicolons; nothing is bound, nothing is kept prepared.
+    ///
+    /// - Parameter sql: statements without parameters.
+    /// - Throws: ``LectureError`` of the first that fails.
+    package func run(script sql: String) throws {
+        guard unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
+    }
+
+    /// The row number that the last INSERT made.
+    package var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// Whether a transaction is open.
+    package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// Whether SQLite could open the file only for reading.
+    package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// How many prepared statements wait for their next use.
+    package var idleStatementCount: Int { cache.count }
+
+    /// The version of the SQLite library, for example `3.40.1`.
+    package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
+    // MARK: Inside this module
+
+    /// Lends the handle to a function of this module.
+    ///
+    /// - Parameter body: must not keep the handle.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result { try unsafe body(handle) }
+
+    /// The error SQLite reports now.
+    func failure() -> LectureError {
+        let code = unsafe sqlite3_extended_errcode(handle)
+        let message = unsafe String(cString: sqlite3_errmsg(handle))
+        return SQLiteError(code: code, message: message).lectureError()
+    }
+
+    private func lend<Result>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
+    ) throws -> Result {
+        let statement = try cache.take(sql) ?? prepare(sql)
+        defer { cache.put(statement) }
+        guard statement.parameterCount == Int32(values.count) else {
+            throw LectureError(.bug, detail: "\(values.count) values for \(statement.parameterCount) parameters")
+        }
+        for (place, value) in values.enumerated() {
+            guard statement.bind(value, at: Int32(place + 1)) == SQLITE_OK else { throw failure() }
+        }
+        return try body(statement)
+    }
+
+    private func advance(_ statement: Statement) throws -> Bool {
+        switch statement.step() {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw failure()
+        }
+    }
+
+    private func prepare(_ sql: String) throws -> Statement {
+        var statement: OpaquePointer?
+        let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+        guard unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil) == SQLITE_OK else { throw failure() }
+        guard let prepared = unsafe statement else { throw LectureError(.bug, detail: "an empty statement") }
+        return unsafe Statement(takingOwnership: prepared, sql: sql)
+    }
+
+    private static func list<each Value: SQLiteBindable>(_ values: repeat each Value) -> [SQLiteValue] {
+        var list: [SQLiteValue] = []
+        for value in repeat each values { list.append(value.sqliteValue) }
+        return list
+    }
+
+    /// Escapes what means something in a URI file name (https://www.sqlite.org/uri.html).
+    private static func percentEncoded(_ path: String) -> String {
+        path.reduce(into: "") { text, character in
+            switch character {
+            case "%": text += "%25"
+            case "?": text += "%3f"
+            case "#": text += "%23"
+            default: text.append(character)
+            }
+        }
+    }
+}

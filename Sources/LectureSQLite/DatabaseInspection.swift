@@ -1,0 +1,99 @@
+import Glibc
+import LectureModel
+
+/// What stands at a path, found out without changing a byte there and without leaving a file beside it.
+package enum DatabaseInspection: Sendable, Hashable {
+    /// Nothing.
+    case absent
+    /// A file of no bytes.
+    case empty
+    /// A database this program may use.
+    case usable(SchemaState)
+}
+
+extension Migrator {
+    /// Looks at the file at a path before anything opens it for writing.
+    ///
+    /// A plain read-only connection to a WAL database makes `-wal` and `-shm` files and leaves them. So the header is read
+    /// as bytes first, and the rest through an immutable connection, unless files beside the database say that it is in
+    /// use or was not closed: then they are there already and an ordinary read-only connection adds nothing.
+    ///
+    /// - Parameter path: the database; its directory without symbolic links.
+    /// - Returns: what stands there.
+    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `migrationChanged`, `storeDamaged`, `openStore`.
+    package func inspect(path: String) throws -> DatabaseInspection {
+        guard let header = try DatabaseHeader(path: path) else { return .absent }
+        guard !header.isEmpty else { return .empty }
+        guard header.hasMagic else {
+            throw LectureError(.storeForeign, detail: path, cause: "it is not an SQLite database")
+        }
+        let isOpenElsewhere = Self.exists("\(path)-wal") || Self.exists("\(path)-journal")
+        if !isOpenElsewhere, header.isCut {
+            throw LectureError(header.applicationID == applicationID ? .storeDamaged : .storeForeign, detail: path)
+        }
+        do {
+            let connection = try Connection(path: path, access: isOpenElsewhere ? .readOnly : .immutable)
+            try connection.requireReaderSafety()
+            return .usable(try connection.transaction(.read) { try requireUsable(connection) })
+        } catch let error as LectureError where error.code == .storeDamaged && header.applicationID != applicationID {
+            throw LectureError(.storeForeign, detail: path, cause: error.cause)
+        } catch let error as LectureError where error.detail.isEmpty {
+            throw LectureError(error.code, detail: path, cause: error.cause)
+        }
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+}
+
+/// The first 100 bytes of a database file (https://www.sqlite.org/fileformat.html, section 1.3).
+struct DatabaseHeader {
+    private let bytes: [UInt8]
+    private let fileBytes: Int64
+
+    /// Reads the header; fails with nil when there is no file.
+    ///
+    /// - Parameter path: the database.
+    /// - Throws: ``LectureError``: `storeForeign` for anything but a plain file, else `openStore`.
+    init?(path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            let reason = unsafe String(cString: strerror(code))
+            throw LectureError(code == ELOOP ? .storeForeign : .openStore, detail: path, cause: reason)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw LectureError(.storeForeign, detail: path, cause: "it is not a plain file")
+        }
+        var buffer = [UInt8](repeating: 0, count: 100)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw LectureError(.openStore, detail: path, cause: "it cannot be read") }
+        bytes = Array(buffer.prefix(count))
+        fileBytes = Int64(status.st_size)
+    }
+
+    /// Whether the file has no bytes.
+    var isEmpty: Bool { fileBytes == 0 }
+    /// Whether it begins as every SQLite 3 database does.
+    var hasMagic: Bool { bytes.count == 100 && bytes.starts(with: Array("SQLite format 3\0".utf8)) }
+    /// Whose file it is.
+    var applicationID: Int32 { Int32(bitPattern: number(at: 68)) }
+
+    /// Whether the file is shorter than its own page count. The count holds only if the change counter agrees with the
+    /// version it was written for.
+    var isCut: Bool {
+        guard number(at: 24) == number(at: 92) else { return false }
+        let stored = UInt32(bytes[16]) << 8 | UInt32(bytes[17])
+        let pageBytes = stored == 1 ? 65_536 : Int64(stored)
+        return Int64(number(at: 28)) * pageBytes > fileBytes
+    }
+
+    private func number(at offset: Int) -> UInt32 {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

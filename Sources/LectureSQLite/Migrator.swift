@@ -1,0 +1,134 @@
+package import LectureModel
+
+/// Brings a database to this program's schema, step by step, and refuses every database that is not its own.
+///
+/// What it knows of a database stands in three places that must agree: `application_id` (whose file it is),
+/// `user_version` (how many migrations), and the table `migration` (which ones, with the digest of each).
+package struct Migrator: Sendable {
+    /// Whose files these are; written into the header of the database.
+    package let applicationID: Int32
+    /// Every migration, oldest first.
+    package let migrations: [Migration]
+
+    /// Makes a migrator.
+    ///
+    /// - Parameters:
+    ///   - applicationID: whose files these are.
+    ///   - migrations: every migration, oldest first. The first one creates the table `migration`.
+    package init(applicationID: Int32, migrations: [Migration]) {
+        self.applicationID = applicationID
+        self.migrations = migrations
+    }
+
+    /// Judges a database without changing it.
+    ///
+    /// - Parameter connection: any connection to it.
+    /// - Returns: what is applied and what is pending; `isSuperseded` when a newer program was here.
+    /// - Throws: ``LectureError``: `storeForeign` for another program's database, `migrationChanged` when a digest or the
+    ///   order differs, `storeDamaged` when its own records contradict each other or pages are broken.
+    package func state(of connection: Connection) throws -> SchemaState {
+        let version = try connection.pragmaNumber("user_version")
+        let owner = try connection.pragmaNumber("application_id")
+        if owner != Int64(applicationID) {
+            let tables = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.int64(0) } ?? 0
+            guard owner == 0, version == 0, tables == 0 else {
+                throw LectureError(.storeForeign, detail: connection.path)
+            }
+            return SchemaState(applied: [], pending: migrations.map(\.identifier), isSuperseded: false)
+        }
+        let applied = try applied(in: connection)
+        let known = migrations.prefix(applied.count)
+        if applied.count > migrations.count || version > Int64(migrations.count) {
+            return SchemaState(applied: applied, pending: [], isSuperseded: true)
+        }
+        for (mine, theirs) in zip(known, applied) {
+            if mine.identifier != theirs.identifier, !migrations.contains(where: { $0.identifier == theirs.identifier })
+            {
+                return SchemaState(applied: applied, pending: [], isSuperseded: true)
+            }
+            guard mine.identifier == theirs.identifier, mine.sha256 == theirs.sha256 else {
+                throw LectureError(.migrationChanged, detail: connection.path, cause: theirs.identifier)
+            }
+        }
+        guard version == Int64(applied.count) else {
+            throw LectureError(
+                .storeDamaged, detail: connection.path,
+                cause: "user_version is \(version), but \(applied.count) migrations are recorded")
+        }
+        let pending = migrations.dropFirst(applied.count).map(\.identifier)
+        return SchemaState(applied: applied, pending: pending, isSuperseded: false)
+    }
+
+    /// Judges a database as ``state(of:)`` does, and refuses a newer one.
+    ///
+    /// - Parameter connection: any connection to it.
+    /// - Returns: what is applied and what is pending.
+    /// - Throws: ``LectureError``: as ``state(of:)``, and `storeNewer`.
+    @discardableResult
+    package func requireUsable(_ connection: Connection) throws -> SchemaState {
+        let state = try state(of: connection)
+        guard !state.isSuperseded else { throw LectureError(.storeNewer, detail: connection.path) }
+        return state
+    }
+
+    /// Applies what is pending. Each migration is one immediate transaction that also writes its record, and foreign keys
+    /// are checked before the commit. Several connections may do this at the same time.
+    ///
+    /// Foreign keys are not enforced while it runs, because a migration may rebuild a table; they are switched on again
+    /// before it returns, also when it throws.
+    ///
+    /// - Parameters:
+    ///   - connection: may write, is in no transaction.
+    ///   - now: the wall clock, for the record.
+    /// - Returns: the identifiers this call applied.
+    /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; that migration is rolled back,
+    ///   earlier ones stay.
+    package func migrate(_ connection: Connection, now: Timestamp) throws -> [String] {
+        guard try !requireUsable(connection).isCompleted else { return [] }
+        try connection.require("foreign_keys", "OFF", reads: "0")
+        var done: [String] = []
+        do {
+            while let identifier = try applyNext(connection, now: now) { done.append(identifier) }
+        } catch {
+            try? connection.require("foreign_keys", "ON", reads: "1")
+            throw error
+        }
+        try connection.require("foreign_keys", "ON", reads: "1")
+        return done
+    }
+
+    /// Applies the first pending migration, as seen under the write lock: another process may have been quicker.
+    private func applyNext(_ connection: Connection, now: Timestamp) throws -> String? {
+        try connection.transaction {
+            let position = try requireUsable(connection).applied.count
+            guard position < migrations.count else { return nil }
+            let migration = migrations[position]
+            try connection.run(script: migration.sql)
+            guard connection.isInTransaction else {
+                throw LectureError(.bug, detail: migration.identifier, cause: "it ended its transaction")
+            }
+            try connection.execute(
+                "INSERT INTO migration(identifier, sha256, applied_ms) VALUES (?, ?, ?)",
+                migration.identifier, migration.sha256, now.milliseconds)
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA user_version = \(position + 1)")
+            let orphans = try connection.foreignKeyFindings()
+            guard orphans.isEmpty else {
+                throw LectureError(.storeDamaged, detail: migration.identifier, cause: orphans[0])
+            }
+            return migration.identifier
+        }
+    }
+
+    private func applied(in connection: Connection) throws -> [AppliedMigration] {
+        let hasTable = try connection.first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'") {
+            _ in true
+        }
+        guard hasTable == true else {
+            throw LectureError(.storeDamaged, detail: connection.path, cause: "the table of migrations is missing")
+        }
+        return try connection.query("SELECT identifier, sha256 FROM migration ORDER BY rowid") { row in
+            AppliedMigration(identifier: row.text(0), sha256: row.text(1))
+        }
+    }
+}

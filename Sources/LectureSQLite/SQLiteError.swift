@@ -1,0 +1,49 @@
+import CSQLite
+package import LectureModel
+
+/// What SQLite said about one call: its extended result code and its message.
+///
+/// SQLite's messages name tables, columns and files. They never hold a bound value, so they may be printed.
+package struct SQLiteError: Error, Sendable, Hashable {
+    /// The extended result code, for example 2067 for a violated UNIQUE rule.
+    package let code: Int32
+    /// SQLite's sentence.
+    package let message: String
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: the extended result code.
+    ///   - message: SQLite's sentence.
+    package init(code: Int32, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The result code without its extension.
+    package var primaryCode: Int32 { code & 0xFF }
+
+    /// The error as the rest of the program knows it.
+    ///
+    /// - Parameter detail: what it was about, for example the path of the database.
+    /// - Returns: the catalogue's code with SQLite's number and sentence as the cause.
+    package func lectureError(detail: String = "") -> LectureError {
+        LectureError(catalogueCode, detail: detail, cause: "SQLite \(code): \(message)")
+    }
+
+    private var catalogueCode: LectureError.Code {
+        switch primaryCode {
+        case SQLITE_FULL: .storageFull
+        case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .storeDamaged
+        case SQLITE_READONLY: .storeReadOnly
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: .openStore
+        case SQLITE_IOERR: isReading ? .readFile : .writeFile
+        case SQLITE_INTERRUPT: .interrupted
+        default: .storeFailed
+        }
+    }
+
+    /// SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ, which are cast macros that Swift does not import.
+    private var isReading: Bool { code == SQLITE_IOERR | (1 << 8) || code == SQLITE_IOERR | (2 << 8) }
+}

@@ -1,0 +1,34 @@
+import LectureModel
+
+extension Connection {
+    /// How a transaction begins.
+    package enum TransactionKind: String, Sendable {
+        /// Takes the write lock at once. The only kind that waits for other writers as long as the busy timeout says:
+        /// a transaction that begins by reading and writes later fails without waiting (SQLITE_BUSY_SNAPSHOT).
+        case immediate = "BEGIN IMMEDIATE"
+        /// Reads one consistent picture of the database.
+        case read = "BEGIN"
+    }
+
+    /// Runs `body` as one transaction: committed when it returns, rolled back when it throws.
+    ///
+    /// - Parameters:
+    ///   - kind: how it begins.
+    ///   - body: must not begin another transaction.
+    /// - Returns: what `body` returns.
+    /// - Throws: ``LectureError``, with the code `bug` inside another transaction; and what `body` throws.
+    package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result
+    {
+        guard !isInTransaction else { throw LectureError(.bug, detail: "a transaction inside a transaction") }
+        try execute(kind.rawValue)
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // SQLite has rolled back already after some errors (full disk, input/output); the first error counts.
+            if isInTransaction { _ = try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import LectureModel
+import LectureSQLite
+
+/// The columns of `content` as lists and the engine read them, and their way into values.
+enum ContentColumns {
+    /// What a list shows, in the order that ``content(_:)`` reads.
+    static let list = """
+        content.id, content.key, content.source_url, content.title, content.course, content.teacher, content.folder, \
+        content.content_type, content.state, content.stop_reason, content.error_code, content.error_detail, \
+        content.error_cause, content.priority, content.position, content.bytes_total, content.bytes_proven, \
+        content.chunks_total, content.chunks_proven, content.attempts, content.next_attempt_ms, content.sha256, \
+        content.duration_ms, content.added_ms, content.completed_ms
+        """
+
+    /// What the engine works on, in the order that ``item(_:)`` reads: the list's columns first.
+    static let item = """
+        \(list), content.desire, content.is_gateway, content.is_loaded, content.headers, content.mirrors, \
+        content.expected_sha256, content.expected_bytes, content.wait_set_ms, content.lease_fence, \
+        (SELECT version.id FROM version WHERE version.content_id = content.id AND version.state = 1)
+        """
+
+    /// Reads a row of ``list``.
+    static func content(_ row: borrowing Row) throws -> Content {
+        var content = Content(
+            key: ContentKey(stored: row.text(1)), sourceURL: row.text(2), title: row.text(3),
+            state: try row.enumeration(8, ItemState.self), added: row.timestamp(23))
+        content.course = row.text(4)
+        content.teacher = row.text(5)
+        content.folder = row.text(6)
+        content.type = try row.enumeration(7, ContentType.self)
+        content.stopReason = row.isNull(9) ? nil : try row.enumeration(9, StopReason.self)
+        content.error = row.optionalInt(10).map { code in
+            LectureError(.stored(code), detail: row.text(11), cause: row.text(12))
+        }
+        content.priority = row.int(13)
+        content.position = row.int64(14)
+        content.totalBytes = row.optionalInt64(15)
+        content.provenBytes = row.int64(16)
+        content.totalChunks = row.int(17)
+        content.provenChunks = row.int(18)
+        content.attempts = row.int(19)
+        content.nextAttempt = row.optionalTimestamp(20)
+        content.sha256 = row.optionalBlob(21)
+        content.duration = row.optionalInt64(22).map { .milliseconds($0) }
+        content.completed = row.optionalTimestamp(24)
+        return content
+    }
+
+    /// Reads a row of ``item``.
+    static func item(_ row: borrowing Row) throws -> ItemRecord {
+        var record = ItemRecord(
+            id: row.id(0), content: try content(row), desire: try row.enumeration(25, Desire.self), fence: row.int64(33)
+        )
+        record.isGateway = row.bool(26)
+        record.isLoaded = row.bool(27)
+        record.headers = try JSONText.headers(row.text(28))
+        record.mirrors = try JSONText.list(row.text(29))
+        record.expectedSHA256 = row.optionalBlob(30)
+        record.expectedBytes = row.optionalInt64(31)
+        record.waitSet = row.optionalTimestamp(32)
+        record.currentVersion = row.isNull(34) ? nil : row.id(34)
+        return record
+    }
+}
+
+extension Connection {
+    /// The content with this key.
+    func item(key: ContentKey) throws -> ItemRecord? {
+        try first("SELECT \(ContentColumns.item) FROM content WHERE key = ?", key) { try ContentColumns.item($0) }
+    }
+
+    /// The content of this row.
+    func item(id: ContentID) throws -> ItemRecord? {
+        try first("SELECT \(ContentColumns.item) FROM content WHERE id = ?", id) { try ContentColumns.item($0) }
+    }
+}

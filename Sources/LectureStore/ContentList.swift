@@ -1,0 +1,147 @@
+import LectureModel
+import LectureSQLite
+
+/// How one page of a list is read: the index that is walked, the conditions, the order.
+///
+/// A page must not sort 100,000 rows to show 50. There are two ways to avoid that, and the plan names its index, so that
+/// SQLite takes the one that was meant:
+/// - walk an index that has the wanted order and stop when the page is full;
+/// - where a condition leaves few rows (at most ``few``), find those by the condition's index and sort them.
+struct ContentList {
+    /// How many rows may be sorted for a page: about two milliseconds.
+    static let few = 2000
+
+    /// The name of the index; nil walks the table in the order of registration.
+    let index: String?
+    let conditions: [String]
+    let values: [SQLiteValue]
+    let order: String
+
+    /// Plans a list.
+    ///
+    /// - Parameters:
+    ///   - filter: which contents pass.
+    ///   - sort: their order.
+    ///   - connection: to count what a condition leaves.
+    /// - Throws: ``LectureError``.
+    init(_ filter: ContentFilter, sort: ContentSort, on connection: Connection) throws {
+        var conditions: [String] = []
+        var values: [SQLiteValue] = []
+        // Literals, since a partial index is only used for a state that SQLite sees when it plans.
+        let states = filter.states.map { String($0.rawValue) }.sorted()
+        if states.count == 1 { conditions.append("state = \(states[0])") }
+        if states.count > 1 { conditions.append("state IN (\(states.joined(separator: ", ")))") }
+        for (column, value) in Self.equalities(filter) {
+            conditions.append("\(column) = ?")
+            values.append(value)
+        }
+        if let since = filter.completedSince {
+            conditions.append("completed_ms >= ?")
+            values.append(since.sqliteValue)
+        }
+        // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
+        let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
+        let sort = sort == .downloaded && nothingIsComplete ? .added : sort
+        index = try Self.index(filter, sort: sort, on: connection)
+        if index == "content_completed", !conditions.contains(where: { $0.hasPrefix("completed_ms") }),
+            filter.states == [.completed]
+        {
+            conditions.append("completed_ms IS NOT NULL")
+        }
+        self.conditions = conditions
+        self.values = values
+        order = Self.order(sort)
+    }
+
+    /// The statement for the columns of a page.
+    func sql(columns: String) -> String {
+        "SELECT \(columns) FROM content\(source) ORDER BY \(order) LIMIT ? OFFSET ?"
+    }
+
+    /// The statement that counts the whole list. Its index is left to SQLite, since there is no order to keep.
+    var countSQL: String { "SELECT count(*) FROM content\(condition)" }
+
+    /// What stands between the table's name and the order.
+    private var source: String { (index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED") + condition }
+
+    private var condition: String {
+        conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+    }
+
+    private static func equalities(_ filter: ContentFilter) -> [(column: String, value: SQLiteValue)] {
+        var list: [(column: String, value: SQLiteValue)] = []
+        if let type = filter.type { list.append(("content_type", type.sqliteValue)) }
+        if let course = filter.course { list.append(("course", course.sqliteValue)) }
+        if let folder = filter.folder { list.append(("folder", folder.sqliteValue)) }
+        return list
+    }
+
+    private static func order(_ sort: ContentSort) -> String {
+        switch sort {
+        case .added: "id"
+        case .title: "title COLLATE NOCASE, id"
+        case .downloaded: "completed_ms DESC, id"
+        case .size: "bytes_total DESC, id"
+        case .priority: "priority DESC, position, id"
+        }
+    }
+
+    private static func index(_ filter: ContentFilter, sort: ContentSort, on connection: Connection) throws -> String? {
+        if let narrow = try narrowIndex(filter, on: connection) { return narrow }
+        if filter.states.count == 1, let state = filter.states.first, state.isAtRest {
+            switch sort {
+            case .added: return "content_state"
+            case .title: return "content_state_title"
+            case .size: return "content_state_size"
+            case .priority: return "content_state_priority"
+            case .downloaded: return "content_completed"
+            }
+        }
+        switch sort {
+        case .added: return nil
+        case .title:
+            if filter.course != nil { return "content_course" }
+            return filter.folder == nil ? "content_title" : "content_folder"
+        case .downloaded: return "content_completed"
+        case .size: return "content_size"
+        case .priority: return "content_priority"
+        }
+    }
+
+    /// The index of the condition that leaves few rows; nil when none does. Counting ends at the limit.
+    private static func narrowIndex(_ filter: ContentFilter, on connection: Connection) throws -> String? {
+        for (column, value) in equalities(filter) {
+            let index = column == "content_type" ? column : "content_\(column)"
+            if try isFew("INDEXED BY \(index) WHERE \(column) = ?", [value], on: connection) { return index }
+        }
+        if let since = filter.completedSince?.sqliteValue,
+            try isFew("INDEXED BY content_completed WHERE completed_ms >= ?", [since], on: connection)
+        {
+            return "content_completed"
+        }
+        // A state that contents rest in has an index for every order, which needs no counting.
+        let hasOwnOrder = filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
+        if filter.states.isEmpty || hasOwnOrder { return nil }
+        let states = filter.states.map { String($0.rawValue) }.joined(separator: ", ")
+        let count =
+            try connection.first("SELECT sum(contents) FROM tally WHERE state IN (\(states))") { $0.int(0) } ?? 0
+        return count <= few ? "content_state" : nil
+    }
+
+    private static func isFew(_ condition: String, _ values: [SQLiteValue], on connection: Connection) throws -> Bool {
+        let count = try connection.first(
+            "SELECT count(*) FROM (SELECT 1 FROM content \(condition) LIMIT \(few + 1))", values: values
+        ) { $0.int(0) }
+        return (count ?? 0) <= few
+    }
+}
+
+extension ItemState {
+    /// Whether contents stay in this state; the states between are passed through by a few at a time.
+    var isAtRest: Bool {
+        switch self {
+        case .queued, .completed, .stopped, .failed: true
+        case .loading, .downloading, .verifying, .removing: false
+        }
+    }
+}

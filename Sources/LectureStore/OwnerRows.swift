@@ -1,0 +1,224 @@
+package import LectureModel
+import LectureSQLite
+
+// Tables owner, run and run_item, and the lease columns of content.
+
+extension SQLiteDownloadIndex {
+    /// Makes a row for this run of this program.
+    package func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
+        try connection.execute(
+            "INSERT INTO owner(pid, boot_id, command, started_ms) VALUES (?, ?, ?, ?)", pid, bootID, command, now)
+        return OwnerID(connection.lastInsertedID)
+    }
+
+    /// Deletes an owner and its runs; items it had leased in flight go back to `queued`.
+    package func dismissOwner(_ owner: OwnerID, now: Timestamp) throws {
+        try atomically {
+            try requeueLeases(of: owner, now: now)
+            try connection.execute("DELETE FROM owner WHERE id = ?", owner)
+        }
+    }
+
+    /// Gives all leases of an owner back; what was in flight becomes queued.
+    package func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
+        try atomically {
+            // What was being removed stays so: its desire brings it to the next reconciler.
+            try connection.execute(
+                "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)
+            try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
+        }
+    }
+
+    /// All owners with a row, this one included.
+    package func owners() throws -> [OwnerID] {
+        try connection.query("SELECT id FROM owner ORDER BY id") { $0.id(0) }
+    }
+
+    /// Makes a run: the set of contents that one command wants.
+    package func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID {
+        try connection.execute("INSERT INTO run(owner_id, command, started_ms) VALUES (?, ?, ?)", owner, command, now)
+        return RunID(connection.lastInsertedID)
+    }
+
+    /// Adds a content to a run.
+    package func join(_ run: RunID, content: ContentID) throws {
+        try connection.execute("INSERT OR IGNORE INTO run_item(run_id, content_id) VALUES (?, ?)", run, content)
+    }
+
+    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many.
+    package func joinUnfinished(_ run: RunID) throws -> Int {
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO run_item(run_id, content_id)
+            SELECT ?, id FROM content WHERE state NOT IN (4, 7) AND desire = 0
+            """, run)
+    }
+
+    /// Leases up to `limit` contents of the run that are due now, priority first, then position.
+    package func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord] {
+        guard limit > 0 else { return [] }
+        return try atomically {
+            var due = try dueAtHead(of: run, limit: limit, now: now)
+            if due.found.count < limit, due.isCut { due.found = try dueAnywhere(in: run, limit: limit, now: now) }
+            return try due.found.compactMap { try take($0, owner: owner, now: now) }
+        }
+    }
+
+    /// Leases one content whatever its place in the queue, unless another owner has it.
+    package func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
+        try atomically { try take(content, owner: owner, now: now) }
+    }
+
+    /// Gives a lease back.
+    package func release(_ lease: ContentLease) throws {
+        let changed = try connection.execute(
+            "UPDATE content SET lease_owner = NULL WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",
+            lease.content, lease.fence)
+        guard changed == 1 else { throw LectureError(.leaseLost) }
+    }
+
+    /// Makes stopped contents of the run whose reason may pass by itself and whose `next_attempt` is due queued again.
+    ///
+    /// - Parameters:
+    ///   - run: whose contents.
+    ///   - now: the wall clock.
+    /// - Returns: how many.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func requeueDue(run: RunID, now: Timestamp) throws -> Int {
+        let source = try unleased(.stopped, of: run)
+        // Asked before it is written: most of the time nothing is due, and then no write lock is taken.
+        let due: [ContentID] = try connection.query(
+            """
+            SELECT content.id FROM \(source) AND content.stop_reason NOT IN (\(Self.lasting))
+              AND content.next_attempt_ms IS NOT NULL AND \(Self.isDue("?2"))
+            """, run, now
+        ) { $0.id(0) }
+        guard !due.isEmpty else { return 0 }
+        return try atomically {
+            try due.reduce(0) { count, content in
+                try count
+                    + connection.execute(
+                        """
+                        UPDATE content SET state = 0, stop_reason = NULL, updated_ms = ?
+                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (\(Self.lasting)) AND desire = 0 AND lease_owner IS NULL
+                        """, now, content)
+            }
+        }
+    }
+
+    /// The earliest `next_attempt` among contents of the run that are queued, or stopped for a reason that may pass by
+    /// itself, and not leased; nil when there is none. A queued content without one is due since the epoch.
+    package func nextDue(run: RunID) throws -> Timestamp? {
+        let queued = try connection.first(
+            "SELECT min(coalesce(content.next_attempt_ms, 0)) FROM \(try unleased(.queued, of: run))", run
+        ) { $0.optionalTimestamp(0) }
+        let stopped = try connection.first(
+            """
+            SELECT min(content.next_attempt_ms) FROM \(try unleased(.stopped, of: run))
+              AND content.stop_reason NOT IN (\(Self.lasting))
+            """, run
+        ) { $0.optionalTimestamp(0) }
+        return [queued, stopped].compactMap { $0 ?? nil }.min()
+    }
+
+    /// How many contents of the run are queued without a lease, and how many another owner has leased.
+    package func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
+        let queued = try connection.first("SELECT count(*) FROM \(try unleased(.queued, of: run))", run) { $0.int(0) }
+        let leased = try connection.first(
+            """
+            SELECT count(*) FROM content INDEXED BY content_lease
+            WHERE lease_owner IS NOT NULL AND lease_owner <> ?
+              AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ? AND content_id = content.id)
+            """, owner, run
+        ) { $0.int(0) }
+        return (queued ?? 0, leased ?? 0)
+    }
+
+    /// What is wanted now of the contents this owner has leased and of whose desire is not `fetch`.
+    package func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)] {
+        try connection.query(
+            "SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> 0 ORDER BY id", owner
+        ) { row in (row.id(0), try row.enumeration(1, Desire.self)) }
+    }
+
+    // MARK: How a claim finds its rows
+
+    /// How many rows of the queue are looked at before the run's own items are.
+    private static let headLength = 256
+
+    /// The stop reasons that do not pass by themselves.
+    private static let lasting = "\(StopReason.user.rawValue), \(StopReason.licenceRefused.rawValue)"
+
+    /// When a waiting row is due. A clock that was set back further than the whole wait counts as a wait that is over,
+    /// since otherwise a wrong clock could hold an item for years.
+    private static func isDue(_ now: String) -> String {
+        """
+        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
+        OR content.wait_set_ms - \(now) > content.next_attempt_ms - content.wait_set_ms)
+        """
+    }
+
+    /// Looks at the head of the whole queue, where the run's items usually are: no more than a fixed number of rows,
+    /// however long the queue is.
+    private func dueAtHead(
+        of run: RunID, limit: Int, now: Timestamp
+    ) throws -> (found: [ContentID], isCut: Bool) {
+        var seen = 0
+        let rows: [ContentID?] = try connection.query(
+            """
+            SELECT content.id,
+                   content.desire = 0 AND content.lease_owner IS NULL AND \(Self.isDue("?1"))
+                   AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ?2 AND content_id = content.id)
+            FROM content INDEXED BY content_state_priority
+            WHERE content.state = 0
+            ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
+            """, now, run, Self.headLength
+        ) { row in
+            seen += 1
+            return row.bool(1) ? row.id(0) : nil
+        }
+        return (Array(rows.compactMap(\.self).prefix(limit)), seen == Self.headLength)
+    }
+
+    /// Looks at every item of the run.
+    private func dueAnywhere(in run: RunID, limit: Int, now: Timestamp) throws -> [ContentID] {
+        try connection.query(
+            """
+            SELECT content.id FROM run_item CROSS JOIN content ON content.id = run_item.content_id
+            WHERE run_item.run_id = ?2 AND content.state = 0 AND content.desire = 0 AND content.lease_owner IS NULL
+              AND \(Self.isDue("?1"))
+            ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
+            """, now, run, limit
+        ) { $0.id(0) }
+    }
+
+    private func take(_ content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
+        let changed = try connection.execute(
+            """
+            UPDATE content SET lease_owner = ?1, lease_fence = lease_fence + 1, updated_ms = ?3
+            WHERE id = ?2 AND (lease_owner IS NULL OR lease_owner = ?1)
+            """, owner, content, now)
+        return changed == 1 ? try connection.item(id: content) : nil
+    }
+
+    /// A FROM and WHERE clause of the run's items in a state that are wanted and not leased, with the run as its first
+    /// parameter. It starts at the shorter side: the run or the state.
+    private func unleased(_ state: ItemState, of run: RunID) throws -> String {
+        let inState = try connection.first("SELECT contents FROM tally WHERE state = ?", state) { $0.int(0) } ?? 0
+        let items = try connection.first(
+            "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, inState + 1
+        ) { $0.int(0) }
+        let isWanted = "content.state = \(state.rawValue) AND content.desire = 0 AND content.lease_owner IS NULL"
+        if (items ?? 0) <= inState {
+            return """
+                run_item CROSS JOIN content ON content.id = run_item.content_id
+                WHERE run_item.run_id = ?1 AND \(isWanted)
+                """
+        }
+        return """
+            content INDEXED BY content_state
+            WHERE EXISTS (SELECT 1 FROM run_item WHERE run_id = ?1 AND content_id = content.id) AND \(isWanted)
+            """
+    }
+}

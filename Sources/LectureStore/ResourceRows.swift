@@ -1,0 +1,191 @@
+package import LectureModel
+import LectureSQLite
+
+// Tables resource and chunk.
+
+extension SQLiteDownloadIndex {
+    /// Stores length, place, chunk size, validator and what else the first answer told. The counters of proven chunks
+    /// are not taken from the record: they belong to `markProven` and `unprove`.
+    ///
+    /// - Parameters:
+    ///   - lease: the right to do so.
+    ///   - resource: the record with its new values.
+    /// - Throws: ``LectureError``; `bug` when the chunk size would change under proven chunks.
+    package func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
+        try atomically {
+            try requireLease(lease)
+            let stored = try connection.first(
+                """
+                SELECT resource.total_bytes, resource.chunk_count, resource.chunk_bytes, resource.proven_count
+                FROM resource JOIN version ON version.id = resource.version_id
+                WHERE resource.id = ? AND version.content_id = ?
+                """, resource.id, lease.content
+            ) { (total: $0.optionalInt64(0), count: $0.int(1), chunk: $0.uint64(2), proven: $0.int(3)) }
+            guard let stored else { throw LectureError(.bug, detail: "a resource of another content") }
+            guard stored.proven == 0 || stored.chunk == resource.chunkBytes else {
+                throw LectureError(.bug, detail: "another chunk size under proven chunks")
+            }
+            let count = Self.chunkCount(total: resource.total, chunkBytes: resource.chunkBytes)
+            try connection.execute(
+                """
+                UPDATE resource SET state = ?, name = ?, file_path = ?, total_bytes = ?, chunk_bytes = ?,
+                    chunk_count = ?, etag = ?, last_modified = ?, expected_sha256 = ?, expected_bytes = ?, sha256 = ?,
+                    media_type = ?, accepts_ranges = ?
+                WHERE id = ?
+                """,
+                resource.state.rawValue, resource.name, resource.path, resource.total, resource.chunkBytes, count,
+                resource.entityTag, resource.lastModified, resource.expectedSHA256, resource.expectedBytes,
+                resource.sha256, resource.mediaType, resource.acceptsRanges, resource.id)
+            let total = resource.total.map { Int64(clamping: $0) }
+            guard total != stored.total || count != stored.count,
+                try isCounted(resource.version, content: lease.content)
+            else { return }
+            // A difference, not a sum: a stream has thousands of resources, and each is updated.
+            try connection.execute(
+                """
+                UPDATE content SET bytes_total = coalesce(bytes_total, 0) + ?, chunks_total = chunks_total + ?
+                WHERE id = ?
+                """, (total ?? 0) - (stored.total ?? 0), count - stored.count, lease.content)
+        }
+    }
+
+    /// Proven chunk numbers and proofs, in order.
+    package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
+
+    /// Marks chunks proven; also raises the content's and the resource's counters. Repeats are fine: a chunk that was
+    /// written again gets its new proof and counts once.
+    package func markProven(
+        _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
+    ) throws {
+        try atomically {
+            try requireLease(lease)
+            let geometry = try geometry(of: resource, content: lease.content)
+            var fresh: [Int] = []
+            for chunk in chunks {
+                let inserted = try connection.execute(
+                    "INSERT INTO chunk(resource_id, idx, proof, proven_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    resource, chunk.index, chunk.proof, now)
+                if inserted == 1 {
+                    fresh.append(chunk.index)
+                } else {
+                    try connection.execute(
+                        "UPDATE chunk SET proof = ?, proven_ms = ? WHERE resource_id = ? AND idx = ?", chunk.proof, now,
+                        resource, chunk.index)
+                }
+            }
+            let gained = fresh.count == chunks.count ? Int64(clamping: bytes) : geometry.bytes(of: fresh)
+            try count(resource, geometry.version, lease.content, chunks: fresh.count, bytes: gained, now: now)
+        }
+    }
+
+    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went.
+    package func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
+        try atomically {
+            try requireLease(lease)
+            let geometry = try geometry(of: resource, content: lease.content)
+            var gone: [Int] = []
+            for index in chunks
+            where try connection.execute("DELETE FROM chunk WHERE resource_id = ? AND idx = ?", resource, index) == 1 {
+                gone.append(index)
+            }
+            let lost = gone.count == chunks.count ? Int64(clamping: bytes) : geometry.bytes(of: gone)
+            try count(resource, geometry.version, lease.content, chunks: -gone.count, bytes: -lost, now: nil)
+        }
+    }
+
+    private func count(
+        _ resource: ResourceID, _ version: VersionID, _ content: ContentID, chunks: Int, bytes: Int64, now: Timestamp?
+    ) throws {
+        guard chunks != 0 else { return }
+        try connection.execute(
+            "UPDATE resource SET proven_count = proven_count + ?, proven_bytes = proven_bytes + ? WHERE id = ?", chunks,
+            bytes, resource)
+        guard try isCounted(version, content: content) else { return }
+        try connection.execute(
+            """
+            UPDATE content SET chunks_proven = chunks_proven + ?, bytes_proven = bytes_proven + ?,
+                updated_ms = coalesce(?, updated_ms)
+            WHERE id = ?
+            """, chunks, bytes, now, content)
+    }
+
+    private func geometry(of resource: ResourceID, content: ContentID) throws -> ChunkGeometry {
+        let geometry = try connection.first(
+            """
+            SELECT resource.version_id, resource.total_bytes, resource.chunk_bytes
+            FROM resource JOIN version ON version.id = resource.version_id
+            WHERE resource.id = ? AND version.content_id = ?
+            """, resource, content
+        ) { ChunkGeometry(version: $0.id(0), total: $0.optionalInt64(1), chunkBytes: $0.int64(2)) }
+        guard let geometry else { throw LectureError(.bug, detail: "a resource of another content") }
+        return geometry
+    }
+
+    private static func chunkCount(total: UInt64?, chunkBytes: UInt64) -> Int {
+        guard let total, chunkBytes > 0 else { return 0 }
+        return Int(clamping: total / chunkBytes + (total % chunkBytes == 0 ? 0 : 1))
+    }
+
+    /// Bytes of all planned resources that are not discarded: what the quota counts.
+    package func plannedBytes() throws -> UInt64 {
+        try connection.first(
+            "SELECT coalesce(sum(total_bytes), 0) FROM resource INDEXED BY resource_planned WHERE state IN (1, 2, 3)"
+        ) { $0.uint64(0) } ?? 0
+    }
+}
+
+/// Where the chunks of a resource lie.
+private struct ChunkGeometry {
+    let version: VersionID
+    let total: Int64?
+    let chunkBytes: Int64
+
+    /// The length of some chunks together; all are whole but the last.
+    func bytes(of chunks: [Int]) -> Int64 {
+        chunks.reduce(0) { sum, index in
+            let start = Int64(index) * chunkBytes
+            return sum + min(chunkBytes, max(0, (total ?? .max) - start))
+        }
+    }
+}
+
+extension Connection {
+    /// The resources of a version, media first.
+    func resources(of version: VersionID) throws -> [ResourceRecord] {
+        try query(
+            """
+            SELECT resource.id, resource.version_id, version.content_id, resource.role, resource.name, resource.state,
+                resource.file_path, resource.total_bytes, resource.chunk_bytes, resource.proven_count,
+                resource.proven_bytes, resource.etag, resource.last_modified, resource.expected_sha256,
+                resource.expected_bytes, resource.sha256, resource.media_type, resource.accepts_ranges
+            FROM resource JOIN version ON version.id = resource.version_id
+            WHERE resource.version_id = ? ORDER BY resource.role, resource.position
+            """, version
+        ) { row in
+            var record = ResourceRecord(
+                id: row.id(0), version: row.id(1), content: row.id(2), role: try row.enumeration(3, ResourceRole.self))
+            record.name = row.text(4)
+            record.state = try row.enumeration(5, ResourceRecord.State.self)
+            record.path = row.text(6)
+            record.total = row.optionalUInt64(7)
+            record.chunkBytes = row.uint64(8)
+            record.provenChunks = row.int(9)
+            record.provenBytes = row.uint64(10)
+            record.entityTag = row.optionalText(11)
+            record.lastModified = row.optionalText(12)
+            record.expectedSHA256 = row.optionalBlob(13)
+            record.expectedBytes = row.optionalUInt64(14)
+            record.sha256 = row.optionalBlob(15)
+            record.mediaType = row.optionalText(16)
+            record.acceptsRanges = row.bool(17)
+            return record
+        }
+    }
+
+    /// Proven chunk numbers and proofs, in order.
+    func chunks(of resource: ResourceID) throws -> [WrittenChunk] {
+        try query("SELECT idx, proof FROM chunk WHERE resource_id = ? ORDER BY idx", resource) { row in
+            WrittenChunk(index: row.int(0), proof: row.blob(1))
+        }
+    }
+}

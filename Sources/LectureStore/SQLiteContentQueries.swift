@@ -1,0 +1,141 @@
+package import LectureModel
+package import LectureSQLite
+
+/// The store's reader: lists and questions on a connection of its own, which cannot write and, in WAL mode, never waits
+/// for the writer. Each caller that wants to read at the same time as others opens its own.
+package final class SQLiteContentQueries: ContentQueries {
+    private let connection: Connection
+
+    /// Takes a connection over.
+    ///
+    /// - Parameter connection: from ``StoreDatabase/openReader(_:)``; nobody else uses it.
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Opens a reader of a store that is there.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
+    package convenience init(opening location: StoreLocation) throws {
+        self.init(connection: try StoreDatabase.openReader(location))
+    }
+
+    /// Ends the running query from another thread.
+    package var interrupter: Interrupter { connection.interrupter }
+
+    /// One page of contents.
+    package func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content] {
+        try consistently {
+            let list = try ContentList(filter, sort: sort, on: connection)
+            let limits: [SQLiteValue] = [max(0, page.limit).sqliteValue, max(0, page.offset).sqliteValue]
+            return try connection.query(list.sql(columns: ContentColumns.list), values: list.values + limits) { row in
+                try ContentColumns.content(row)
+            }
+        }
+    }
+
+    /// How many contents pass the filter.
+    package func count(_ filter: ContentFilter) throws -> Int {
+        try consistently {
+            var statesOnly = ContentFilter()
+            statesOnly.states = filter.states
+            if statesOnly == filter {
+                let status = try status()
+                return status.counts.filter { filter.states.isEmpty || filter.states.contains($0.key) }.values.reduce(
+                    0, +)
+            }
+            let list = try ContentList(filter, sort: .added, on: connection)
+            return try connection.first(list.countSQL, values: list.values) { $0.int(0) } ?? 0
+        }
+    }
+
+    /// The content with this key.
+    package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key) }
+
+    /// The content whose source has this identity.
+    package func key(identity: [UInt8]) throws -> ContentKey? {
+        try connection.first("SELECT key FROM content WHERE source_identity = ? ORDER BY id LIMIT 1", identity) { row in
+            ContentKey(stored: row.text(0))
+        }
+    }
+
+    /// Counts by state and bytes.
+    package func status() throws -> StoreStatus {
+        var status = StoreStatus()
+        let rows = try connection.query("SELECT state, contents, bytes_proven, bytes_total FROM tally") { row in
+            (
+                state: try row.enumeration(0, ItemState.self), count: row.int(1), proven: row.int64(2),
+                total: row.int64(3)
+            )
+        }
+        for row in rows where row.count > 0 {
+            status.counts[row.state] = row.count
+            status.provenBytes += row.proven
+            status.totalBytes += row.total
+        }
+        return status
+    }
+
+    /// The latest attempts, latest first.
+    package func attempts(_ key: ContentKey, limit: Int) throws -> [Attempt] {
+        try connection.query(
+            """
+            SELECT at_ms, origin, decision, duration_ms, status, curl_code, bytes, range_first, range_count, detail
+            FROM attempt WHERE content_id = (SELECT id FROM content WHERE key = ?) ORDER BY id DESC LIMIT ?
+            """, key, limit
+        ) { row in
+            var attempt = Attempt(at: row.timestamp(0), origin: row.text(1), decision: row.text(2))
+            attempt.duration = .milliseconds(row.int64(3))
+            attempt.status = row.optionalInt(4)
+            attempt.curlCode = row.int(5)
+            attempt.bytes = row.int64(6)
+            attempt.rangeFirst = row.int64(7)
+            attempt.rangeCount = row.optionalInt64(8)
+            attempt.detail = row.text(9)
+            return attempt
+        }
+    }
+
+    /// The resources of the current version (or, without one, of the one being built), media first.
+    package func resources(_ key: ContentKey) throws -> [ResourceRecord] {
+        try consistently {
+            let version: VersionID? = try connection.first(
+                """
+                SELECT version.id FROM version JOIN content ON content.id = version.content_id
+                WHERE content.key = ? AND version.state IN (0, 1) ORDER BY version.state DESC LIMIT 1
+                """, key
+            ) { $0.id(0) }
+            return try version.map { try connection.resources(of: $0) } ?? []
+        }
+    }
+
+    /// Proven chunk numbers and proofs, in order.
+    package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
+
+    /// The owner that has leased the content.
+    package func leaseOwner(_ key: ContentKey) throws -> (owner: OwnerID, pid: Int, command: String)? {
+        try connection.first(
+            """
+            SELECT owner.id, owner.pid, owner.command FROM content JOIN owner ON owner.id = content.lease_owner
+            WHERE content.key = ?
+            """, key
+        ) { (owner: $0.id(0), pid: $0.int(1), command: $0.text(2)) }
+    }
+
+    /// What is remembered of a server.
+    package func origin(_ origin: String) throws -> OriginRecord? { try connection.origin(origin) }
+
+    /// Changes when another connection has committed.
+    package func dataVersion() throws -> Int64 { try connection.dataVersion() }
+
+    /// The steps SQLite plans for a page, for tests.
+    func plan(_ filter: ContentFilter, sort: ContentSort) throws -> [String] {
+        let list = try ContentList(filter, sort: sort, on: connection)
+        return try connection.plan(
+            list.sql(columns: ContentColumns.list), values: list.values + [50.sqliteValue, 0.sqliteValue])
+    }
+
+    /// Several statements that see one picture of the store.
+    private func consistently<Result>(_ body: () throws -> Result) throws -> Result {
+        connection.isInTransaction ? try body() : try connection.transaction(.read, body)
+    }
+}

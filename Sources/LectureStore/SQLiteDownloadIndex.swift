@@ -1,0 +1,70 @@
+package import LectureModel
+package import LectureSQLite
+
+/// The store's writer: the one connection of this process through which everything is changed.
+///
+/// Confined to its owner as its connection is. The rows of each family of tables are in a file of their own.
+///
+/// Several processes may each have one on the same store. What keeps them apart is the lease of a content: `claim` writes
+/// the owner and raises the fencing number in one immediate transaction; every write that follows names the fencing
+/// number and is refused (`leaseLost`, nothing changed) once the lease is given back, dismissed or taken by another.
+package final class SQLiteDownloadIndex: DownloadIndex {
+    /// The writer's connection.
+    let connection: Connection
+
+    /// Takes a connection over.
+    ///
+    /// - Parameter connection: from ``StoreDatabase/openWriter(_:now:)``; nobody else uses it.
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Opens the store's writer; makes or migrates the store when that is due.
+    ///
+    /// - Parameters:
+    ///   - location: where the store lies.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError`` as ``StoreDatabase/openWriter(_:now:)``.
+    package convenience init(opening location: StoreLocation, now: Timestamp) throws {
+        self.init(connection: try StoreDatabase.openWriter(location, now: now).connection)
+    }
+
+    /// Ends the running statement from another thread.
+    package var interrupter: Interrupter { connection.interrupter }
+
+    /// Runs `body` as one durable transaction.
+    ///
+    /// - Parameter body: committed when it returns, rolled back when it throws.
+    /// - Returns: what `body` returns.
+    /// - Throws: ``LectureError``, and what `body` throws.
+    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.transaction(.immediate, body)
+    }
+
+    /// Changes when another connection has committed.
+    package func dataVersion() throws -> Int64 { try connection.dataVersion() }
+
+    /// The key of the proofs of chunks and the identity of the store.
+    ///
+    /// - Returns: the store's UUID and the 32 bytes of the key.
+    /// - Throws: ``LectureError``.
+    package func identity() throws -> (uuid: String, proofKey: [UInt8]) {
+        let identity = try connection.first("SELECT uuid, proof_key FROM store_identity") { row in
+            (uuid: row.text(0), proofKey: row.blob(1))
+        }
+        guard let identity else { throw LectureError(.storeDamaged, cause: "the store has no identity") }
+        return identity
+    }
+
+    /// Runs several statements as one: in the caller's transaction when there is one, else in one of its own.
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
+    }
+
+    /// Refuses the holder of an old lease. To be called inside the transaction that writes.
+    func requireLease(_ lease: ContentLease) throws {
+        let holds = try connection.first(
+            "SELECT 1 FROM content WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",
+            lease.content, lease.fence
+        ) { _ in true }
+        guard holds == true else { throw LectureError(.leaseLost) }
+    }
+}

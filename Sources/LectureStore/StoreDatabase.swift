@@ -1,0 +1,147 @@
+import Glibc
+package import LectureModel
+package import LectureSQLite
+import SchemaMigrations
+
+/// The way to the store's database: looked at first, made whole or not at all, brought to this program's schema.
+package enum StoreDatabase {
+    /// The migrator with every migration of this program.
+    package static var migrator: Migrator {
+        Migrator(
+            applicationID: MigrationCatalogue.applicationID,
+            migrations: MigrationCatalogue.entries.map { entry in
+                Migration(
+                    identifier: entry.identifier, sha256: entry.sha256, sql: String(decoding: entry.sql, as: UTF8.self))
+            })
+    }
+
+    /// Opens the writer's connection; makes the store when there is none and migrates an older one.
+    ///
+    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves either
+    /// no store or a whole one.
+    ///
+    /// - Parameters:
+    ///   - location: where the store lies.
+    ///   - now: the wall clock, for the records.
+    /// - Returns: a connection with durability set and read back, and the migrations applied by this call.
+    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`,
+    ///   `storeUnsafe`, `createDirectory`, `openStore`; a refused file is unchanged.
+    package static func openWriter(
+        _ location: StoreLocation, now: Timestamp
+    ) throws -> (connection: Connection, applied: [String]) {
+        let directory = try location.make()
+        let path = "\(directory)/\(StoreLocation.databaseName)"
+        return try OpeningLock.holding(directory) {
+            var applied: [String] = []
+            switch try migrator.inspect(path: path) {
+            case .absent, .empty:
+                try requireWritable(directory)
+                applied = try make(path: path, directory: directory, now: now)
+            case .usable:
+                try requireWritable(directory)
+                try requireWritable(path)
+            }
+            let connection = try Connection(path: path, access: .readWrite)
+            guard !connection.isReadOnly else { throw LectureError(.storeReadOnly, detail: path) }
+            try connection.requireDurability()
+            applied += try migrator.migrate(connection, now: now)
+            return (connection, applied)
+        }
+    }
+
+    /// Opens a reader's connection to a store that is there and has this program's schema.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Returns: a connection that cannot write.
+    /// - Throws: ``LectureError``: `openStore` when there is no store, and as ``openWriter(_:now:)``.
+    package static func openReader(_ location: StoreLocation) throws -> Connection {
+        let path = try existingPath(location)
+        let connection = try Connection(path: path, access: .readOnly)
+        try connection.requireReaderSafety()
+        try migrator.requireUsable(connection)
+        return connection
+    }
+
+    /// The database of a store that must be there.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Returns: the path without symbolic links.
+    /// - Throws: ``LectureError`` with the code `openStore` when it is not there.
+    package static func existingPath(_ location: StoreLocation) throws -> String {
+        guard let directory = try location.resolved() else {
+            throw LectureError(.openStore, detail: location.directory, cause: "there is no store")
+        }
+        let path = "\(directory)/\(StoreLocation.databaseName)"
+        guard unsafe access(path, F_OK) == 0 else {
+            throw LectureError(.openStore, detail: location.directory, cause: "there is no store")
+        }
+        return path
+    }
+
+    private static func make(path: String, directory: String, now: Timestamp) throws -> [String] {
+        let draft = "\(path).new"
+        // Under the opening lock a draft can only be what a killed process left.
+        for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink("\(draft)\(suffix)") }
+        try makeFile(draft)
+        var applied: [String] = []
+        do {
+            let connection = try Connection(path: draft, access: .readWrite)
+            try connection.requireDurability()
+            applied = try migrator.migrate(connection, now: now)
+            try writeIdentity(connection, now: now)
+            // Everything into the one file that is renamed; closing then removes the empty log.
+            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try syncFile(draft)
+        guard unsafe rename(draft, path) == 0 else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+        try StoreLocation.syncDirectory(directory)
+        return applied
+    }
+
+    private static func writeIdentity(_ connection: Connection, now: Timestamp) throws {
+        // The system generator is getrandom(2): good enough for the key of the proofs.
+        var generator = SystemRandomNumberGenerator()
+        let key = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        // A random UUID: RFC 9562, section 5.4.
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = bytes.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0\(text)" : text
+        }
+        let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
+        try connection.execute(
+            "INSERT INTO store_identity(id, uuid, created_ms, proof_key) VALUES (1, ?, ?, ?)",
+            groups.joined(separator: "-"), now.milliseconds, key)
+    }
+
+    /// Makes an empty file that only its owner may read.
+    static func makeFile(_ path: String) throws {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+        close(descriptor)
+    }
+
+    /// Makes a file's bytes durable.
+    static func syncFile(_ path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw LectureError(.writeFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw LectureError(.writeFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+    }
+
+    private static func requireWritable(_ path: String) throws {
+        guard unsafe access(path, W_OK) == 0 else {
+            throw LectureError(.storeReadOnly, detail: path, cause: StoreLocation.reason(errno))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import LectureModel
+
+/// Where a store lies: one directory that belongs to one user.
+package struct StoreLocation: Sendable, Hashable {
+    /// The directory as it was given.
+    package let directory: String
+
+    /// Names a store; nothing is touched.
+    ///
+    /// - Parameter directory: a path, absolute or relative to the working directory; need not exist.
+    package init(directory: String) { self.directory = directory }
+
+    /// The database's file name.
+    package static let databaseName = "lecturekit.db"
+
+    /// The directory without symbolic links, since SQLite refuses them in every part of a path.
+    ///
+    /// - Returns: an absolute path; nil when there is no such directory.
+    /// - Throws: ``LectureError`` with the code `openStore` when it cannot be looked at or is no directory.
+    package func resolved() throws -> String? {
+        guard let resolved = unsafe realpath(directory, nil) else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw LectureError(.openStore, detail: directory, cause: Self.reason(code))
+        }
+        defer { unsafe free(resolved) }
+        var status = stat()
+        guard unsafe stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw LectureError(.openStore, detail: directory, cause: "it is not a directory")
+        }
+        return unsafe String(cString: resolved)
+    }
+
+    /// Makes the directory (0700) and what is missing above it, durably.
+    ///
+    /// - Returns: the directory without symbolic links.
+    /// - Throws: ``LectureError``: `createDirectory`, or `storeReadOnly` on a read-only file system.
+    package func make() throws -> String {
+        if let resolved = try resolved() { return resolved }
+        try Self.makeDirectory(directory)
+        guard let resolved = try resolved() else {
+            throw LectureError(.createDirectory, detail: directory, cause: Self.reason(ENOENT))
+        }
+        return resolved
+    }
+
+    private static func makeDirectory(_ path: String) throws {
+        if unsafe mkdir(path, 0o700) == 0 { return try syncDirectory(parent(of: path)) }
+        switch errno {
+        case EEXIST: return
+        case ENOENT where parent(of: path) != path:
+            try makeDirectory(parent(of: path))
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(path, errno) }
+            try syncDirectory(parent(of: path))
+        case let code: throw failure(path, code)
+        }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> LectureError {
+        LectureError(code == EROFS ? .storeReadOnly : .createDirectory, detail: path, cause: reason(code))
+    }
+
+    private static func parent(of path: String) -> String {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard !parts.isEmpty else { return path }
+        parts.removeLast()
+        let joined = parts.joined(separator: "/")
+        if path.hasPrefix("/") { return "/" + joined }
+        return joined.isEmpty ? "." : joined
+    }
+
+    /// Makes names in a directory durable.
+    static func syncDirectory(_ path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LectureError(.writeFile, detail: path, cause: reason(errno)) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw LectureError(.writeFile, detail: path, cause: reason(errno)) }
+    }
+
+    /// The system's sentence for an error number.
+    static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}
+
+/// The lock under which a store is looked at, made and migrated: one process at a time, others wait.
+///
+/// It lies on the directory itself (`flock(2)`), so that it leaves no file behind, and the kernel takes it back when the
+/// process ends in whatever way.
+enum OpeningLock {
+    /// Waits for the lock, runs `body` under it and gives it back.
+    ///
+    /// - Parameters:
+    ///   - directory: the store's directory.
+    ///   - body: runs alone.
+    /// - Returns: what `body` returns.
+    /// - Throws: ``LectureError``: `openStore`, or `storeUnsafe` when the file system knows no locks; and what `body`
+    ///   throws.
+    static func holding<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
+        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw LectureError(.openStore, detail: directory, cause: StoreLocation.reason(errno))
+        }
+        // Closing gives the lock back.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else {
+                throw LectureError(.storeUnsafe, detail: directory, cause: StoreLocation.reason(errno))
+            }
+        }
+        return try body()
+    }
+}

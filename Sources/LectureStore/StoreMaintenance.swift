@@ -1,0 +1,166 @@
+import Glibc
+package import LectureModel
+package import LectureSQLite
+
+/// What `store info` tells.
+package struct StoreInfo: Sendable, Hashable {
+    /// The database file.
+    package let path: String
+    /// The store's own name, made when it was.
+    package let uuid: String
+    /// When the store was made.
+    package let created: Timestamp
+    /// The migrations it came up through, oldest first.
+    package let applied: [AppliedMigration]
+    /// The migrations this program would still apply.
+    package let pending: [String]
+    /// The size of the database file in bytes.
+    package let databaseBytes: Int64
+    /// The size of the write-ahead log in bytes.
+    package let logBytes: Int64
+    /// `journal_mode`; `wal` when all is well.
+    package let journalMode: String
+    /// The SQLite library in use.
+    package let libraryVersion: String
+    /// Contents by state and bytes; nil when a migration is pending that may change where they stand.
+    package let status: StoreStatus?
+}
+
+/// `store info`, `store check`, `store backup` and `store migrate`.
+package enum StoreMaintenance {
+    /// Looks at a store without changing it.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Returns: what there is to tell.
+    /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
+    package static func info(_ location: StoreLocation) throws -> StoreInfo {
+        let connection = try StoreDatabase.openReader(location)
+        let schema = try StoreDatabase.migrator.state(of: connection)
+        let identity = try connection.first("SELECT uuid, created_ms FROM store_identity") { row in
+            (uuid: row.text(0), created: row.timestamp(1))
+        }
+        guard let identity else { throw LectureError(.storeDamaged, detail: connection.path, cause: "no identity") }
+        let status = schema.isCompleted ? try SQLiteContentQueries(connection: connection).status() : nil
+        return StoreInfo(
+            path: connection.path, uuid: identity.uuid, created: identity.created, applied: schema.applied,
+            pending: schema.pending, databaseBytes: bytes(connection.path), logBytes: bytes("\(connection.path)-wal"),
+            journalMode: try connection.pragma("journal_mode"), libraryVersion: Connection.libraryVersion,
+            status: status)
+    }
+
+    /// Checks pages, indices, references and the rules between tables.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Returns: one sentence a finding, without user data; none when the store is sound.
+    /// - Throws: ``LectureError`` when the store cannot be read at all.
+    package static func check(_ location: StoreLocation) throws -> [String] {
+        let connection = try StoreDatabase.openReader(location)
+        return try connection.transaction(.read) {
+            let findings = try connection.integrityFindings()
+            // Beyond a broken page nothing that a query says can be believed.
+            guard findings.isEmpty else { return findings }
+            return try connection.foreignKeyFindings() + ruleFindings(connection)
+        }
+    }
+
+    /// Makes a consistent copy while others use the store. The copy appears whole or not at all and never replaces a file.
+    ///
+    /// - Parameters:
+    ///   - location: where the store lies.
+    ///   - path: the file to make.
+    /// - Throws: ``LectureError``: `createFile` when the file is there already or cannot be made.
+    package static func backup(_ location: StoreLocation, to path: String) throws {
+        let source = try StoreDatabase.openReader(location)
+        let cut = path.lastIndex(of: "/")
+        let parent = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard let directory = try StoreLocation(directory: parent).resolved() else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(ENOENT))
+        }
+        let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
+        let target = "\(directory)/\(name)"
+        let draft = "\(target).\(getpid()).part"
+        guard unsafe !name.isEmpty && access(target, F_OK) != 0 else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(EEXIST))
+        }
+        try StoreDatabase.makeFile(draft)
+        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink("\(draft)\(suffix)") } }
+        do {
+            let copy = try Connection(path: draft, access: .readWrite)
+            try source.copy(to: copy)
+            guard try copy.integrityFindings().isEmpty else { throw LectureError(.storeDamaged, detail: source.path) }
+        }
+        try StoreDatabase.syncFile(draft)
+        // A hard link, since it is the one way to give a name that fails when the name is taken.
+        guard unsafe link(draft, target) == 0 else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+        try StoreLocation.syncDirectory(directory)
+    }
+
+    /// Brings a store to this program's schema; makes it when there is none.
+    ///
+    /// - Parameters:
+    ///   - location: where the store lies.
+    ///   - now: the wall clock, for the records.
+    /// - Returns: the migrations that were applied.
+    /// - Throws: ``LectureError`` as ``StoreDatabase/openWriter(_:now:)``.
+    package static func migrate(_ location: StoreLocation, now: Timestamp) throws -> [String] {
+        try StoreDatabase.openWriter(location, now: now).applied
+    }
+
+    private static func bytes(_ path: String) -> Int64 {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Rules that no CHECK can express, each with the query that counts what breaks it.
+    private static let rules: [(rule: String, breaks: String)] = [
+        (
+            "the counts by state differ from the contents",
+            """
+            SELECT count(*) FROM tally LEFT JOIN (
+                SELECT state, count(*) AS contents, coalesce(sum(bytes_total), 0) AS total, sum(bytes_proven) AS proven
+                FROM content GROUP BY state) AS counted USING (state)
+            WHERE tally.contents <> coalesce(counted.contents, 0) OR tally.bytes_total <> coalesce(counted.total, 0)
+                OR tally.bytes_proven <> coalesce(counted.proven, 0)
+            """
+        ),
+        (
+            "a resource counts other chunks than it has",
+            """
+            SELECT count(*) FROM resource
+            WHERE proven_count <> (SELECT count(*) FROM chunk WHERE resource_id = resource.id)
+            """
+        ),
+        (
+            "a resource has a chunk beyond its end",
+            """
+            SELECT count(*) FROM resource WHERE chunk_count > 0
+                AND chunk_count <= (SELECT max(idx) FROM chunk WHERE resource_id = resource.id)
+            """
+        ),
+        (
+            "a complete content has no current version",
+            """
+            SELECT count(*) FROM content WHERE state = 4
+                AND NOT EXISTS (SELECT 1 FROM version WHERE content_id = content.id AND state = 1)
+            """
+        ),
+        (
+            "a content counts other bytes than its resources",
+            """
+            SELECT count(*) FROM content WHERE bytes_proven <> (
+                SELECT coalesce(sum(proven_bytes), 0) FROM resource WHERE version_id = (
+                    SELECT id FROM version WHERE content_id = content.id AND state IN (0, 1) ORDER BY state LIMIT 1))
+            """
+        ),
+        ("the store has no identity", "SELECT NOT EXISTS (SELECT 1 FROM store_identity)"),
+    ]
+
+    private static func ruleFindings(_ connection: Connection) throws -> [String] {
+        try rules.compactMap { entry in
+            let count = try connection.first(entry.breaks) { $0.int(0) } ?? 0
+            return count == 0 ? nil : "\(entry.rule) (\(count))"
+        }
+    }
+}

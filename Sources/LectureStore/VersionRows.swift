@@ -1,0 +1,147 @@
+package import LectureModel
+import LectureSQLite
+
+// Table version.
+
+extension SQLiteDownloadIndex {
+    /// The version being built, with its resources; nil when there is none.
+    package func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
+        let version: VersionID? = try connection.first(
+            "SELECT id FROM version WHERE content_id = ? AND state = 0", content
+        ) { $0.id(0) }
+        return try version.map { ($0, try connection.resources(of: $0)) }
+    }
+
+    /// The resources of a version, media first.
+    package func resources(_ version: VersionID) throws -> [ResourceRecord] { try connection.resources(of: version) }
+
+    /// Begins a version with these resources.
+    ///
+    /// - Parameters:
+    ///   - lease: the right to do so.
+    ///   - wishes: the resources, in their order.
+    ///   - now: the wall clock.
+    /// - Returns: the version's row.
+    /// - Throws: ``LectureError``; `bug` when a version is being built already.
+    package func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID {
+        try atomically {
+            try requireLease(lease)
+            try requireNothingBuilding(lease.content)
+            try connection.execute(
+                """
+                INSERT INTO version(content_id, number, state, created_ms)
+                VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1), 0, ?2)
+                """, lease.content, now)
+            let version = VersionID(connection.lastInsertedID)
+            for (place, wish) in wishes.enumerated() {
+                try connection.execute(
+                    """
+                    INSERT INTO resource(version_id, role, position, name, expected_sha256, expected_bytes)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """, version, wish.role.rawValue, place, wish.name, wish.expectedSHA256, wish.expectedBytes)
+                let resource = ResourceID(connection.lastInsertedID)
+                try insertURLLeases(resource, urls: wish.urls, expires: nil, now: now)
+            }
+            try recount(lease.content)
+            return version
+        }
+    }
+
+    /// Makes a version discarded and answers the paths of its files, which the caller deletes and then forgets.
+    package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
+        try atomically {
+            try requireLease(lease)
+            try retire(version, of: lease.content, state: 3)
+            try recount(lease.content)
+            return try connection.paths(of: version)
+        }
+    }
+
+    /// Deletes the rows of a discarded or superseded version.
+    package func forgetVersion(_ version: VersionID) throws {
+        try connection.execute("DELETE FROM version WHERE id = ? AND state IN (2, 3)", version)
+    }
+
+    /// Discarded and superseded versions whose files may still be there, with the paths.
+    package func discardedVersions() throws -> [(VersionID, [String])] {
+        let versions: [VersionID] = try connection.query(
+            "SELECT id FROM version WHERE state = 2 OR state = 3 ORDER BY id"
+        ) { $0.id(0) }
+        return try versions.map { ($0, try connection.paths(of: $0)) }
+    }
+
+    /// The version becomes current, the former one superseded; the content completed.
+    package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
+        try atomically {
+            try requireLease(lease)
+            let former: VersionID? = try connection.first(
+                "SELECT id FROM version WHERE content_id = ? AND state = 1 AND id <> ?", lease.content, version
+            ) { $0.id(0) }
+            if let former { try retire(former, of: lease.content, state: 2) }
+            let changed = try connection.execute(
+                """
+                UPDATE version SET state = 1, sha256 = coalesce(?, sha256)
+                WHERE id = ? AND content_id = ? AND state IN (0, 1)
+                """, sha256, version, lease.content)
+            guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not being built") }
+            try connection.execute(
+                """
+                UPDATE content SET state = 4, stop_reason = NULL, error_code = NULL, error_detail = '',
+                    error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                    sha256 = coalesce(?1, sha256), completed_ms = ?2, updated_ms = ?2
+                WHERE id = ?3
+                """, sha256, now, lease.content)
+            try recount(lease.content)
+        }
+    }
+
+    /// A complete content is built again in place: its current version becomes `building`, its media resource
+    /// `planned`, the content `queued`; for repairs.
+    package func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
+        try atomically {
+            try requireLease(lease)
+            try requireNothingBuilding(lease.content)
+            let changed = try connection.execute(
+                "UPDATE version SET state = 0 WHERE id = ? AND content_id = ? AND state = 1", version, lease.content)
+            guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not current") }
+            try connection.execute(
+                "UPDATE resource SET state = 1 WHERE version_id = ? AND role = 0 AND file_path <> ''", version)
+            try connection.execute(
+                """
+                UPDATE content SET state = 0, stop_reason = NULL, completed_ms = NULL, attempts = 0,
+                    next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?
+                WHERE id = ?
+                """, now, lease.content)
+            try recount(lease.content)
+        }
+    }
+
+    private func requireNothingBuilding(_ content: ContentID) throws {
+        let isBuilding = try connection.first("SELECT 1 FROM version WHERE content_id = ? AND state = 0", content) {
+            _ in
+            true
+        }
+        guard isBuilding == nil else { throw LectureError(.bug, detail: "a version is being built already") }
+    }
+
+    /// Takes a version out of use: its chunks are forgotten, its resources count no more, their paths stay until the
+    /// files are gone.
+    private func retire(_ version: VersionID, of content: ContentID, state: Int) throws {
+        let changed = try connection.execute(
+            "UPDATE version SET state = ? WHERE id = ? AND content_id = ?", state, version, content)
+        guard changed == 1 else { throw LectureError(.bug, detail: "a version of another content") }
+        try connection.execute(
+            "DELETE FROM chunk WHERE resource_id IN (SELECT id FROM resource WHERE version_id = ?)", version)
+        try connection.execute(
+            "UPDATE resource SET state = 0, proven_count = 0, proven_bytes = 0 WHERE version_id = ?", version)
+    }
+}
+
+extension Connection {
+    /// The paths of a version's files, which may or may not be there.
+    func paths(of version: VersionID) throws -> [String] {
+        try query("SELECT file_path FROM resource WHERE version_id = ? AND file_path <> '' ORDER BY id", version) {
+            $0.text(0)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import LectureCommand
+import LectureModel
+import Testing
+
+@Suite struct ConfigurationTests {
+    private let scratch: ScratchDirectory
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    private func load(_ words: [String] = [], environment: [String: String] = ["HOME": "/home/l"]) throws
+        -> Configuration
+    {
+        let command = try ArgumentParser.parse(["precache"] + words, environment: environment)
+        return try Configuration.load(command, environment: environment)
+    }
+
+    private func load(file text: String) throws -> Configuration {
+        try load(["--config", try scratch.write("config.json", text)])
+    }
+
+    private func code(file text: String) -> LectureError.Code? {
+        do {
+            _ = try load(file: text)
+            return nil
+        } catch {
+            return (error as? LectureError)?.code
+        }
+    }
+
+    @Test func `without anything the defaults hold`() throws {
+        let settings = try load()
+        #expect(settings.storeDirectory.value == "/home/l/.local/share/lecturekit")
+        #expect(settings.file.value == nil)
+        #expect(settings.timeout.value == .seconds(30))
+        #expect(settings.retries.value == 3)
+        #expect(settings.reserveBytes.value == 157_286_400)
+        #expect(settings.quotaBytes.value == nil)
+        #expect(settings.seal.value == .licensed)
+        #expect(settings.descriptions.allSatisfy { $0.origin == .default })
+    }
+
+    @Test func `the defaults are those that help names`() throws {
+        let settings = try load()
+        let names = Dictionary(
+            uniqueKeysWithValues: CommandTable.leaves[0].spec.options.map { ($0.long, $0.defaultText) })
+        #expect(names["jobs"] == "\(settings.jobs.value)")
+        #expect(names["per-host"] == "\(settings.perHost.value)")
+        #expect(names["retries"] == "\(settings.retries.value)")
+        #expect(names["timeout"].flatMap(Quantity.duration) == settings.timeout.value)
+        #expect(names["reserve"].flatMap(Quantity.byteCount) == settings.reserveBytes.value)
+    }
+
+    @Test func `option beats environment beats file beats default`() throws {
+        let file = try scratch.write("config.json", #"{"network":{"jobs":5,"per_host":6,"timeout_s":7,"retries":0}}"#)
+        let environment = ["HOME": "/h", "LECTURE_JOBS": "8", "LECTURE_PER_HOST": "9", "LECTURE_CONFIG": file]
+        let settings = try load(["--jobs", "10"], environment: environment)
+        #expect(settings.file.origin == .environment)
+        #expect(settings.jobs.value == 10 && settings.jobs.origin == .option)
+        #expect(settings.perHost.value == 9 && settings.perHost.origin == .environment)
+        #expect(settings.timeout.value == .seconds(7) && settings.timeout.origin == .file)
+        #expect(settings.retries.value == 0 && settings.retries.origin == .file)
+        #expect(settings.reserveBytes.origin == .default)
+    }
+
+    @Test func `attempts in all are one more than retries`() throws {
+        #expect(try load(["--max-attempts", "5"]).retries.value == 4)
+        #expect(try load(["--no-seal"]).seal.value == .never)
+    }
+
+    @Test func `the places of XDG are used when they are absolute`() throws {
+        let home = scratch.url.path
+        try FileManager.default.createDirectory(
+            at: scratch.url.appending(path: "lecturekit"), withIntermediateDirectories: true)
+        _ = try scratch.write("lecturekit/config.json", #"{"storage":{"quota_bytes":77}}"#)
+        let settings = try load(environment: ["XDG_CONFIG_HOME": home, "XDG_DATA_HOME": "/data"])
+        #expect(settings.storeDirectory.value == "/data/lecturekit")
+        #expect(settings.quotaBytes.value == 77)
+        #expect(
+            try load(environment: ["HOME": "/h", "XDG_DATA_HOME": "relative"]).storeDirectory.value
+                == "/h/.local/share/lecturekit")
+        #expect(try load(environment: ["LECTURE_STORE": "here"]).storeDirectory.value == "here")
+        #expect(throws: LectureError(.parameter)) { try load(environment: [:]) }
+    }
+
+    @Test func `paths in the file count from its directory`() throws {
+        let settings = try load(file: #"{"network":{"ca_file":"roots.pem"}}"#)
+        #expect(settings.caFile.value == scratch.url.appending(path: "roots.pem").path)
+        #expect(try load(file: #"{"network":{"ca_file":"/r.pem"}}"#).caFile.value == "/r.pem")
+    }
+
+    @Test func `unknown members are named and passed by`() throws {
+        let settings = try load(file: #"{"netwrok":{},"network":{"jbos":1,"jobs":2},"lms":{"anything":[1]}}"#)
+        #expect(settings.jobs.value == 2)
+        #expect(settings.warnings.count == 2)
+        #expect(settings.warnings[0].contains("'netwrok'"))
+        #expect(settings.warnings[1].contains("'network.jbos'"))
+    }
+
+    @Test(arguments: [
+        "", "[]", "{", #"{"network":[]}"#, #"{"network":{"jobs":0}}"#, #"{"network":{"jobs":"4"}}"#,
+        #"{"network":{"timeout_s":1.5}}"#, #"{"network":{"proxy":""}}"#, #"{"storage":{"quota_bytes":-1}}"#,
+        #"{"storage":{"seal":"sometimes"}}"#, #"{"storage":{"seal":"always"}}"#, #"{"drm":{"keys":{}}}"#,
+        #"{"drm":{"strict":1}}"#, #"{"drm":{"keys":[{"secret":"abc"}]}}"#, #"{"lms":1}"#,
+        #"{"drm":{"keys":[{"secret_file":"nowhere"}]}}"#, #"{"application":{"password":"x"}}"#,
+        #"{"network":{"jobs":1,"jobs":2}}"#,
+    ])
+    func `what cannot be used is refused`(text: String) { #expect(code(file: text) == .configuration) }
+
+    @Test func `a file that was named must exist, and must be small`() throws {
+        #expect(throws: LectureError(.configuration)) { try load(["--config", "/nowhere/config.json"]) }
+        #expect(throws: LectureError(.configuration)) { try load(["--config", scratch.url.path]) }
+        #expect(code(file: String(repeating: " ", count: 2 << 20)) == .configuration)
+    }
+
+    @Test func `a secret that others may read is refused`() throws {
+        let text = #"{"drm":{"keys":[{"id":"k","algorithm":"HS256","secret_file":"key"}],"strict":true}}"#
+        _ = try scratch.write("key", "s", mode: 0o600)
+        #expect(code(file: text) == nil)
+        for mode in [0o640, 0o604, 0o620, 0o660] {
+            _ = try scratch.write("key", "s", mode: mode)
+            #expect(code(file: text) == .secretReadable)
+        }
+    }
+
+    @Test func `passwords are not shown`() throws {
+        let settings = try load(["--proxy", "http://user:pa:ss@proxy.example:3128/x@y"])
+        #expect(settings.proxy.value == "http://user:pa:ss@proxy.example:3128/x@y")
+        let shown = settings.descriptions.first { $0.name == "network.proxy" }?.value
+        #expect(shown == "http://…@proxy.example:3128/x@y")
+    }
+}

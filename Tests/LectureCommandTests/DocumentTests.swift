@@ -1,0 +1,117 @@
+import Foundation
+import LectureCommand
+import Testing
+
+@Suite struct DocumentTests {
+    static let pages: [[String]] =
+        [[], ["store"]] + CommandTable.leaves.map(\.path)
+
+    @Test(arguments: pages)
+    func `help is as recorded`(path: [String]) async throws {
+        let name = (["help"] + path).joined(separator: "-") + ".txt"
+        try expectGolden(HelpPage.text(path: path), name)
+    }
+
+    @Test(arguments: pages)
+    func `help fits 80 columns and ends in examples`(path: [String]) {
+        let text = HelpPage.text(path: path)
+        for line in text.split(separator: "\n") { #expect(TerminalText.width(String(line)) <= 80, "\(line)") }
+        #expect(
+            text.contains("\nExamples:\n  lecturectl") || text.contains("lecturectl \(path.joined(separator: " "))"))
+    }
+
+    @Test func `the manual page is as recorded`() throws { try expectGolden(ManualPage.text(), "lecturectl.1") }
+
+    @Test func `the manual page names every command and every option`() {
+        let page = ManualPage.text()
+        for (path, spec) in CommandTable.leaves {
+            #expect(page.contains(".Ss \(path.joined(separator: " "))\n"))
+            for option in spec.visibleOptions { #expect(page.contains("Fl -\(option.long)")) }
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/mandoc")))
+    func `mandoc finds nothing to say about the manual page`() throws {
+        let scratch = try ScratchDirectory()
+        let file = try scratch.write("lecturectl.1", ManualPage.text())
+        let result = try BuiltProgram.run(URL(filePath: "/usr/bin/mandoc"), ["-T", "lint", "-W", "style", file])
+        // Whether curl(1) is installed is not the page's business.
+        let lines = result.outputText.split(separator: "\n").filter { !$0.contains("referenced manual not found") }
+        #expect(lines.isEmpty, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `completions are as recorded`(shell: String) throws {
+        try expectGolden(try #require(ShellCompletion.script(for: shell)), "completion.\(shell)")
+    }
+
+    @Test(arguments: ["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"])
+    func `each shell can read its completions`(shell: String) throws {
+        guard FileManager.default.isExecutableFile(atPath: shell) else { return }
+        let scratch = try ScratchDirectory()
+        let name = URL(filePath: shell).lastPathComponent
+        let file = try scratch.write("completion", try #require(ShellCompletion.script(for: name)))
+        let result = try BuiltProgram.run(URL(filePath: shell), ["-n", file])
+        #expect(result.status == 0, "\(result.diagnosticsText)")
+    }
+
+    @Test func `help names the command that was meant`() async {
+        let outcome = await run("help", "prekache")
+        #expect(outcome.status == .usage)
+        #expect(outcome.diagnostics.contains("Did you mean 'precache'?"))
+    }
+
+    @Test func `help of a command is the same in both forms`() async {
+        let long = await run("store", "backup", "--help")
+        let short = await run("help", "store", "backup")
+        #expect(long.output == short.output)
+        #expect(long.status == .done && short.status == .done)
+        #expect(long.diagnostics.isEmpty)
+    }
+}
+
+@Suite struct CommandTableTests {
+    @Test func `no command has two options of one name or letter`() {
+        for (path, spec) in CommandTable.leaves {
+            let options = CommandTable.globalOptions + spec.options
+            #expect(Set(options.map(\.long)).count == options.count, "\(path)")
+            let letters = options.compactMap(\.short)
+            #expect(Set(letters).count == letters.count, "\(path)")
+        }
+    }
+
+    @Test func `conflicts are mutual and name options that exist`() {
+        for (path, spec) in CommandTable.leaves {
+            let options = CommandTable.globalOptions + spec.options
+            for option in options {
+                for other in option.conflicts {
+                    // A setting may exclude an option that only some commands have.
+                    guard let found = options.first(where: { $0.long == other }) else { continue }
+                    #expect(found.conflicts.contains(option.long), "\(path) --\(option.long)")
+                }
+            }
+        }
+    }
+
+    @Test func `every command that can run has an example, and every example can be parsed`() throws {
+        for (path, spec) in CommandTable.leaves {
+            #expect(!spec.examples.isEmpty, "\(path)")
+            for example in spec.examples where example.line.hasPrefix("lecturectl ") {
+                let result = try BuiltProgram.shell("printf '%s\\n' \(words(example.line))")
+                let parsed = try ArgumentParser.parse(
+                    result.outputText.split(separator: "\n").dropFirst().map(String.init))
+                #expect(parsed.path == path)
+            }
+        }
+    }
+
+    /// The part of an example that belongs to this program.
+    private func words(_ line: String) -> Substring { line.prefix { !"|>".contains($0) } }
+
+    @Test func `every summary begins small and has no full stop`() {
+        for (path, spec) in CommandTable.leaves {
+            #expect(spec.summary.first?.isLowercase ?? false, "\(path)")
+            #expect(!spec.summary.hasSuffix("."), "\(path)")
+        }
+    }
+}

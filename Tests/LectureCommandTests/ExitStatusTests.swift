@@ -1,0 +1,44 @@
+import LectureCommand
+import LectureModel
+import Testing
+
+@Suite struct ExitStatusTests {
+    @Test func `the numbers are those of the contract`() {
+        let all: [LectureCommand.ExitStatus] = [
+            .done, .someFailed, .usage, .data, .unavailable, .software, .cannotCreate, .inputOutput, .tryAgain,
+            .noPermission, .configuration, .signal(2), .signal(15),
+        ]
+        #expect(all.map(\.code) == [0, 1, 64, 65, 69, 70, 73, 74, 75, 77, 78, 130, 143])
+    }
+
+    @Test func `only a bug ends as a bug`() {
+        let bugs = LectureError.Code.all.filter { LectureCommand.ExitStatus.status(for: $0) == .software }
+        #expect(Set(bugs) == [.bug, .storeFailed])
+    }
+
+    @Test func `families of codes have the status of a server that is not there`() {
+        for number in 1...99 { #expect(LectureCommand.ExitStatus.status(for: .transfer(number)) == .unavailable) }
+        #expect(LectureCommand.ExitStatus.status(for: .status(404)) == .unavailable)
+        #expect(LectureCommand.ExitStatus.status(for: .status(503)) == .unavailable)
+        #expect(LectureCommand.ExitStatus.status(for: .status(403)) == .noPermission)
+    }
+
+    @Test func `the cases a script looks for`() {
+        #expect(LectureCommand.ExitStatus.status(for: .urlInvalid) == .usage)
+        #expect(LectureCommand.ExitStatus.status(for: .courseLine) == .data)
+        #expect(LectureCommand.ExitStatus.status(for: .storeDamaged) == .data)
+        #expect(LectureCommand.ExitStatus.status(for: .createDirectory) == .cannotCreate)
+        #expect(LectureCommand.ExitStatus.status(for: .storeReadOnly) == .inputOutput)
+        #expect(LectureCommand.ExitStatus.status(for: .storageFull) == .tryAgain)
+        #expect(LectureCommand.ExitStatus.status(for: .deadline) == .tryAgain)
+        #expect(LectureCommand.ExitStatus.status(for: .licenceUnsupported) == .noPermission)
+        #expect(LectureCommand.ExitStatus.status(for: .secretReadable) == .configuration)
+        #expect(LectureCommand.ExitStatus.status(for: .unknownContent) == .someFailed)
+    }
+
+    @Test func `the manual explains every status`() {
+        #expect(
+            LectureCommand.ExitStatus.meanings.map(\.code)
+                == ["0", "1", "64", "65", "69", "70", "73", "74", "75", "77", "78", "128+n"])
+    }
+}

@@ -1,0 +1,163 @@
+# bash completion for lecturectl; written by 'lecturectl completion bash'.
+
+# Names of the option's value, of the arguments, of the options and of the commands, by the words so far.
+_lecturectl_value() {
+    case "$1" in
+    "precache --key") echo 'anything' ;;
+    "precache --title") echo 'anything' ;;
+    "precache --sha256") echo 'anything' ;;
+    "precache --mirror") echo 'anything' ;;
+    "precache --header" | "precache -H") echo 'anything' ;;
+    "precache --folder") echo 'anything' ;;
+    "precache --priority" | "precache -p") echo 'anything' ;;
+    "precache --output" | "precache -o") echo 'files' ;;
+    "precache --output-dir" | "precache -d") echo 'directories' ;;
+    "precache --connections" | "precache -c") echo 'words auto' ;;
+    "precache --limit-rate") echo 'anything' ;;
+    "precache --timetable") echo 'anything' ;;
+    "precache --max-attempts") echo 'anything' ;;
+    "precache --deadline") echo 'anything' ;;
+    "precache --ca-file") echo 'files' ;;
+    "precache --proxy") echo 'anything' ;;
+    "precache --timeout") echo 'anything' ;;
+    "precache --retries") echo 'anything' ;;
+    "precache --per-host") echo 'anything' ;;
+    "precache --jobs" | "precache -j") echo 'anything' ;;
+    "precache --quota") echo 'anything' ;;
+    "precache --reserve") echo 'anything' ;;
+    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing' ;;
+    "list --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
+    "list --course") echo 'anything' ;;
+    "list --folder") echo 'anything' ;;
+    "list --recent") echo 'anything' ;;
+    "list --expiring") echo 'anything' ;;
+    "list --sort") echo 'words title downloaded size expiry priority' ;;
+    "list --limit") echo 'anything' ;;
+    "list --offset") echo 'anything' ;;
+    "cat --range" | "cat -r") echo 'anything' ;;
+    "reorder --priority" | "reorder -p") echo 'anything' ;;
+    "verify --sample") echo 'anything' ;;
+    "verify --rate") echo 'anything' ;;
+    "verify --ca-file") echo 'files' ;;
+    "verify --proxy") echo 'anything' ;;
+    "verify --timeout") echo 'anything' ;;
+    "verify --retries") echo 'anything' ;;
+    "verify --per-host") echo 'anything' ;;
+    "verify --jobs" | "verify -j") echo 'anything' ;;
+    "store info --ca-file") echo 'files' ;;
+    "store info --proxy") echo 'anything' ;;
+    "store info --timeout") echo 'anything' ;;
+    "store info --retries") echo 'anything' ;;
+    "store info --per-host") echo 'anything' ;;
+    "store info --jobs" | "store info -j") echo 'anything' ;;
+    "store info --quota") echo 'anything' ;;
+    "store info --reserve") echo 'anything' ;;
+    *" --store") echo 'directories' ;;
+    *" --config") echo 'files' ;;
+    *" --progress") echo 'words auto bar plain none' ;;
+    *" --color") echo 'words auto always never' ;;
+    *) echo none ;;
+    esac
+}
+
+_lecturectl_arguments() {
+    case "$1" in
+    "precache") echo 'files' ;;
+    "show") echo 'keys' ;;
+    "why") echo 'keys' ;;
+    "path") echo 'keys' ;;
+    "cat") echo 'keys' ;;
+    "pause") echo 'keys' ;;
+    "resume") echo 'keys' ;;
+    "cancel") echo 'keys' ;;
+    "reorder") echo 'keys' ;;
+    "remove") echo 'keys' ;;
+    "verify") echo 'keys' ;;
+    "store backup") echo 'files' ;;
+    "completion") echo 'words bash zsh fish' ;;
+    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify store completion help version' ;;
+    *) echo none ;;
+    esac
+}
+
+_lecturectl_options() {
+    case "$1" in
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
+    "status") echo '--watch -w' ;;
+    "cat") echo '--range -r' ;;
+    "pause") echo '--all -a' ;;
+    "resume") echo '--all -a' ;;
+    "cancel") echo '--all -a' ;;
+    "reorder") echo '--all -a --first --last --priority -p' ;;
+    "remove") echo '--all -a --samples' ;;
+    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j' ;;
+    "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    esac
+    echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
+}
+
+_lecturectl_commands() {
+    case "$1" in
+    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify store completion help version' ;;
+    "store") echo 'info check backup migrate' ;;
+    esac
+}
+
+_lecturectl() {
+    local current="${COMP_WORDS[COMP_CWORD]}" path="" wanted="" word kind i=1
+    local -a store=()
+    COMPREPLY=()
+    # bash cuts words at '=': "--sort=si" arrives as three.
+    [[ $current == "=" ]] && current=""
+    while (( i < COMP_CWORD )); do
+        word="${COMP_WORDS[i]}"
+        if [[ $word == "=" ]]; then
+            :
+        elif [[ -n $wanted ]]; then
+            [[ $wanted == --store ]] && store=(--store "$word")
+            wanted=""
+        elif [[ $word == -* ]]; then
+            kind=$(_lecturectl_value "$path $word")
+            [[ $kind == none ]] || wanted="$word"
+        elif [[ " $(_lecturectl_commands "$path") " == *" $word "* ]]; then
+            path="${path:+$path }$word"
+        fi
+        i=$((i + 1))
+    done
+    if [[ -n $wanted ]]; then
+        kind=$(_lecturectl_value "$path $wanted")
+    elif [[ $current == -* ]]; then
+        kind="words $(_lecturectl_options "$path")"
+    elif [[ -n $(_lecturectl_commands "$path") ]]; then
+        kind="words $(_lecturectl_commands "$path")"
+    else
+        kind=$(_lecturectl_arguments "$path")
+    fi
+    case "$kind" in
+    "words "*) mapfile -t COMPREPLY < <(compgen -W "${kind#words }" -- "$current") ;;
+    files) compopt -o filenames 2> /dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    directories) compopt -o filenames 2> /dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+    keys) _lecturectl_keys "$current" ;;
+    esac
+}
+
+# A key is taken as it is: it may hold blanks and characters that bash would expand. bash also cuts at ':', so
+# what stands before the last one is not repeated.
+_lecturectl_keys() {
+    local prefix="" key i=$COMP_CWORD
+    while (( i > 1 )) && [[ ${COMP_WORDS[i]} == ":" || ${COMP_WORDS[i-1]} == ":" ]]; do
+        i=$((i - 1))
+        prefix="${COMP_WORDS[i]}$prefix"
+    done
+    [[ $1 == ":" ]] && set -- ""
+    [[ ${COMP_WORDS[COMP_CWORD]} == ":" ]] && prefix="$prefix:"
+    while IFS= read -r key; do
+        if [[ $key == "$prefix$1"* ]]; then
+            key="${key#"$prefix"}"
+            COMPREPLY+=("$(printf '%q' "$key")")
+        fi
+    done < <(lecturectl list --json "${store[@]}" 2> /dev/null | sed -n 's/.*"key":"\([^"\\]*\)".*/\1/p')
+}
+
+complete -F _lecturectl lecturectl

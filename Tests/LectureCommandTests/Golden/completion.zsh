@@ -1,0 +1,556 @@
+#compdef lecturectl
+# zsh completion for lecturectl; written by 'lecturectl completion zsh'.
+
+_lecturectl_keys() {
+    local -a keys store
+    (( $+opt_args[--store] )) && store=(--store ${(Q)opt_args[--store]})
+    keys=(${(f)"$(lecturectl list --json $store 2> /dev/null | sed -n 's/.*"key":"\([^"\\]*\)".*/\1/p')"})
+    compadd -a keys
+}
+
+_lecturectl() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'precache:fetches lectures into the store'
+            'list:lists contents'
+            'show:shows everything about one content'
+            'status:shows the whole store at a glance'
+            'why:explains why a content is as it is'
+            'path:prints the path of an unsealed file'
+            'cat:writes media bytes to standard output'
+            'pause:stops contents until they are resumed'
+            'resume:lets paused and cancelled contents go on'
+            'cancel:stops contents until they are named again'
+            'reorder:changes which content is fetched first'
+            'remove:deletes contents and their files'
+            'verify:reads contents again and locates damage'
+            'store:looks after the store'\''s database'
+            'completion:prints completions for a shell'
+            'help:explains a command'
+            'version:shows the version'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            precache) _lecturectl_precache ;;
+            list) _lecturectl_list ;;
+            show) _lecturectl_show ;;
+            status) _lecturectl_status ;;
+            why) _lecturectl_why ;;
+            path) _lecturectl_path ;;
+            cat) _lecturectl_cat ;;
+            pause) _lecturectl_pause ;;
+            resume) _lecturectl_resume ;;
+            cancel) _lecturectl_cancel ;;
+            reorder) _lecturectl_reorder ;;
+            remove) _lecturectl_remove ;;
+            verify) _lecturectl_verify ;;
+            store) _lecturectl_store ;;
+            completion) _lecturectl_completion ;;
+            help) _lecturectl_help ;;
+            version) _lecturectl_version ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_precache() {
+    _arguments -s -S \
+        '--key=[The key the content gets; for one URL.]:KEY: ' \
+        '--title=[The content'\''s title; for one URL.]:TEXT: ' \
+        '--sha256=[The digest the file must have; for one URL.]:HEX: ' \
+        '*--mirror=[A further place of the same file; for one URL. Repeatable.]:URL: ' \
+        '*-H+[A request header for all sources. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '*--header=[A request header for all sources. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '--folder=[The folder the contents are listed under.]:NAME: ' \
+        '-p+[Higher goes first; -100 to 100.]:N: ' \
+        '--priority=[Higher goes first; -100 to 100.]:N: ' \
+        '-o+[Put the finished file there as well; for one URL.]:FILE:_files' \
+        '--output=[Put the finished file there as well; for one URL.]:FILE:_files' \
+        '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--no-seal[Keep the files unsealed, so that they can be read in place. Licensed media is refused.]' \
+        '-c+[Parallel ranges of one file.]:N:(auto)' \
+        '--connections=[Parallel ranges of one file.]:N:(auto)' \
+        '--limit-rate=[Bytes a second at most, over all items; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '--max-attempts=[Attempts in a row that may gain nothing.]:N: ' \
+        '--deadline=[End after this time with status 75, keeping what is there.]:DURATION: ' \
+        '-n[Say what would be fetched; fetch and store nothing.]' \
+        '--dry-run[Say what would be fetched; fetch and store nothing.]' \
+        '--acks[Print '\''ACK KEY'\'' on standard output once a content is durably complete.]' \
+        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
+        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
+        '--per-host=[Connections to one server, over all items.]:N: ' \
+        '-j+[Items fetched at once.]:N: ' \
+        '--jobs=[Items fetched at once.]:N: ' \
+        '--quota=[The most the store'\''s files may take.]:BYTES: ' \
+        '--reserve=[Room that is left free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:SOURCE:_files'
+}
+
+_lecturectl_list() {
+    _arguments -s -S \
+        '*--state=[Only this state. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing)' \
+        '--type=[Only this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
+        '--course=[Only this course.]:NAME: ' \
+        '--folder=[Only this folder.]:NAME: ' \
+        '--recent=[Only what was completed within this time.]:DURATION: ' \
+        '--expiring=[Only what expires within this time.]:DURATION: ' \
+        '--sort=[The order.]:ORDER:(title downloaded size expiry priority)' \
+        '--limit=[At most so many.]:N: ' \
+        '--offset=[Leave out the first ones.]:N: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_show() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_status() {
+    _arguments -s -S \
+        '-w[Stay and show changes until interrupted.]' \
+        '--watch[Stay and show changes until interrupted.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_why() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_path() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_cat() {
+    _arguments -s -S \
+        '-r+[Only these bytes, counted from 0; A- and -N work as well.]:A-B: ' \
+        '--range=[Only these bytes, counted from 0; A- and -N work as well.]:A-B: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_pause() {
+    _arguments -s -S \
+        '-a[Pause everything that is not complete.]' \
+        '--all[Pause everything that is not complete.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_resume() {
+    _arguments -s -S \
+        '-a[Resume everything that is paused.]' \
+        '--all[Resume everything that is paused.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_cancel() {
+    _arguments -s -S \
+        '-a[Cancel everything that is not complete.]' \
+        '--all[Cancel everything that is not complete.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_reorder() {
+    _arguments -s -S \
+        '-a[All contents; with --priority.]' \
+        '--all[All contents; with --priority.]' \
+        '--first[Put them before all others of their priority.]' \
+        '--last[Put them behind all others of their priority.]' \
+        '-p+[Higher goes first; -100 to 100.]:N: ' \
+        '--priority=[Higher goes first; -100 to 100.]:N: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_remove() {
+    _arguments -s -S \
+        '-a[Remove everything but samples.]' \
+        '--all[Remove everything but samples.]' \
+        '--samples[Remove samples as well.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_verify() {
+    _arguments -s -S \
+        '-a[Verify all complete contents.]' \
+        '--all[Verify all complete contents.]' \
+        '--repair[Fetch damaged ranges again.]' \
+        '--sample=[Read only this share, chosen by chance.]:PERCENT: ' \
+        '--rate=[Bytes a second read at most; for example 50M.]:RATE: ' \
+        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
+        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
+        '--per-host=[Connections to one server, over all items.]:N: ' \
+        '-j+[Items fetched at once.]:N: ' \
+        '--jobs=[Items fetched at once.]:N: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_store() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'info:shows the schema version and the effective settings'
+            'check:checks the database and the files it names'
+            'backup:writes a consistent copy of the database, also while it is in use'
+            'migrate:brings the database to this version'\''s schema'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            info) _lecturectl_store_info ;;
+            check) _lecturectl_store_check ;;
+            backup) _lecturectl_store_backup ;;
+            migrate) _lecturectl_store_migrate ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_store_info() {
+    _arguments -s -S \
+        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
+        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
+        '--per-host=[Connections to one server, over all items.]:N: ' \
+        '-j+[Items fetched at once.]:N: ' \
+        '--jobs=[Items fetched at once.]:N: ' \
+        '--quota=[The most the store'\''s files may take.]:BYTES: ' \
+        '--reserve=[Room that is left free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_store_check() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_store_backup() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_store_migrate() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_completion() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':SHELL:(bash zsh fish)'
+}
+
+_lecturectl_help() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify store completion help version)'
+}
+
+_lecturectl_version() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _lecturectl "$@"
+else
+    compdef _lecturectl lecturectl
+fi

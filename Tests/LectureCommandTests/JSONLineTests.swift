@@ -1,0 +1,145 @@
+import Foundation
+import LectureCommand
+import LectureModel
+import Testing
+
+@Suite struct JSONLineTests {
+    /// A content with every member set.
+    static func content() throws -> Content {
+        var content = Content(
+            key: try ContentKey("algebra-01"), sourceURL: "https://user:pw@h.example/a.mp4?token=secret#x",
+            title: "선형대수 \"1\"", state: .stopped, added: Timestamp(milliseconds: 1))
+        content.course = "Algebra"
+        content.teacher = "T"
+        content.folder = "a/b"
+        content.stopReason = .serverWait
+        content.error = LectureError(.serverWait)
+        content.totalBytes = 100
+        content.provenBytes = 40
+        content.totalChunks = 5
+        content.provenChunks = 2
+        content.attempts = 3
+        content.nextAttempt = Timestamp(milliseconds: 5)
+        content.sha256 = [UInt8](repeating: 0xAB, count: 32)
+        content.duration = .milliseconds(1500)
+        content.completed = Timestamp(milliseconds: 9)
+        return content
+    }
+
+    static func bare() throws -> Content {
+        Content(
+            key: try ContentKey("k"), sourceURL: "http://h/", title: "t", state: .queued,
+            added: Timestamp(milliseconds: 0))
+    }
+
+    static func attempt() -> Attempt {
+        var attempt = Attempt(at: Timestamp(milliseconds: 7), origin: "https://h.example", decision: "retry")
+        attempt.status = 503
+        attempt.rangeCount = 1024
+        attempt.detail = "the server asks to wait"
+        return attempt
+    }
+
+    static func configuration() throws -> Configuration {
+        let environment = ["HOME": "/h"]
+        let command = try ArgumentParser.parse(["store", "info", "--proxy", "http://u:p@h"], environment: environment)
+        return try Configuration.load(command, environment: environment)
+    }
+
+    /// Every kind of line, with all members and with few.
+    static func lines() throws -> [(schema: String, line: String)] {
+        var stopped = try content()
+        stopped.error = nil
+        var failed = try content()
+        failed.state = .failed
+        failed.error = LectureError(.digestMismatch)
+        let item = ProgressSnapshot.Item(
+            key: "k", title: "t", bytes: 1, total: 2, speed: 3, secondsLeft: 4, state: .downloading)
+        var vague = item
+        vague.total = nil
+        vague.secondsLeft = nil
+        var totals = RunTotals()
+        totals.elapsed = .milliseconds(1234)
+        let key = try ContentKey("k")
+        return [
+            ("event-queued", JSONLine.queued(try bare())),
+            ("event-progress", JSONLine.progress(item)), ("event-progress", JSONLine.progress(vague)),
+            ("event-completed", JSONLine.completed(try content())), ("event-completed", JSONLine.completed(try bare())),
+            ("event-failed", JSONLine.failed(failed)),
+            ("event-stopped", JSONLine.stopped(try content())), ("event-stopped", JSONLine.stopped(stopped)),
+            ("event-removed", JSONLine.removed(key)),
+            ("event-error", JSONLine.error(.bug, message: "m")),
+            ("event-error", JSONLine.error(.courseLine, message: "m", key: "k")),
+            ("event-summary", JSONLine.summary(RunTotals())), ("event-summary", JSONLine.summary(totals)),
+            ("record-content", JSONLine.content(try content())), ("record-content", JSONLine.content(try bare())),
+            ("record-attempt", JSONLine.attempt(attempt(), key: key)),
+            (
+                "record-attempt",
+                JSONLine.attempt(Attempt(at: Timestamp(milliseconds: 0), origin: "", decision: "done"), key: key)
+            ),
+            ("record-status", JSONLine.status(StoreStatusSample.value)),
+            ("record-store", JSONLine.store(schemaVersion: nil, try configuration())),
+            ("record-store", JSONLine.store(schemaVersion: 1, try configuration())),
+            ("record-version", JSONLine.version(ProgramVersion.number)),
+        ]
+    }
+
+    @Test func `every line is one object that its schema describes`() throws {
+        for (name, line) in try Self.lines() {
+            #expect(line.hasSuffix("\n") && !line.dropLast().contains("\n"))
+            let schema = try JSONSchema(named: name)
+            let faults = try schema.faults(in: Data(line.utf8))
+            #expect(faults.isEmpty, "\(name): \(faults)")
+        }
+    }
+
+    @Test func `every schema is used, and catches what it should`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: JSONSchema.directory.path)
+        let schemas = files.filter { $0.hasSuffix(".schema.json") }.map { String($0.dropLast(12)) }
+        #expect(Set(schemas) == Set(try Self.lines().map(\.schema)))
+        for name in schemas {
+            let schema = try JSONSchema(named: name)
+            #expect(try !schema.faults(in: Data("{}".utf8)).isEmpty)
+            #expect(try !schema.faults(in: Data(#"{"event":"other","record":"other"}"#.utf8)).isEmpty)
+        }
+    }
+
+    @Test func `schemas name the states and reasons there are`() throws {
+        let schema = try JSONSchema(named: "record-content")
+        #expect(schema.enumeration("state") == ItemState.allCases.map(\.name))
+        #expect(schema.enumeration("stop_reason") == StopReason.allCases.map(\.name))
+        #expect(schema.enumeration("type") == ContentType.allCases.map(\.name))
+    }
+
+    @Test func `no line shows a password, a token or a fragment`() throws {
+        for (_, line) in try Self.lines() {
+            for secret in ["pw", "secret", "#x", "u:p"] { #expect(!line.contains(secret)) }
+        }
+        #expect(JSONLine.content(try Self.content()).contains(#""url":"https://…@h.example/a.mp4""#))
+    }
+
+    @Test func `the summary has the members of the contract in their order`() {
+        var totals = RunTotals()
+        totals.completed = 1
+        totals.failed = 2
+        totals.stopped = 3
+        totals.skipped = 4
+        totals.bytesFetched = 5
+        totals.bytesReused = 6
+        totals.elapsed = .milliseconds(7500)
+        #expect(
+            JSONLine.summary(totals)
+                == #"{"event":"summary","completed":1,"failed":2,"stopped":3,"skipped":4,"bytes_fetched":5,"#
+                + #""bytes_reused":6,"elapsed_s":7.5}"# + "\n")
+    }
+}
+
+enum StoreStatusSample {
+    static var value: StoreStatus {
+        var status = StoreStatus()
+        status.counts = [.completed: 3, .queued: 1]
+        status.provenBytes = 5
+        status.totalBytes = 9
+        return status
+    }
+}

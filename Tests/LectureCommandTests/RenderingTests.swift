@@ -1,0 +1,154 @@
+import LectureCommand
+import LectureModel
+import Testing
+
+@Suite struct TerminalTextTests {
+    @Test(arguments: [
+        ("abc", 3), ("수학 개론", 9), ("数学", 4), ("ｶﾀｶﾅ", 4), ("é", 1), ("e\u{301}", 1), ("\u{1112}\u{1161}\u{11AB}", 2),
+        ("👩‍🏫", 2), ("☎️", 2), ("…", 1), ("", 0),
+    ])
+    func `cells are counted as a terminal counts them`(text: String, cells: Int) {
+        #expect(TerminalText.width(text) == cells)
+    }
+
+    @Test func `a cut never splits a wide character and never exceeds the cells`() {
+        #expect(TerminalText.clipped("수학 개론", to: 9) == "수학 개론")
+        #expect(TerminalText.clipped("수학 개론", to: 8) == "수학 개…")
+        #expect(TerminalText.clipped("수학 개론", to: 4) == "수…")
+        #expect(TerminalText.clipped("수학", to: 2) == "…")
+        #expect(TerminalText.clipped("abc", to: 0).isEmpty)
+        for cells in 0..<12 { #expect(TerminalText.width(TerminalText.clipped("a수b학c개d론", to: cells)) <= cells) }
+    }
+
+    @Test func `padding fills exactly, on either side`() {
+        #expect(TerminalText.padded("수", to: 4) == "수  ")
+        #expect(TerminalText.padded("7", to: 3, alignRight: true) == "  7")
+        #expect(TerminalText.width(TerminalText.padded("수학수학", to: 5)) == 5)
+    }
+
+    @Test func `what a terminal would obey is shown and not obeyed`() {
+        let text = TerminalText.neutralised("a\u{1B}[2Jb\r\nc\u{7F}\u{9B}d\u{202E}e\u{2028}")
+        #expect(text == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}c\u{FFFD}\u{FFFD}d\u{FFFD}e\u{FFFD}")
+        #expect(TerminalText.neutralised("수학 👩‍🏫") == "수학 👩‍🏫")
+    }
+}
+
+@Suite struct HumanTextTests {
+    @Test(
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1000, "0.97 KiB"), (1024, "1.00 KiB"), (1536, "1.50 KiB"),
+            (10_240, "10.0 KiB"),
+            (102_400, "100 KiB"), (1_023_999, "999 KiB"), (1_024_000, "0.97 MiB"), (157_286_400, "150 MiB"),
+            (4_294_967_296, "4.00 GiB"), (-5, "0 B"), (Int64.max, "7.99 EiB"),
+        ] as [(Int64, String)])
+    func `bytes have three digits`(bytes: Int64, text: String) { #expect(HumanText.byteCount(bytes) == text) }
+
+    @Test(
+        arguments: [
+            (0, "0:00"), (42, "0:42"), (725, "12:05"), (11_220, "3:07:00"), (187_200, "2d 04h"),
+            (8_640_000, "over 99d"),
+            (-1, "0:00"),
+        ] as [(Int64, String)])
+    func `lengths of time fit eight characters`(seconds: Int64, text: String) {
+        #expect(HumanText.duration(seconds: seconds) == text)
+        #expect(text.count <= 8)
+    }
+
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00Z"), (951_782_400_000, "2000-02-29T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
+            (1_700_000_000_999, "2023-11-14T22:13:20Z"), (4_102_444_800_000, "2100-01-01T00:00:00Z"),
+            (-62_135_596_800_000, "0001-01-01T00:00:00Z"),
+        ] as [(Int64, String)])
+    func `dates are right at their corners`(milliseconds: Int64, text: String) {
+        #expect(HumanText.date(Timestamp(milliseconds: milliseconds)) == text)
+    }
+
+    @Test func `hundred percent means all`() {
+        #expect(HumanText.percent(999, of: 1000) == 99)
+        #expect(HumanText.percent(1000, of: 1000) == 100)
+        #expect(HumanText.percent(2000, of: 1000) == 100)
+        #expect(HumanText.percent(0, of: 0) == 100)
+        #expect(HumanText.percent(-1, of: 10) == 0)
+        #expect(HumanText.percent(.max / 2, of: .max) == 49)
+        #expect(HumanText.percent(.max, of: .max) == 100)
+    }
+}
+
+@Suite struct TableRendererTests {
+    private let table = TableRenderer(columns: [
+        .init("KEY", mayShrink: true), .init("SIZE", alignRight: true), .init("TITLE", mayShrink: true),
+    ])
+    private let plain = Style(choice: "never", environment: [:], isTerminal: true)
+
+    @Test func `columns are aligned by cells`() {
+        let lines = table.lines([["a", "1.50 KiB", "수학"], ["bcd", "9 B", "x"]], width: 80, style: plain)
+        #expect(lines == ["KEY      SIZE  TITLE", "a    1.50 KiB  수학", "bcd       9 B  x"])
+    }
+
+    @Test func `the widest column gives way on a narrow terminal`() {
+        let title = String(repeating: "수", count: 40)
+        let lines = table.lines([["algebra-01", "1.50 KiB", title]], width: 40, style: plain)
+        for line in lines { #expect(TerminalText.width(line) <= 40) }
+        #expect(lines[1].hasPrefix("algebra-01  1.50 KiB  수수"))
+        #expect(lines[1].hasSuffix("…"))
+    }
+
+    @Test func `elsewhere values are whole, separated by tabs, without a head`() {
+        let lines = table.lines([["a", "1", "two\tparts\n"]], width: nil, style: plain)
+        #expect(lines == ["a\t1\ttwo\u{FFFD}parts\u{FFFD}"])
+        #expect(table.lines([], width: nil, style: plain).isEmpty)
+    }
+}
+
+@Suite struct StyleTests {
+    @Test func `colours need a terminal and obey NO_COLOR unless they are asked for`() {
+        func isColored(_ choice: String?, _ environment: [String: String], _ isTerminal: Bool) -> Bool {
+            Style(choice: choice, environment: environment, isTerminal: isTerminal).isColored
+        }
+        #expect(isColored(nil, [:], true))
+        #expect(isColored("auto", ["NO_COLOR": ""], true))
+        #expect(!isColored("auto", ["NO_COLOR": "1"], true))
+        #expect(!isColored("auto", ["TERM": "dumb"], true))
+        #expect(!isColored("auto", [:], false))
+        #expect(isColored("always", ["NO_COLOR": "1"], false))
+        #expect(!isColored("never", [:], true))
+    }
+}
+
+@Suite struct SpeedEstimateTests {
+    private func at(_ milliseconds: Int64) -> BootInstant { BootInstant(nanoseconds: milliseconds * 1_000_000) }
+
+    @Test func `a steady stream has its speed from the second reading on`() {
+        var estimate = SpeedEstimate()
+        estimate.read(bytes: 0, at: at(0))
+        #expect(estimate.bytesPerSecond == 0)
+        #expect(estimate.secondsLeft(for: 100) == nil)
+        for second in 1...10 { estimate.read(bytes: Int64(second) * 1000, at: at(Int64(second) * 1000)) }
+        #expect(estimate.bytesPerSecond == 1000)
+        #expect(estimate.secondsLeft(for: 1500) == 2)
+        #expect(estimate.secondsLeft(for: 0) == 0)
+    }
+
+    @Test func `a jump is smoothed and a stall lets the speed sink`() {
+        var estimate = SpeedEstimate()
+        estimate.read(bytes: 0, at: at(0))
+        estimate.read(bytes: 1000, at: at(1000))
+        estimate.read(bytes: 101_000, at: at(2000))
+        #expect((20_000...40_000).contains(estimate.bytesPerSecond))
+        let before = estimate.bytesPerSecond
+        estimate.read(bytes: 101_000, at: at(5000))
+        #expect(estimate.bytesPerSecond == before / 2)
+    }
+
+    @Test func `readings at one moment do not divide by zero, and a step back starts anew`() {
+        var estimate = SpeedEstimate()
+        estimate.read(bytes: 0, at: at(0))
+        estimate.read(bytes: 5000, at: at(0))
+        #expect(estimate.bytesPerSecond == 0)
+        estimate.read(bytes: 5000, at: at(1000))
+        #expect(estimate.bytesPerSecond == 5000)
+        estimate.read(bytes: 10, at: at(2000))
+        #expect(estimate.bytesPerSecond == 0)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// The part of JSON Schema (2020-12) that docs/json uses. A keyword it does not know is a fault, so that no rule of a
+/// schema is passed by in silence. Members that a schema does not name are a fault as well: the schemas are complete.
+struct JSONSchema {
+    static let directory = repositoryRoot.appending(path: "docs/json")
+    private let root: [String: Any]
+
+    init(named name: String) throws {
+        let data = try Data(contentsOf: Self.directory.appending(path: "\(name).schema.json"))
+        root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+    }
+
+    func enumeration(_ property: String) -> [String]? {
+        let properties = root["properties"] as? [String: Any]
+        return (properties?[property] as? [String: Any])?["enum"] as? [String]
+    }
+
+    func faults(in data: Data) throws -> [String] {
+        var faults: [String] = []
+        check(try JSONSerialization.jsonObject(with: data), root, "", &faults)
+        return faults
+    }
+
+    private func check(_ value: Any, _ schema: [String: Any], _ path: String, _ faults: inout [String]) {
+        for (keyword, rule) in schema where !holds(keyword, rule, value, schema, path, &faults) {
+            faults.append("\(path) \(keyword)")
+        }
+    }
+
+    private func holds(
+        _ keyword: String, _ rule: Any, _ value: Any, _ schema: [String: Any], _ path: String, _ faults: inout [String]
+    ) -> Bool {
+        let text = value as? String
+        let number = (value as? NSNumber)?.doubleValue
+        switch keyword {
+        case "$schema", "title", "description": return true
+        case "type": return hasType(value, rule as? String ?? "")
+        case "const": return text == rule as? String
+        case "enum": return (rule as? [String])?.contains(text ?? "\u{0}") ?? false
+        case "minimum": return number.map { $0 >= (rule as? NSNumber)?.doubleValue ?? .infinity } ?? false
+        case "maximum": return number.map { $0 <= (rule as? NSNumber)?.doubleValue ?? -.infinity } ?? false
+        case "minLength": return (text?.unicodeScalars.count ?? -1) >= rule as? Int ?? .max
+        case "maxLength": return text.map { $0.unicodeScalars.count <= rule as? Int ?? -1 } ?? false
+        case "pattern": return text?.range(of: rule as? String ?? "$^", options: .regularExpression) != nil
+        case "required":
+            return (rule as? [String] ?? []).allSatisfy { (value as? [String: Any])?[$0] != nil }
+        case "items":
+            for (index, element) in (value as? [Any] ?? []).enumerated() {
+                check(element, rule as? [String: Any] ?? [:], "\(path)/\(index)", &faults)
+            }
+            return true
+        case "properties":
+            let properties = rule as? [String: [String: Any]] ?? [:]
+            for (name, member) in value as? [String: Any] ?? [:] {
+                guard let schema = properties[name] else {
+                    faults.append("\(path)/\(name) unknown")
+                    continue
+                }
+                check(member, schema, "\(path)/\(name)", &faults)
+            }
+            return true
+        default: return false
+        }
+    }
+
+    private func hasType(_ value: Any, _ type: String) -> Bool {
+        switch type {
+        case "object": value is [String: Any]
+        case "array": value is [Any]
+        case "string": value is String
+        case "number": value is NSNumber
+        case "integer": (value as? NSNumber).map { $0.doubleValue.rounded() == $0.doubleValue } ?? false
+        default: false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import LectureCrypto
+import LectureModel
+
+/// Bytes from hexadecimal text, spaces allowed.
+func bytes(hex: String) -> [UInt8] {
+    let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
+
+/// Hexadecimal text of bytes.
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { String(format: "%02x", $0) }.joined()
+}
+
+/// Bytes that look random and are the same in every run.
+func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    return (0..<count).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state >> 24)
+    }
+}
+
+/// Eight bytes, big endian.
+func bigEndian(_ number: Int64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+}
+
+extension RunningDigest {
+    /// Takes an array, whole or in pieces that end at the given places.
+    func update(_ bytes: [UInt8], cutAt cuts: [Int] = []) {
+        var start = 0
+        for end in cuts.sorted() + [bytes.count] {
+            unsafe Array(bytes[start..<end]).withUnsafeBytes { unsafe update($0) }
+            start = end
+        }
+    }
+}
+
+/// What a program printed, and how it ended.
+struct Output {
+    var status: Int32
+    var text: String
+}
+
+/// Runs a program of the machine and waits for it.
+func run(_ arguments: [String], input: [UInt8] = []) throws -> Output {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    let file = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)")
+    try Data(input).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    process.standardInput = try FileHandle(forReadingFrom: file)
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Output(
+        status: process.terminationStatus,
+        text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+}

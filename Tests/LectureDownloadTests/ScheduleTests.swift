@@ -1,0 +1,349 @@
+import LectureModel
+import Testing
+
+@testable import LectureDownload
+
+@Suite struct RateTests {
+    @Test(
+        "Rates are read in powers of 1024",
+        arguments: [
+            ("full", .full), ("FULL", .full), ("off", .off), ("0", .off), ("0M", .off),
+            ("1", .limited(bytesPerSecond: 1)),
+            ("500K", .limited(bytesPerSecond: 512_000)), ("2m", .limited(bytesPerSecond: 2_097_152)),
+            ("1.5M", .limited(bytesPerSecond: 1_572_864)), ("1G", .limited(bytesPerSecond: 1_073_741_824)),
+            ("0.1K", .limited(bytesPerSecond: 102)), ("1.10M", .limited(bytesPerSecond: 1_153_433)),
+        ] as [(String, Rate)])
+    func reads(text: String, rate: Rate) throws {
+        #expect(try Rate(text) == rate)
+    }
+
+    @Test(
+        "What is no rate is refused",
+        arguments: [
+            "", "fast", "-1", "+1", "1.5", "1.M", ".5M", "1.5.5M", "1T", "K", "1 M", "1e3", "99999999999G",
+            "0.0000001G",
+            "9223372036854775808",
+        ])
+    func refuses(text: String) {
+        #expect(throws: LectureError(.parameter)) { try Rate(text) }
+    }
+
+    @Test func `A rate reads back from its text`() throws {
+        for bytes in [1, 1023, 1024, 512_000, 1_572_864, 3 << 30] as [UInt64] {
+            #expect(try Rate(Rate.limited(bytesPerSecond: bytes).text) == .limited(bytesPerSecond: bytes))
+        }
+        #expect(try Rate(Rate.full.text) == .full && Rate(Rate.off.text) == .off)
+    }
+}
+
+@Suite struct DurationTextTests {
+    @Test(
+        "Durations are read",
+        arguments: [
+            ("90s", 90), ("15m", 900), ("2h", 7200), ("3d", 259_200), ("1h30m", 5400), ("1d1s", 86_401), ("0s", 0),
+        ])
+    func reads(text: String, seconds: Int) throws {
+        #expect(try DurationText.duration(text) == .seconds(seconds))
+    }
+
+    @Test(
+        "What could mean two things, or nothing, is refused",
+        arguments: [
+            "", "90", "s", "1x", "30m1h", "1h1h", "-1s", "1.5h", "1h 30m", "1H", "99999999999999999999s", "36501d",
+            "100000000d",
+            "1h30",
+        ])
+    func refuses(text: String) {
+        #expect(throws: LectureError(.parameter)) { try DurationText.duration(text) }
+    }
+
+    @Test func `A duration reads back from its text`() throws {
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<500 {
+            let duration = Duration.seconds(Int64.random(in: 0...10_000_000, using: &random))
+            #expect(try DurationText.duration(DurationText.text(duration)) == duration)
+        }
+        #expect(DurationText.text(.milliseconds(5_400_999)) == "1h30m")
+        #expect(DurationText.text(.seconds(-5)) == "0s")
+    }
+}
+
+@Suite struct TimetableTests {
+    private func minute(_ day: Int, _ hour: Int, _ minute: Int = 0) -> Int { day * 1440 + hour * 60 + minute }
+
+    @Test func `The window counts, and outside of it the rest`() throws {
+        let table = try Timetable("02:00-06:00=full, else=2M")
+        let slow = Rate.limited(bytesPerSecond: 2 << 20)
+        for day in 0..<7 {
+            #expect(table.rate(atMinuteOfWeek: minute(day, 1, 59)) == slow)
+            #expect(table.rate(atMinuteOfWeek: minute(day, 2)) == .full)
+            #expect(table.rate(atMinuteOfWeek: minute(day, 5, 59)) == .full)
+            #expect(table.rate(atMinuteOfWeek: minute(day, 6)) == slow)
+        }
+        #expect(table.nextChange(after: minute(0, 0)) == 120)
+        #expect(table.nextChange(after: minute(6, 6)) == 20 * 60)
+        #expect(table.nextChange(after: minute(6, 23, 59)) == 121)
+    }
+
+    @Test func `A window over midnight belongs to the day on which it begins`() throws {
+        let table = try Timetable("Mon-Fri 18:00-07:00=full, else=off")
+        #expect(table.rate(atMinuteOfWeek: minute(0, 6)) == .off)
+        #expect(table.rate(atMinuteOfWeek: minute(0, 18)) == .full)
+        #expect(table.rate(atMinuteOfWeek: minute(5, 6, 59)) == .full)
+        #expect(table.rate(atMinuteOfWeek: minute(5, 7)) == .off)
+        #expect(table.rate(atMinuteOfWeek: minute(6, 20)) == .off)
+        #expect(table.nextChange(after: minute(5, 7)) == minute(7, 18) - minute(5, 7))
+    }
+
+    @Test func `A window over the end of the week and days over it are one`() throws {
+        let table = try Timetable("Sat-Mon 22:00-06:00=1K, else=full")
+        let slow = Rate.limited(bytesPerSecond: 1024)
+        #expect(table.rate(atMinuteOfWeek: minute(0, 5)) == slow)
+        #expect(table.rate(atMinuteOfWeek: minute(1, 5)) == slow)
+        #expect(table.rate(atMinuteOfWeek: minute(2, 5)) == .full)
+        #expect(table.rate(atMinuteOfWeek: minute(7, 5)) == slow)
+        #expect(table.rate(atMinuteOfWeek: minute(0, 5) - 10_080) == slow)
+    }
+
+    @Test func `The first of two windows counts, and no rest means full`() throws {
+        let table = try Timetable("12:00-13:00=off,09:00-17:00=1M")
+        #expect(table.rate(atMinuteOfWeek: minute(3, 12, 30)) == .off)
+        #expect(table.rate(atMinuteOfWeek: minute(3, 13)) == .limited(bytesPerSecond: 1 << 20))
+        #expect(table.rate(atMinuteOfWeek: minute(3, 17)) == .full)
+    }
+
+    @Test func `A timetable with one rate never changes`() throws {
+        #expect(try Timetable("else=2M").nextChange(after: 0) == nil)
+        #expect(try Timetable("00:00-24:00=off").nextChange(after: 0) == nil)
+        #expect(try Timetable("00:00-12:00=off,12:00-24:00=off").nextChange(after: 5) == nil)
+        #expect(Timetable(always: .off).rate(atMinuteOfWeek: 77) == .off)
+    }
+
+    @Test(
+        "A rule that cannot be read is named",
+        arguments: [
+            "", "full", "02:00=full", "02:00-06:00", "02:00-06:00=", "2-6=full", "24:00-06:00=full", "02:00-25:00=full",
+            "02:60-03:00=full",
+            "02:00-24:01=full", "02:00-02:00=full", "Xyz 02:00-06:00=full", "Mon-Tue-Wed 02:00-06:00=full",
+            "Mon 02:00-06:00 x=full",
+            "02:00-06:00=fast", "else=1M,else=2M", "02:00-06:00=full,", "002:00-06:00=full", "-1:00-06:00=full",
+            "Mon=full",
+        ])
+    func refuses(text: String) {
+        #expect(throws: LectureError(.parameter)) { try Timetable(text) }
+    }
+
+    @Test func `Between two changes the rate is the same, minute by minute`() throws {
+        let table = try Timetable("Mon-Fri 08:30-17:15=500K, Sat 23:00-01:30=off, 02:00-06:00=full, else=2M")
+        var minute = 0
+        while minute < Timetable.minutesOfWeek {
+            let step = try #require(table.nextChange(after: minute))
+            let rate = table.rate(atMinuteOfWeek: minute)
+            for inside in minute..<(minute + step) { #expect(table.rate(atMinuteOfWeek: inside) == rate) }
+            #expect(table.rate(atMinuteOfWeek: minute + step) != rate)
+            minute += step
+        }
+    }
+}
+
+@Suite struct RangeTrialTests {
+    private func at(_ seconds: Double) -> BootInstant { BootInstant(nanoseconds: Int64(seconds * 1e9)) }
+    private let mebibyte: UInt64 = 1 << 20
+
+    @Test func `A connection that helps is kept and the next one is tried`() {
+        var trial = RangeTrial(limit: 3, at: at(0))
+        #expect(trial.progressed(totalBytes: 10 * mebibyte, at: at(1)) == .openAnother)
+        #expect(trial.progressed(totalBytes: 11 * mebibyte, at: at(9)) == .none)
+        trial.opened(totalBytes: 12 * mebibyte, at: at(10))
+        #expect(trial.progressed(totalBytes: 32 * mebibyte, at: at(11)) == .none)
+        #expect(trial.outcome == RangeTrial.Outcome(helped: true, ratio: 2))
+        #expect(trial.connections == 2 && !trial.isDone)
+        #expect(trial.progressed(totalBytes: 52 * mebibyte, at: at(12)) == .openAnother)
+    }
+
+    @Test(arguments: [(1.0, false), (1.14, false), (1.16, true), (0.5, false)])
+    func `Fifteen per cent decide`(ratio: Double, helped: Bool) {
+        var trial = RangeTrial(limit: 2, at: at(0))
+        #expect(trial.progressed(totalBytes: 100 * mebibyte, at: at(1)) == .openAnother)
+        trial.opened(totalBytes: 100 * mebibyte, at: at(1))
+        let bytes = UInt64(ratio * 100) * mebibyte
+        #expect(trial.progressed(totalBytes: 100 * mebibyte + bytes, at: at(2)) == (helped ? .none : .closeNewest))
+        #expect(trial.isDone && trial.outcome?.helped == helped)
+        #expect(trial.connections == (helped ? 2 : 1))
+        #expect(trial.progressed(totalBytes: 900 * mebibyte, at: at(9)) == .none)
+    }
+
+    @Test func `A window needs both a second and four mebibytes`() {
+        var trial = RangeTrial(limit: 2, at: at(0))
+        #expect(trial.progressed(totalBytes: 500 * mebibyte, at: at(0.99)) == .none)
+        #expect(trial.progressed(totalBytes: 4 * mebibyte - 1, at: at(60)) == .none)
+        #expect(trial.progressed(totalBytes: 4 * mebibyte, at: at(60)) == .openAnother)
+    }
+
+    @Test func `At the limit, and after a failed opening, nothing is tried`() {
+        var full = RangeTrial(connections: 2, limit: 2, at: at(0))
+        #expect(full.isDone)
+        #expect(full.progressed(totalBytes: 100 * mebibyte, at: at(2)) == .none)
+        full = RangeTrial(limit: 2, at: at(0))
+        _ = full.progressed(totalBytes: 100 * mebibyte, at: at(2))
+        full.openFailed()
+        #expect(full.isDone && full.outcome == nil)
+    }
+
+    @Test func `A connection that ends by itself spoils the window and not the trial`() {
+        var trial = RangeTrial(connections: 2, limit: 4, at: at(0))
+        _ = trial.progressed(totalBytes: 10 * mebibyte, at: at(1))
+        trial.opened(totalBytes: 10 * mebibyte, at: at(1))
+        trial.connectionEnded(totalBytes: 15 * mebibyte, at: at(1.5))
+        #expect(trial.connections == 2 && trial.outcome == nil)
+        #expect(trial.progressed(totalBytes: 25 * mebibyte, at: at(2.5)) == .openAnother)
+    }
+}
+
+@Suite struct OriginGovernorTests {
+    private let now = BootInstant(nanoseconds: 1_000_000_000)
+
+    private func origin(_ url: String = "http://a/") throws -> Origin { try Origin(url: url) }
+
+    /// Starts as many as are admitted.
+    private func fill(_ governor: inout OriginGovernor, _ origin: Origin) -> Int {
+        var count = 0
+        while governor.mayStart(origin, at: now) == .yes {
+            governor.started(origin)
+            count += 1
+        }
+        return count
+    }
+
+    @Test func `An origin starts at four and grows by one after a window of successes`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        #expect(fill(&governor, origin) == 4)
+        #expect(governor.mayStart(origin, at: now) == .originBusy)
+        for _ in 0..<3 { governor.ended(origin, .served) }
+        #expect(governor.limit(of: origin) == 4)
+        governor.ended(origin, .served)
+        #expect(governor.limit(of: origin) == 5)
+        #expect(fill(&governor, origin) == 5)
+    }
+
+    @Test func `It grows up to the limit and no further`() throws {
+        var governor = OriginGovernor(limits: .init(perOrigin: 6, perHost: 99, total: 99))
+        let origin = try origin()
+        for _ in 0..<100 {
+            governor.started(origin)
+            governor.ended(origin, .served)
+        }
+        #expect(governor.limit(of: origin) == 6)
+    }
+
+    @Test func `A burst that fails together halves once`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        _ = fill(&governor, origin)
+        for _ in 0..<4 { governor.ended(origin, .overloaded) }
+        #expect(governor.limit(of: origin) == 2)
+        for expected in [1, 1] {
+            governor.started(origin)
+            governor.ended(origin, .overloaded)
+            #expect(governor.limit(of: origin) == expected)
+        }
+        #expect(governor.running == 0)
+    }
+
+    @Test func `A failure that says nothing about load moves nothing`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        for _ in 0..<20 {
+            governor.started(origin)
+            governor.ended(origin, .other)
+        }
+        #expect(governor.limit(of: origin) == 4)
+        governor.ended(origin, .served)
+        #expect(governor.running == 0)
+    }
+
+    @Test func `Host and total limits are shared`() throws {
+        var governor = OriginGovernor(limits: .init(perOrigin: 9, perHost: 5, total: 7))
+        let (plain, secure, other) = (try origin("http://a/"), try origin("https://a/"), try origin("http://b/"))
+        #expect(fill(&governor, plain) == 4)
+        #expect(fill(&governor, secure) == 1)
+        #expect(governor.mayStart(secure, at: now) == .hostBusy)
+        #expect(fill(&governor, other) == 2)
+        #expect(governor.mayStart(other, at: now) == .totalBusy)
+        governor.ended(plain, .served)
+        #expect(governor.mayStart(secure, at: now) == .yes)
+    }
+
+    @Test func `Retry-After holds until then, and a shorter one does not shorten it`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        let until = now + .seconds(30)
+        governor.held(origin, until: until)
+        governor.held(origin, until: now + .seconds(5))
+        #expect(governor.mayStart(origin, at: now) == .waiting(until: until))
+        #expect(governor.nextRelease(after: now) == until)
+        #expect(governor.mayStart(origin, at: until) == .yes)
+        #expect(governor.nextRelease(after: until) == nil)
+        #expect(governor.mayStart(try self.origin("http://b/"), at: now) == .yes)
+    }
+
+    @Test func `Limit and wait survive a restart on another boot clock`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        _ = fill(&governor, origin)
+        governor.ended(origin, .overloaded)
+        governor.held(origin, until: now + .seconds(30))
+        let wall = Timestamp(milliseconds: 1_000_000)
+        let rows = governor.stored(at: now, wall: wall)
+        #expect(rows == [.init(origin: origin, limit: 2, waitUntil: wall + .seconds(30))])
+
+        var restarted = OriginGovernor()
+        let boot = BootInstant(nanoseconds: 5)
+        for row in rows { restarted.restore(row, at: boot, wall: wall + .seconds(10)) }
+        #expect(restarted.limit(of: origin) == 2)
+        #expect(restarted.mayStart(origin, at: boot) == .waiting(until: boot + .seconds(20)))
+    }
+
+    @Test func `A wait from another clock is cut to what a server may ask for`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        let row = OriginGovernor.Stored(origin: origin, limit: -3, waitUntil: Timestamp(milliseconds: .max))
+        governor.restore(row, at: now, wall: Timestamp(milliseconds: 0))
+        #expect(governor.mayStart(origin, at: now) == .waiting(until: now + RetryAfter.maximum))
+        #expect(governor.limit(of: origin) == 1)
+    }
+
+    @Test func `Trials are forgotten after ten minutes and HTTP/2 failures are not`() throws {
+        var governor = OriginGovernor()
+        let origin = try origin()
+        #expect(governor.trial(of: origin, at: now) == nil && governor.usesHTTP2(origin))
+        let outcome = RangeTrial.Outcome(helped: false, ratio: 1.02)
+        governor.remember(outcome, for: origin, at: now)
+        governor.http2Failed(at: origin)
+        #expect(governor.trial(of: origin, at: now + .seconds(599)) == outcome)
+        #expect(governor.trial(of: origin, at: now + .seconds(600)) == nil)
+        #expect(!governor.usesHTTP2(origin))
+    }
+
+    @Test func `Whatever happens, the counts add up and no limit is broken`() throws {
+        var random = SeededGenerator(seed: 4)
+        let limits = OriginGovernor.Limits(perOrigin: 8, perHost: 10, total: 12)
+        var governor = OriginGovernor(limits: limits)
+        let origins = try ["http://a/", "https://a/", "http://b/"].map { try origin($0) }
+        var running: [Origin: Int] = [:]
+        for _ in 0..<5000 {
+            let origin = origins[Int.random(in: 0..<3, using: &random)]
+            if Bool.random(using: &random), governor.mayStart(origin, at: now) == .yes {
+                governor.started(origin)
+                running[origin, default: 0] += 1
+            } else if running[origin, default: 0] > 0 {
+                governor.ended(
+                    origin, [.served, .served, .served, .overloaded, .other][Int.random(in: 0..<5, using: &random)])
+                running[origin, default: 0] -= 1
+            }
+            #expect(governor.running == running.values.reduce(0, +) && governor.running <= limits.total)
+            #expect((1...limits.perOrigin).contains(governor.limit(of: origin)))
+        }
+    }
+}

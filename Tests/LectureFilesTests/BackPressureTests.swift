@@ -1,0 +1,154 @@
+import Foundation
+import LectureFiles
+import LectureModel
+import Testing
+
+/// A door that one side keeps shut.
+private final class Gate: Sendable {
+    private let group = DispatchGroup()
+
+    init() { group.enter() }
+
+    func pass() { group.wait() }
+
+    func open() { group.leave() }
+}
+
+/// Counts what other threads did.
+private final class Tally: @unchecked Sendable {
+    private let lock = NSLock()
+    private var accepted = 0
+    private var refused = 0
+
+    func note(_ wasAccepted: Bool) {
+        lock.withLock {
+            accepted += wasAccepted ? 1 : 0
+            refused += wasAccepted ? 0 : 1
+        }
+    }
+
+    var counts: [Int] { lock.withLock { [accepted, refused] } }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct BackPressureTests {
+    /// A part file whose disk stands still until the gate opens: its own thread waits in the receiver.
+    private func stopped(_ store: TestStore, _ gate: Gate, name: String = "lecture") -> TestPart {
+        let part = TestPart(store.files) { event in
+            if case .opened = event { gate.pass() }
+        }
+        part.file.open(plan(64 << 12, chunk: 1 << 12, name: name))
+        return part
+    }
+
+    /// Hands over blocks on a thread of its own, as the transport does.
+    private func submit(_ count: Int, to file: any PartFile, _ tally: Tally, _ group: DispatchGroup) {
+        group.enter()
+        Thread.detachNewThread {
+            for index in 0..<count {
+                let block = filled(sample(1 << 12), at: index << 12)
+                tally.note(file.submit(block, from: TransferID(1), endsObject: false))
+            }
+            group.leave()
+        }
+    }
+
+    /// Waits for a state that other threads reach by themselves.
+    private func reach(_ state: () -> Bool) async {
+        while !state() { await Task.yield() }
+    }
+
+    @Test func `A slow disk makes the caller wait after eight blocks`() async throws {
+        let store = try TestStore()
+        let gate = Gate()
+        let part = stopped(store, gate)
+        let tally = Tally()
+        let group = DispatchGroup()
+        submit(12, to: part.file, tally, group)
+        await reach { store.files.budget.blockedCallers == 1 }
+        #expect(tally.counts == [8, 0])
+        #expect(store.files.budget.waitingBlocks == 8)
+
+        gate.open()
+        await reach { tally.counts == [12, 0] }
+        part.file.flush()
+        try await part.expectOpened()
+        var told: [Int] = []
+        while told.count < 12 { told += try await part.flushed().map(\.index) }
+        #expect(told == Array(0..<12))
+        await reach { store.files.budget.waitingBlocks == 0 }
+        #expect(store.files.budget.blockedCallers == 0)
+    }
+
+    @Test func `All files together make their callers wait after forty-eight blocks`() async throws {
+        let store = try TestStore()
+        let gate = Gate()
+        let parts = (0..<8).map { stopped(store, gate, name: "file-\($0)") }
+        let tally = Tally()
+        let group = DispatchGroup()
+        for part in parts { submit(7, to: part.file, tally, group) }
+        await reach { store.files.budget.waitingBlocks == 48 && store.files.budget.blockedCallers > 0 }
+        #expect(tally.counts == [48, 0], "no file had eight")
+        gate.open()
+        await reach { tally.counts == [56, 0] }
+        await reach { store.files.budget.waitingBlocks == 0 }
+    }
+
+    @Test(arguments: [true, false])
+    func `Closing frees a caller that waits`(deleting: Bool) async throws {
+        let store = try TestStore()
+        let gate = Gate()
+        let part = stopped(store, gate)
+        let tally = Tally()
+        let group = DispatchGroup()
+        submit(10, to: part.file, tally, group)
+        await reach { store.files.budget.blockedCallers == 1 }
+        part.file.close(deleting: deleting)
+        await reach { tally.counts == [8, 2] }
+        gate.open()
+        try await part.expectOpened()
+        if !deleting { #expect(try await part.flushed().count == 8) }
+        try await part.expectClosed()
+        #expect(store.files.budget.waitingBlocks == 0)
+    }
+
+    @Test func `A failure frees a caller that waits`() async throws {
+        let store = try TestStore()
+        let gate = Gate()
+        let part = stopped(store, gate)
+        // The first block breaks the contract; the disk finds that out only when the gate opens.
+        #expect(part.send(sample(10), at: 5, TransferID(9)))
+        let tally = Tally()
+        let group = DispatchGroup()
+        submit(10, to: part.file, tally, group)
+        await reach { store.files.budget.blockedCallers == 1 }
+        gate.open()
+        try await part.expectOpened()
+        #expect(try await part.failure().code == .bug)
+        await reach { tally.counts[0] + tally.counts[1] == 10 }
+        #expect(tally.counts[1] > 0)
+        await reach { store.files.budget.waitingBlocks == 0 }
+    }
+
+    @Test func `A file that stands still does not hold up another`() async throws {
+        let store = try TestStore()
+        let gate = Gate()
+        let slow = stopped(store, gate)
+        let tally = Tally()
+        submit(10, to: slow.file, tally, DispatchGroup())
+        await reach { store.files.budget.blockedCallers == 1 }
+        try await store.place(sample(300_000), plan(300_000, name: "quick"))
+        gate.open()
+        await reach { tally.counts == [10, 0] }
+    }
+
+    @Test func `A part file that is dropped gives everything back`() async throws {
+        let store = try TestStore()
+        var part: TestPart? = store.make()
+        part?.file.open(plan(1 << 20))
+        part?.send(sample(1 << 18), plan(1 << 20), from: 0..<1 << 18)
+        weak let file = part?.file
+        part = nil
+        await reach { file == nil }
+        #expect(store.files.budget.waitingBlocks == 0)
+    }
+}

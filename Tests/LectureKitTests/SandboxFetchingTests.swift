@@ -1,0 +1,147 @@
+import Foundation
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// Fetching from a server that misbehaves on demand.
+@Suite(.timeLimit(.minutes(3)))
+struct SandboxFetchingNetTests {
+    /// Servers that are odd but honest, or that can be got the better of: the right bytes are due.
+    @Test(arguments: [
+        "", "drop:200000;times=5", "drop:1500000;times=3", "no-range", "no-length", "weak-etag", "no-validator",
+        "redirect:3", "status:503;retry=1;times=1", "status:500;times=2", "status:429;times=1", "rst;times=2",
+    ])
+    func `odd servers end in the right bytes`(fault: String) async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-3M-7.mp4"
+        try await sandbox.set(fault: fault, on: path)
+        let digest = bytes(hex: try await sandbox.sha256(of: path))
+        let manager = try site.manager { $0.stallTimeout = .seconds(5) }
+        let content = try await manager.fetch("\(sandbox.http)\(path)") { $0.sha256 = digest }
+        #expect(content.state == .completed, "\(content.error?.message ?? "")")
+        #expect(content.sha256 == digest)
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    /// Servers whose answers are not the object: a refusal by name is due, and nothing under a final name.
+    @Test(arguments: [
+        ("html", LectureError.Code.notMedia), ("gzip", .codingRefused), ("status:404", .status(404)),
+        ("status:403", .status(403)), ("redirect:30", .redirectLoop), ("status:204", .unexpectedStatus),
+    ])
+    func `answers that are not the object are refused by name`(fault: String, code: LectureError.Code) async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-300K-7.mp4"
+        try await sandbox.set(fault: fault, on: path)
+        let manager = try site.manager()
+        let content = try await manager.fetch("\(sandbox.http)\(path)")
+        #expect(content.state == .failed)
+        #expect(content.error?.code == code, "\(content.error?.message ?? "")")
+        #expect(try site.mediaFiles().isEmpty)
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `another file than the expected one fails and leaves nothing under a final name`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let manager = try site.manager()
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { $0.sha256 = .init(repeating: 1, count: 32) }
+        #expect(content.state == .failed)
+        #expect(content.error?.code == .digestMismatch)
+        #expect(try site.mediaFiles().isEmpty)
+        await #expect(throws: LectureError(.notComplete)) { try await manager.path(content.key) }
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `a file that changes half-way is fetched anew and never mixed`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-4M-3.mp4"
+        // The first answer breaks off in the middle; then the server has another version.
+        try await sandbox.set(fault: "drop:2500000;times=1,changed:after=1", on: path)
+        let manager = try site.manager()
+        let content = try await manager.fetch("\(sandbox.http)\(path)")
+        #expect(content.state == .completed, "\(content.error?.message ?? "")")
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text.prefix(64)
+        #expect(try await String(digest) == sandbox.sha256(of: path, version: 1))
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `a gateway's link is loaded, its short-lived URLs are renewed, proven bytes stay`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start(["--lease-seconds", "1"])
+        try await sandbox.set(fault: "slow:1500000", on: "/media/*")
+        let link = try await sandbox.link(key: "bytes-4M-9")
+        let manager = try site.manager { $0.connections = 1 }
+        let content = try await manager.fetch(link)
+        #expect(content.state == .completed, "\(content.error?.message ?? "")")
+        #expect(content.key.text == "bytes-4M-9")
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `a server that asks to wait for an hour stops the content until then, also for the next manager`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-300K-7.mp4"
+        try await sandbox.set(fault: "status:503;retry=3600", on: path)
+        let manager = try site.manager()
+        let content = try await manager.fetch("\(sandbox.http)\(path)")
+        #expect(content.state == .stopped)
+        #expect(content.stopReason == .serverWait)
+        #expect(content.nextAttempt.map { $0 > content.added + .seconds(3000) } == true)
+        await manager.close()
+        let asked = try await sandbox.requests(for: path).count
+
+        let second = try site.manager()
+        let again = try await second.fetch("\(sandbox.http)\(path)")
+        #expect(again.state == .stopped)
+        #expect(again.stopReason == .serverWait)
+        #expect(try await sandbox.requests(for: path).count == asked, "it was asked again before its time")
+        await second.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `a mirror takes over when the first server has nothing`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        try await sandbox.set(fault: "status:404", on: "/media/bytes-2M-1.mp4")
+        let digest = bytes(hex: try await sandbox.sha256(of: "/media/bytes-2M-2.mp4"))
+        let manager = try site.manager()
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { wish in
+            wish.mirrors = ["\(sandbox.http)/media/bytes-2M-2.mp4"]
+            wish.sha256 = digest
+        }
+        #expect(content.state == .completed, "\(content.error?.message ?? "")")
+        #expect(content.sha256 == digest)
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `a mirror that serves other bytes is dropped and the right file remains`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let digest = bytes(hex: try await sandbox.sha256(of: "/media/bytes-8M-1.mp4"))
+        let manager = try site.manager { $0.connections = 2 }
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-8M-1.mp4") { wish in
+            wish.mirrors = ["\(sandbox.http)/media/bytes-8M-2.mp4"]
+            wish.sha256 = digest
+        }
+        #expect(content.state == .completed, "\(content.error?.message ?? "")")
+        #expect(content.sha256 == digest)
+        await manager.close()
+        await sandbox.stop()
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+@Suite struct ListTests {
+    /// Nine contents whose titles, sizes and times run against each other, with ties.
+    private func fill(_ store: StoreFixture) throws {
+        for number in 0..<9 {
+            let id = try store.add("k\(number)") { request in
+                request.title = ["b", "A", "c", "B", "a", "C", "d", "D", "e"][number]
+                request.course = number < 4 ? "one" : "two"
+                request.folder = number.isMultiple(of: 2) ? "even" : ""
+                request.priority = [0, 5, 0, 5, 0, 5, 0, -5, -5][number]
+            }
+            let state = number < 5 ? ItemState.completed : [.queued, .stopped, .failed, .downloading][number - 5]
+            try store.index.connection.execute(
+                """
+                UPDATE content SET state = ?1, completed_ms = ?2, bytes_total = ?3, content_type = ?4,
+                    stop_reason = CASE ?1 WHEN 5 THEN 1 END, error_code = CASE ?1 WHEN 6 THEN -8404 END
+                WHERE id = ?5
+                """, state, state == .completed ? 1_000 + number % 3 : nil, number == 8 ? nil : number % 4, number % 3,
+                id)
+        }
+    }
+
+    /// What a list must be, worked out in Swift from the unordered whole.
+    private func expected(_ all: [Content], _ filter: ContentFilter, _ sort: ContentSort) -> [String] {
+        let passed = all.enumerated().filter { _, content in
+            (filter.states.isEmpty || filter.states.contains(content.state))
+                && (filter.type == nil || filter.type == content.type)
+                && (filter.course == nil || filter.course == content.course)
+                && (filter.folder == nil || filter.folder == content.folder)
+                && filter.completedSince.map { since in content.completed.map { $0 >= since } ?? false } ?? true
+        }
+        let sorted = passed.sorted { left, right in
+            let (a, b) = (left.element, right.element)
+            switch sort {
+            case .added: return left.offset < right.offset
+            case .title:
+                let (x, y) = (a.title.lowercased(), b.title.lowercased())
+                return x == y ? left.offset < right.offset : x < y
+            case .downloaded:
+                let (x, y) = (a.completed?.milliseconds ?? 0, b.completed?.milliseconds ?? 0)
+                return x == y ? left.offset < right.offset : x > y
+            case .size:
+                let (x, y) = (a.totalBytes ?? -1, b.totalBytes ?? -1)
+                return x == y ? left.offset < right.offset : x > y
+            case .priority:
+                if a.priority != b.priority { return a.priority > b.priority }
+                return a.position == b.position ? left.offset < right.offset : a.position < b.position
+            }
+        }
+        return sorted.map(\.element.key.text)
+    }
+
+    private static let filters: [ContentFilter] = {
+        var filters = [ContentFilter()]
+        func add(_ change: (inout ContentFilter) -> Void) {
+            var filter = ContentFilter()
+            change(&filter)
+            filters.append(filter)
+        }
+        for state in ItemState.allCases { add { $0.states = [state] } }
+        add { $0.states = [.stopped, .failed] }
+        add { $0.states = [.completed, .queued, .downloading] }
+        for type in ContentType.allCases { add { $0.type = type } }
+        add { $0.course = "one" }
+        add { $0.course = "none" }
+        add { $0.folder = "even" }
+        add { $0.folder = "" }
+        add { $0.completedSince = Timestamp(milliseconds: 1_001) }
+        add { ($0.states, $0.course) = ([.completed], "one") }
+        add { ($0.states, $0.type, $0.folder) = ([.completed], .sample, "even") }
+        add { ($0.course, $0.completedSince) = ("two", Timestamp(milliseconds: 1_000)) }
+        return filters
+    }()
+
+    @Test func everyFilterInEveryOrderShowsWhatItShould() throws {
+        try StoreFixture.with { store in
+            try fill(store)
+            let queries = try store.queries()
+            let all = try queries.contents(ContentFilter(), sort: .added, page: ContentPage())
+            #expect(all.count == 9)
+            for filter in Self.filters {
+                for sort in ContentSort.allCases {
+                    let due = expected(all, filter, sort)
+                    let got = try queries.contents(filter, sort: sort, page: ContentPage()).map(\.key.text)
+                    #expect(got == due, "\(filter) \(sort)")
+                    let page = try queries.contents(filter, sort: sort, page: ContentPage(offset: 1, limit: 2))
+                    #expect(page.map(\.key.text) == Array(due.dropFirst().prefix(2)), "\(filter) \(sort)")
+                }
+                #expect(try queries.count(filter) == expected(all, filter, .added).count, "\(filter)")
+            }
+            // The rows were made by hand: they have no versions that could be checked.
+            try store.index.connection.execute("DELETE FROM content")
+        }
+    }
+
+    @Test func aListReadsWhatStandsInTheStore() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            let queries = try store.queries()
+            let content = try #require(try queries.contents(ContentFilter(), sort: .title, page: ContentPage()).first)
+            #expect(try content == store.item(id).content)
+            #expect(try queries.item(try ContentKey("a"))?.content == content)
+            #expect(try queries.key(identity: Array("identity of a".utf8))?.text == "a")
+            #expect(try queries.key(identity: [0]) == nil)
+            #expect(try queries.resources(try ContentKey("unknown")).isEmpty)
+            let resource = try #require(try queries.resources(try ContentKey("a")).first)
+            #expect(try queries.chunks(resource.id).count == 10)
+        }
+    }
+
+    @Test func aListNeitherWaitsForAWriterNorSeesItsOpenTransaction() throws {
+        try StoreFixture.with { store in
+            try store.add("a")
+            let queries = try store.queries()
+            try store.index.transaction {
+                try store.add("b")
+                #expect(try queries.count(ContentFilter()) == 1)
+                #expect(try queries.contents(ContentFilter(), sort: .title, page: ContentPage()).count == 1)
+            }
+            #expect(try queries.count(ContentFilter()) == 2)
+        }
+    }
+
+    @Test func theCountsByStateFollowEveryChange() throws {
+        try StoreFixture.with { store in
+            try fill(store)
+            let queries = try store.queries()
+            var status = try queries.status()
+            #expect(status.counts == [.completed: 5, .queued: 1, .stopped: 1, .failed: 1, .downloading: 1])
+            #expect(status.totalBytes == 0 + 1 + 2 + 3 + 0 + 1 + 2 + 3)
+            try store.index.connection.execute("DELETE FROM content WHERE state = 4")
+            status = try queries.status()
+            #expect(status.counts == [.queued: 1, .stopped: 1, .failed: 1, .downloading: 1])
+            #expect(status.totalBytes == 6)
+            try store.index.connection.execute("DELETE FROM content")
+        }
+    }
+}
+
+/// Lists of 100,000 contents. What is checked is the plan, not the clock: a page must come out of an index.
+@Suite struct LargeListTests {
+    private static func fill(_ connection: Connection, count: Int) throws {
+        // Nine of ten complete, the rest queued, stopped, failed or in flight; two courses, one of them large.
+        try connection.execute(
+            """
+            INSERT INTO content(key, state, stop_reason, error_code, completed_ms, priority, position, bytes_total,
+                added_ms, updated_ms, content_type, is_gateway, source_identity, title, course, folder, source_url)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?),
+            s(i, state) AS (SELECT i, CASE WHEN i % 10 THEN 4 WHEN i % 100 THEN 0 WHEN i % 1000 THEN 5
+                WHEN i % 10000 THEN 6 ELSE 2 END FROM n)
+            SELECT 'key' || i, state, CASE state WHEN 5 THEN 1 END, CASE state WHEN 6 THEN -8404 END,
+                CASE state WHEN 4 THEN 1700000000000 + i * 7919 % 99991 END, i % 3, i * 1024, i * 104729 % 1000003, i, i,
+                CASE WHEN i % 500 THEN 1 ELSE 2 END, 0, CAST(i AS BLOB), 'Lecture ' || (i * 7907 % 100003),
+                CASE WHEN i % 5 THEN 'large' ELSE 'course ' || (i % 1000) END, '', 'http://127.0.0.1/' || i
+            FROM s
+            """, count)
+    }
+
+    @Test func aPageOfManyContentsNeverSortsThemAll() throws {
+        try StoreFixture.with { store in
+            try store.index.transaction { try Self.fill(store.index.connection, count: 100_000) }
+            let queries = try store.queries()
+            #expect(try queries.count(ContentFilter()) == 100_000)
+            for state in ItemState.allCases.map(Optional.some) + [nil] {
+                for sort in ContentSort.allCases {
+                    var filter = ContentFilter()
+                    filter.states = state.map { [$0] } ?? []
+                    let plan = try queries.plan(filter, sort: sort)
+                    let isSmall = try queries.count(filter) <= ContentList.few && state?.isAtRest == false
+                    if !isSmall { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)") }
+                    let last = try queries.contents(filter, sort: sort, page: ContentPage(offset: 40, limit: 50))
+                    #expect(last.count == min(50, max(0, try queries.count(filter) - 40)))
+                }
+            }
+            try checkConditions(queries)
+            try store.index.connection.execute("DELETE FROM content")
+        }
+    }
+
+    private func checkConditions(_ queries: SQLiteContentQueries) throws {
+        var large = ContentFilter()
+        large.course = "large"
+        var small = ContentFilter()
+        small.course = "course 5"
+        var rare = ContentFilter()
+        rare.type = .sample
+        var recent = ContentFilter()
+        recent.completedSince = Timestamp(milliseconds: 1_700_000_000_000)
+        for sort in ContentSort.allCases {
+            for filter in [large, recent] {
+                let plan = try queries.plan(filter, sort: sort)
+                #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)")
+            }
+            // Few rows: found by their own index; sorting them is cheaper than walking all others.
+            for (filter, index) in [(small, "content_course"), (rare, "content_type")] {
+                let plan = try queries.plan(filter, sort: sort)
+                #expect(plan.first?.contains("USING INDEX \(index) ") == true, "\(filter) \(sort): \(plan)")
+            }
+        }
+        #expect(try queries.plan(large, sort: .title).first?.contains("content_course (course=?)") == true)
+    }
+
+    @Test func aClaimFromALongQueueLooksAtItsHeadOnly() throws {
+        try StoreFixture.with { store in
+            try store.index.transaction {
+                try Self.fill(store.index.connection, count: 20_000)
+                try store.index.connection.execute(
+                    "UPDATE content SET state = 0, completed_ms = NULL, stop_reason = NULL, error_code = NULL")
+            }
+            #expect(try store.index.joinUnfinished(store.run) == 20_000)
+            let claimed = try store.index.claim(run: store.run, owner: store.owner, limit: 16, now: store.now)
+            #expect(claimed.count == 16)
+            #expect(claimed.allSatisfy { $0.content.priority == 2 })
+            #expect(claimed.map(\.content.position) == claimed.map(\.content.position).sorted())
+            let waiting = try store.index.waiting(run: store.run, owner: store.owner)
+            #expect(waiting.queued == 20_000 - 16)
+            try store.index.connection.execute("DELETE FROM content")
+        }
+    }
+}

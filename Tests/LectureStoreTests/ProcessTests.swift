@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+/// What several real processes do to one store at the same time. Each exit test is a process of its own.
+@Suite struct ProcessTests {
+    @Test func manyProcessesMakeOneStore() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) { [path = path as String] in
+                        let location = StoreLocation(directory: path)
+                        let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
+                        _ = try index.registerOwner(
+                            pid: Int(getpid()), bootID: "", command: "", now: Timestamp(milliseconds: 0))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 0))
+        #expect(try index.owners().count == 6)
+        #expect(try StoreMaintenance.info(StoreLocation(directory: path)).applied.count == 1)
+    }
+
+    @Test func twoProcessesLoseNoChangeOfEachOther() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 0))
+        try index.setSetting("count", "0")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) { [path = path as String] in
+                        let location = StoreLocation(directory: path)
+                        let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
+                        for _ in 0..<300 {
+                            try index.transaction {
+                                let count = try #require(Int(try index.setting("count") ?? ""))
+                                try index.setSetting("count", String(count + 1))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(try index.setting("count") == "600")
+    }
+
+    @Test func noContentIsClaimedByTwoProcesses() async throws {
+        try await withClaims { path, file in
+            await #expect(processExitsWith: .success) { [path = path as String, file = file as String] in
+                let location = StoreLocation(directory: path)
+                let now = Timestamp(milliseconds: 0)
+                let index = try SQLiteDownloadIndex(opening: location, now: now)
+                let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
+                let run = try index.beginRun(owner: owner, command: "", now: now)
+                _ = try index.joinUnfinished(run)
+                var claimed: [String] = []
+                while true {
+                    let items = try index.claim(run: run, owner: owner, limit: 3, now: now)
+                    if items.isEmpty { break }
+                    claimed += items.map { "\($0.id.value) \($0.fence)" }
+                }
+                try claimed.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            }
+        }
+    }
+
+    private func withClaims(_ process: @escaping @Sendable (String, String) async -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        let now = Timestamp(milliseconds: 0)
+        let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
+        try index.transaction {
+            for number in 0..<200 {
+                _ = try index.enqueue(
+                    DownloadRequest(url: "http://127.0.0.1/\(number)"), derivedKey: try ContentKey("\(number)"),
+                    identity: Array("\(number)".utf8), isGateway: false, now: now)
+            }
+        }
+        let files = (0..<3).map { directory.file("claims\($0)") }
+        await withTaskGroup(of: Void.self) { group in
+            for file in files { group.addTask { await process(path, file) } }
+        }
+        let claims = try files.flatMap { file in
+            try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+        #expect(claims.count == 200)
+        #expect(Set(claims) == Set((1...200).map { "\($0) 1" }))
+    }
+}

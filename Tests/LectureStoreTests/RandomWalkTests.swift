@@ -1,0 +1,151 @@
+import Foundation
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+/// Repeatable chance (SplitMix64).
+private struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Two processes do whatever comes to their minds; after every step the store must keep its rules.
+@Suite struct RandomWalkTests {
+    private struct Walker {
+        let index: SQLiteDownloadIndex
+        let owner: OwnerID
+        let run: RunID
+        var leases: [ContentLease] = []
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func theRulesHoldWhateverHappens(seed: UInt64) throws {
+        try StoreFixture.with { store in
+            var dice = Dice(state: seed)
+            let other = try store.another()
+            let otherRun = try other.index.beginRun(owner: other.owner, command: "", now: store.now)
+            var walkers = [
+                Walker(index: store.index, owner: store.owner, run: store.run),
+                Walker(index: other.index, owner: other.owner, run: otherRun),
+            ]
+            for step in 0..<400 {
+                store.now = store.now + .milliseconds(Int.random(in: 0...5_000, using: &dice))
+                let mover = Int.random(in: 0...1, using: &dice)
+                try take(&walkers[mover], store, &dice)
+                if step.isMultiple(of: 20) {
+                    #expect(try StoreMaintenance.check(store.location) == [], "seed \(seed), step \(step)")
+                    let held = try store.index.connection.query(
+                        "SELECT id, lease_fence, lease_owner FROM content WHERE lease_owner IS NOT NULL"
+                    ) { (ContentLease(content: $0.id(0), fence: $0.int64(1)), OwnerID($0.int64(2))) }
+                    for (lease, owner) in held {
+                        let holder = try #require(walkers.first { $0.owner == owner })
+                        #expect(holder.leases.contains(lease), "seed \(seed), step \(step)")
+                    }
+                }
+            }
+        }
+    }
+
+    private func take(_ walker: inout Walker, _ store: StoreFixture, _ dice: inout Dice) throws {
+        let now = store.now
+        let name = "k\(Int.random(in: 0..<12, using: &dice))"
+        let key = try ContentKey(name)
+        switch Int.random(in: 0..<10, using: &dice) {
+        case 0, 1:
+            var request = DownloadRequest(url: "http://127.0.0.1/\(name)")
+            request.priority = Int.random(in: -2...2, using: &dice)
+            let wish = { [index = walker.index] in
+                try index.enqueue(request, derivedKey: key, identity: Array(name.utf8), isGateway: false, now: now).id
+            }
+            do { try walker.index.join(walker.run, content: try wish()) } catch let error as LectureError {
+                // Only what another is removing may be refused.
+                #expect(error.code == .storeBusy)
+            }
+        case 2, 3:
+            let count = Int.random(in: 1...3, using: &dice)
+            let items = try walker.index.claim(run: walker.run, owner: walker.owner, limit: count, now: now)
+            walker.leases += items.map(\.lease)
+        case 4:
+            let desire = try #require(Desire.allCases.randomElement(using: &dice))
+            _ = try walker.index.setDesire(key, desire, now: now)
+        case 5:
+            _ = try walker.index.move(key, before: nil, toEnd: Bool.random(using: &dice))
+            _ = try walker.index.setPriority(key, Int.random(in: -2...2, using: &dice))
+        case 6:
+            _ = try walker.index.requeueDue(run: walker.run, now: now)
+            for content in try walker.index.contentsToRemove(limit: 1) {
+                if let item = try walker.index.claim(content: content, owner: walker.owner, now: now) {
+                    walker.leases.append(item.lease)
+                }
+            }
+        default:
+            guard let lease = walker.leases.randomElement(using: &dice) else { return }
+            do { try work(lease, walker.index, now, &dice) } catch let error as LectureError {
+                #expect(error.code == .leaseLost)
+            }
+        }
+    }
+
+    /// A step of the holder of a lease, as the engine would go on from where the content stands.
+    private func work(
+        _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout Dice
+    ) throws {
+        guard let item = try index.item(lease.content) else { throw LectureError(.leaseLost) }
+        if item.desire == .remove {
+            try index.setStatus(lease, ItemStatus(.removing), now: now)
+            return try index.deleteContent(lease)
+        }
+        if Int.random(in: 0..<6, using: &dice) == 0 {
+            let reason = StopReason.allCases.randomElement(using: &dice)
+            let wait = now + .milliseconds(Int.random(in: 0...20_000, using: &dice))
+            if item.content.state != .completed {
+                let status = ItemStatus(.stopped, stopReason: reason, attempts: 1, nextAttempt: wait, waitSet: now)
+                try index.setStatus(lease, status, now: now)
+            }
+            return try index.release(lease)
+        }
+        if item.content.state == .completed { return try repair(lease, item, index, now) }
+        guard let building = try index.building(lease.content) else {
+            _ = try index.beginVersion(lease, wishes: [ResourceWish(role: .media, name: "", urls: [])], now: now)
+            return
+        }
+        var resource = try #require(building.resources.first)
+        if resource.total == nil {
+            (resource.state, resource.path, resource.total) = (.planned, "media/\(lease.content.value)", 4_500)
+            resource.chunkBytes = 1_000
+            return try index.updateResource(lease, resource)
+        }
+        if resource.provenChunks == 5 {
+            return try index.completeVersion(lease, building.version, sha256: nil, now: now)
+        }
+        switch Int.random(in: 0..<5, using: &dice) {
+        case 0: _ = try index.discardVersion(lease, building.version)
+        case 1: try index.unprove(lease, resource.id, chunks: [0, 4], bytes: 1_500)
+        default:
+            let chunks = Set((0..<2).map { _ in Int.random(in: 0..<5, using: &dice) }).sorted()
+            let bytes = chunks.reduce(0) { $0 + ($1 == 4 ? 500 : 1_000) }
+            try index.markProven(lease, resource.id, StoreFixture.chunks(chunks), bytes: UInt64(bytes), now: now)
+        }
+    }
+
+    private func repair(
+        _ lease: ContentLease, _ item: ItemRecord, _ index: SQLiteDownloadIndex, _ now: Timestamp
+    ) throws {
+        let version = try #require(item.currentVersion)
+        let resource = try #require(try index.resources(version).first)
+        try index.transaction {
+            try index.unprove(lease, resource.id, chunks: [2], bytes: 1_000)
+            try index.reopenVersion(lease, version, now: now)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import SchemaMigrations
+import Testing
+
+@testable import LectureStore
+
+@Suite struct SchemaTests {
+    private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
+
+    /// Opens a copy of the store that the program left when a migration was the newest.
+    private func store(shipped number: String) throws -> (directory: TemporaryDirectory, location: StoreLocation) {
+        let directory = try TemporaryDirectory()
+        let source = Self.fixtures.appending(path: "schema-\(number).sqlite")
+        try FileManager.default.copyItem(at: source, to: URL(filePath: directory.file("lecturekit.db")))
+        return (directory, StoreLocation(directory: directory.path))
+    }
+
+    @Test func everyShippedSchemaHasAFixture() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.fixtures.path).filter {
+            $0.hasSuffix("sqlite")
+        }
+        let due = MigrationCatalogue.entries.map { "schema-\($0.identifier.prefix(4)).sqlite" }
+        #expect(names.sorted() == due)
+    }
+
+    @Test(arguments: MigrationCatalogue.entries.map { String($0.identifier.prefix(4)) })
+    func aStoreOfThatTimeComesUpSoundAndFull(number: String) throws {
+        let (directory, location) = try store(shipped: number)
+        let later = MigrationCatalogue.entries.map(\.identifier).filter { $0.prefix(4) > number }
+        #expect(try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 1)) == later)
+        #expect(try StoreMaintenance.check(location) == [])
+        let connection = try StoreDatabase.openReader(location)
+        let tables = try connection.query(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        ) { $0.text(0) }
+        for table in tables {
+            #expect(try connection.first("SELECT 1 FROM \(table) LIMIT 1") { _ in true } == true, "\(table)")
+        }
+        _ = directory
+    }
+
+    @Test func aStoreOfSchemaOneKeepsItsContents() throws {
+        let (directory, location) = try store(shipped: "0001")
+        let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
+        let queries = try SQLiteContentQueries(opening: location)
+        let contents = try queries.contents(ContentFilter(), sort: .added, page: ContentPage())
+        #expect(contents.map(\.state) == [.queued, .downloading, .completed, .stopped, .failed])
+        let item = try #require(try index.item(try ContentKey("downloading")))
+        #expect(item.headers == ["X-Course": "7"])
+        #expect(item.mirrors == ["http://127.0.0.2/2.mp4"])
+        #expect(item.lease == ContentLease(content: item.id, fence: 3))
+        let building = try #require(try index.building(item.id))
+        #expect(building.resources.map(\.entityTag) == ["\"abc\""])
+        #expect(try index.chunks(building.resources[0].id).map(\.index) == [0, 1])
+        #expect(try index.urlLeases(building.resources[0].id).map(\.state) == [.usable, .disagrees])
+        let stopped = try #require(try index.item(try ContentKey("stopped")))
+        #expect(stopped.content.stopReason == .serverWait)
+        #expect(stopped.content.error?.code == .status(503))
+        #expect(stopped.waitSet == Timestamp(milliseconds: 1_700_000_000_016))
+        #expect(try index.discardedVersions().map(\.1) == [["media/3-old"]])
+        #expect(try queries.status().counts[.completed] == 1)
+        _ = directory
+    }
+
+    @Test func everyEnumerationFitsItsCheckAndNothingElseDoes() throws {
+        try StoreFixture.with { store in
+            let id = try store.add("a")
+            func fits(_ column: String, _ value: Int, _ rest: String = "") -> Bool {
+                let error = lectureError {
+                    try store.index.transaction {
+                        try store.index.connection.execute(
+                            "UPDATE content SET \(column) = ?\(rest) WHERE id = ?", value, id)
+                        throw LectureError(.cancelled)
+                    }
+                }
+                return error?.code == .cancelled
+            }
+            for state in ItemState.allCases {
+                let rest =
+                    switch state {
+                    case .stopped: ", stop_reason = 1"
+                    case .failed: ", error_code = -1"
+                    case .completed: ", completed_ms = 1"
+                    default: ""
+                    }
+                #expect(fits("state", state.rawValue, rest))
+            }
+            for reason in StopReason.allCases { #expect(fits("stop_reason", reason.rawValue, ", state = 5")) }
+            for desire in Desire.allCases { #expect(fits("desire", desire.rawValue)) }
+            for type in ContentType.allCases { #expect(fits("content_type", type.rawValue)) }
+            #expect(!fits("state", 8) && !fits("state", -1))
+            #expect(!fits("stop_reason", 0, ", state = 5") && !fits("stop_reason", 9, ", state = 5"))
+            #expect(!fits("desire", 4) && !fits("content_type", 5) && !fits("priority", 101))
+        }
+    }
+
+    @Test(arguments: [
+        "state = 5", "stop_reason = 1", "state = 6", "state = 4", "completed_ms = 1",
+        "lease_owner = 1, lease_fence = 0",
+        "headers = 'x'", "sha256 = x'00'", "bytes_proven = -1", "key = ''", "error_code = 5",
+    ])
+    func fieldsThatContradictEachOtherAreRefused(change: String) throws {
+        try StoreFixture.with { store in
+            try store.add("a")
+            #expect(
+                lectureError { try store.index.connection.execute("UPDATE content SET \(change)") }?.code
+                    == .storeFailed)
+        }
+    }
+
+    @Test func everyColumnThatRefersToATableIsIndexed() throws {
+        try StoreFixture.with { store in
+            let connection = store.index.connection
+            let references = try connection.query(
+                """
+                SELECT child.name, reference."from" FROM sqlite_schema AS child
+                JOIN pragma_foreign_key_list(child.name) AS reference WHERE child.type = 'table'
+                """
+            ) { ($0.text(0), $0.text(1)) }
+            #expect(references.count >= 10)
+            for (table, column) in references {
+                let plan = try connection.plan("SELECT 1 FROM \(table) WHERE \(column) = ?", values: [.integer(1)])
+                #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(table).\(column): \(plan)")
+            }
+        }
+    }
+
+    @Test func everyTableIsStrict() throws {
+        try StoreFixture.with { store in
+            let loose = try store.index.connection.query(
+                "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict"
+            ) { $0.text(0) }
+            #expect(loose.filter { !$0.hasPrefix("sqlite_") }.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+@Suite struct VersionTests {
+    @Test func aVersionBeginsWithItsResourcesAndTheirURLs() throws {
+        try StoreFixture.with { store in
+            let lease = try store.leased("a")
+            #expect(try store.index.building(lease.content) == nil)
+            var media = ResourceWish(role: .media, name: "film", urls: ["http://127.0.0.1/m", "http://127.0.0.2/m"])
+            media.expectedSHA256 = [UInt8](repeating: 3, count: 32)
+            media.expectedBytes = 12
+            let subtitle = ResourceWish(role: .subtitle, name: "Deutsch", urls: ["http://127.0.0.1/s"])
+            let version = try store.index.beginVersion(lease, wishes: [subtitle, media], now: store.now)
+            let building = try #require(try store.index.building(lease.content))
+            #expect(building.version == version)
+            #expect(building.resources.map(\.role) == [.media, .subtitle])
+            #expect(building.resources.map(\.name) == ["film", "Deutsch"])
+            #expect(building.resources[0].expectedSHA256 == media.expectedSHA256)
+            #expect(building.resources[0].expectedBytes == 12)
+            #expect(building.resources.allSatisfy { $0.state == .absent && $0.content == lease.content })
+            let urls = try store.index.urlLeases(building.resources[0].id)
+            #expect(urls.map(\.url) == media.urls)
+            #expect(urls.map(\.rank) == [0, 1])
+            let again = lectureError { _ = try store.index.beginVersion(lease, wishes: [], now: store.now) }
+            #expect(again?.code == .bug)
+        }
+    }
+
+    @Test func whatTheFirstAnswerToldIsKeptAndCounted() throws {
+        try StoreFixture.with { store in
+            let (lease, version, planned) = try store.planned("a")
+            var resource = planned
+            resource.entityTag = "\"x\""
+            resource.lastModified = "Tue, 14 Nov 2023 22:13:20 GMT"
+            resource.mediaType = "video/mp4"
+            resource.acceptsRanges = true
+            resource.sha256 = [UInt8](repeating: 8, count: 32)
+            try store.index.updateResource(lease, resource)
+            let stored = try #require(try store.index.resources(version).first)
+            #expect(stored.entityTag == resource.entityTag && stored.lastModified == resource.lastModified)
+            #expect(stored.mediaType == "video/mp4" && stored.acceptsRanges && stored.sha256 == resource.sha256)
+            #expect(stored.total == 9_500 && stored.chunkBytes == 1_000 && stored.path == "media/a")
+            #expect(try store.item(lease.content).content.totalBytes == 9_500)
+            #expect(try store.item(lease.content).content.totalChunks == 10)
+            #expect(try store.index.plannedBytes() == 9_500)
+            resource.total = 4_000
+            try store.index.updateResource(lease, resource)
+            #expect(try store.item(lease.content).content.totalBytes == 4_000)
+            #expect(try store.item(lease.content).content.totalChunks == 4)
+            resource.total = nil
+            resource.state = .absent
+            try store.index.updateResource(lease, resource)
+            #expect(try store.item(lease.content).content.totalChunks == 0)
+            #expect(try store.index.plannedBytes() == 0)
+        }
+    }
+
+    @Test func provenChunksCountOnceHoweverOftenTheyAreTold() throws {
+        try StoreFixture.with { store in
+            let (lease, version, resource) = try store.planned("a")
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 9]), bytes: 1_500, now: store.now)
+            try store.index.markProven(
+                lease, resource.id, StoreFixture.chunks([9, 3], proof: 2), bytes: 1_500, now: store.now)
+            let content = try store.item(lease.content).content
+            #expect(content.provenBytes == 2_500 && content.provenChunks == 3)
+            let stored = try #require(try store.index.resources(version).first)
+            #expect(stored.provenBytes == 2_500 && stored.provenChunks == 3)
+            let chunks = try store.index.chunks(resource.id)
+            #expect(chunks.map(\.index) == [0, 3, 9])
+            #expect(chunks.map { $0.proof.first } == [9, 2, 2])
+        }
+    }
+
+    @Test func chunksThatWereNeverProvenAreNotTakenAway() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks(0..<10), bytes: 9_500, now: store.now)
+            try store.index.unprove(lease, resource.id, chunks: [9], bytes: 500)
+            #expect(try store.item(lease.content).content.provenBytes == 9_000)
+            try store.index.unprove(lease, resource.id, chunks: [9, 0, 77], bytes: 2_500)
+            #expect(try store.item(lease.content).content.provenBytes == 8_000)
+            #expect(try store.item(lease.content).content.provenChunks == 8)
+            #expect(try store.index.chunks(resource.id).map(\.index) == Array(1..<9))
+        }
+    }
+
+    @Test func theChunkSizeStaysUnderProvenChunks() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            var changed = resource
+            changed.chunkBytes = 2_000
+            #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
+        }
+    }
+
+    @Test func aResourceOfAnotherContentIsOutOfReach() throws {
+        try StoreFixture.with { store in
+            let (_, version, resource) = try store.planned("a")
+            let lease = try store.leased("b")
+            let chunks = StoreFixture.chunks([0])
+            for write in [
+                { try store.index.updateResource(lease, resource) },
+                { try store.index.markProven(lease, resource.id, chunks, bytes: 1, now: store.now) },
+                { try store.index.unprove(lease, resource.id, chunks: [0], bytes: 1) },
+                { _ = try store.index.discardVersion(lease, version) },
+                { try store.index.completeVersion(lease, version, sha256: nil, now: store.now) },
+                { try store.index.reopenVersion(lease, version, now: store.now) },
+            ] as [() throws -> Void] {
+                #expect(lectureError(write)?.code == .bug)
+            }
+        }
+    }
+
+    @Test func aCompleteVersionTakesThePlaceOfTheFormerOne() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            let first = try #require(try store.item(id).currentVersion)
+            #expect(try store.item(id).content.completed == store.now)
+            #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
+            let lease = try store.lease(id)
+            try store.index.setStatus(lease, ItemStatus(.queued), now: store.now)
+            let wish = ResourceWish(role: .media, name: "", urls: [])
+            let second = try store.index.beginVersion(lease, wishes: [wish], now: store.now)
+            #expect(try store.item(id).content.provenBytes == 0)
+            #expect(try store.item(id).currentVersion == first)
+            var resource = try #require(try store.index.resources(second).first)
+            resource.state = .planned
+            resource.path = "media/a2"
+            resource.total = 10
+            try store.index.updateResource(lease, resource)
+            #expect(try store.index.paths(id) == ["media/a", "media/a2"])
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 10, now: store.now)
+            #expect(try store.queries().resources(try ContentKey("a")).map(\.path) == ["media/a"])
+            try store.index.completeVersion(lease, second, sha256: nil, now: store.now)
+            #expect(try store.item(id).currentVersion == second)
+            #expect(try store.item(id).content.totalBytes == 10)
+            #expect(try store.queries().resources(try ContentKey("a")).map(\.path) == ["media/a2"])
+            let left = try store.index.discardedVersions()
+            #expect(left.map(\.0) == [first])
+            #expect(left.map(\.1) == [["media/a"]])
+            #expect(try store.index.plannedBytes() == 10)
+            try store.index.forgetVersion(second)
+            try store.index.forgetVersion(first)
+            #expect(try store.index.discardedVersions().isEmpty)
+            #expect(try store.index.resources(second).count == 1)
+        }
+    }
+
+    @Test func aDiscardedVersionCountsNoMoreAndItsFilesAreTold() throws {
+        try StoreFixture.with { store in
+            let (lease, version, resource) = try store.planned("a")
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            #expect(try store.index.discardVersion(lease, version) == ["media/a"])
+            let content = try store.item(lease.content).content
+            #expect(content.totalBytes == nil && content.provenBytes == 0 && content.totalChunks == 0)
+            #expect(try store.index.plannedBytes() == 0)
+            #expect(try store.index.building(lease.content) == nil)
+            _ = try store.index.beginVersion(lease, wishes: [], now: store.now)
+        }
+    }
+
+    @Test func aDamagedContentIsBuiltAgainInPlace() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            let lease = try store.lease(id)
+            let version = try #require(try store.item(id).currentVersion)
+            let resource = try #require(try store.index.resources(version).first)
+            try store.index.unprove(lease, resource.id, chunks: [4], bytes: 1_000)
+            try store.index.reopenVersion(lease, version, now: store.now)
+            let item = try store.item(id)
+            #expect(item.content.state == .queued && item.content.completed == nil && item.currentVersion == nil)
+            #expect(item.content.provenBytes == 8_500 && item.content.totalBytes == 9_500)
+            let building = try #require(try store.index.building(id))
+            #expect(building.version == version)
+            #expect(building.resources.map(\.state) == [.planned])
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([4]), bytes: 1_000, now: store.now)
+            try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
+            #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
+        }
+    }
+
+    @Test func aTransactionThatThrowsTakesEverythingBack() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            let error = lectureError {
+                try store.index.transaction {
+                    try store.index.markProven(
+                        lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+                    throw LectureError(.cancelled)
+                }
+            }
+            #expect(error?.code == .cancelled)
+            #expect(try store.index.chunks(resource.id).isEmpty)
+            #expect(try store.item(lease.content).content.provenBytes == 0)
+        }
+    }
+}

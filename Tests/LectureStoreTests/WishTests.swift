@@ -1,0 +1,215 @@
+import Foundation
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+@Suite struct WishTests {
+    @Test func aNewWishIsKeptWithEverythingItSays() throws {
+        try StoreFixture.with { store in
+            let id = try store.add("a") { request in
+                request.key = ContentKey(stored: "key \"1\"")
+                request.title = "Title"
+                request.course = "Course"
+                request.teacher = "Teacher"
+                request.folder = "a/b"
+                request.sha256 = [UInt8](repeating: 5, count: 32)
+                request.size = 77
+                request.priority = -3
+                request.headers = ["Authorization": "Bearer \"x\"", "A": "b/c"]
+                request.mirrors = ["http://127.0.0.2/a", "http://127.0.0.3/a"]
+                request.outputPath = "/tmp/a.mp4"
+            }
+            let item = try store.item(id)
+            #expect(item.content.key.text == "key \"1\"")
+            #expect(item.content.title == "Title")
+            #expect(item.content.course == "Course")
+            #expect(item.content.teacher == "Teacher")
+            #expect(item.content.folder == "a/b")
+            #expect(item.expectedSHA256 == [UInt8](repeating: 5, count: 32))
+            #expect(item.expectedBytes == 77)
+            #expect(item.content.priority == -3)
+            #expect(item.headers == ["Authorization": "Bearer \"x\"", "A": "b/c"])
+            #expect(item.mirrors == ["http://127.0.0.2/a", "http://127.0.0.3/a"])
+            #expect(item.content.added == store.now)
+            #expect(item.content.state == .queued)
+            #expect(!item.isLoaded && !item.isGateway)
+            #expect(try store.index.outputs(id) == ["/tmp/a.mp4"])
+            try store.index.deleteOutput(id, path: "/tmp/a.mp4")
+            #expect(try store.index.outputs(id).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1/a/b/lecture%201.mp4?sig=1#x", "lecture%201.mp4"), ("http://127.0.0.1/a/", "a"),
+        ("http://127.0.0.1/", "http://127.0.0.1/"), ("http://127.0.0.1?x=/y", "http://127.0.0.1?x=/y"),
+    ])
+    func aTitleIsTakenFromTheURLWhenThereIsNone(url: String, title: String) throws {
+        try StoreFixture.with { store in
+            let id = try store.enqueue(DownloadRequest(url: url), "a").id
+            #expect(try store.item(id).content.title == title)
+        }
+    }
+
+    @Test func theSameSourceIsTheSameContentWhateverItsSignature() throws {
+        try StoreFixture.with { store in
+            let first = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a?sig=1"), "a")
+            let again = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a?sig=2"), "a")
+            #expect(first.outcome == .added)
+            #expect(again.outcome == .alreadyQueued)
+            #expect(first.id == again.id)
+            #expect(try store.item(first.id).content.sourceURL == "http://127.0.0.1/a?sig=2")
+        }
+    }
+
+    @Test func aKeyThatIsNamedDecides() throws {
+        try StoreFixture.with { store in
+            let first = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a"), "a")
+            var named = DownloadRequest(url: "http://127.0.0.1/a")
+            named.key = try ContentKey("other")
+            let second = try store.enqueue(named, "a")
+            #expect(second.outcome == .added)
+            #expect(second.id != first.id)
+            named.url = "http://127.0.0.9/elsewhere"
+            #expect(try store.enqueue(named, "elsewhere").id == second.id)
+        }
+    }
+
+    @Test func aDerivedKeyThatIsTakenMeansThatContent() throws {
+        try StoreFixture.with { store in
+            let first = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a"), "a")
+            let moved = try store.index.enqueue(
+                DownloadRequest(url: "http://127.0.0.1/b"), derivedKey: try ContentKey("a"), identity: [1],
+                isGateway: false, now: store.now)
+            #expect(moved.id == first.id)
+        }
+    }
+
+    @Test func aCompleteContentIsNotFetchedAgainButItsOutputIsWished() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
+            var request = DownloadRequest(url: "http://127.0.0.1/a.mp4")
+            request.outputPath = "/tmp/out"
+            #expect(try store.enqueue(request, "a").outcome == .alreadyComplete)
+            let item = try store.item(id)
+            #expect(item.content.state == .completed)
+            #expect(item.desire == .fetch)
+            #expect(try store.index.outputs(id) == ["/tmp/out"])
+        }
+    }
+
+    @Test func whatStoppedOrFailedGoesOnWithAFreshStart() throws {
+        try StoreFixture.with { store in
+            let statuses = [
+                ItemStatus(.stopped, stopReason: .network, attempts: 3, nextAttempt: store.now, waitSet: store.now),
+                ItemStatus(.failed, error: LectureError(.status(404), detail: "x", cause: "y"), attempts: 9),
+            ]
+            for (place, status) in statuses.enumerated() {
+                let (lease, _, resource) = try store.planned("a\(place)")
+                try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+                try store.index.setStatus(lease, status, now: store.now)
+                let stored = try store.item(lease.content).content
+                #expect(stored.error == status.error)
+                #expect(stored.error?.detail == status.error?.detail)
+                #expect(stored.attempts == status.attempts)
+                try store.index.release(lease)
+                let outcome = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a\(place).mp4"), "a\(place)")
+                    .outcome
+                #expect(outcome == .resumed)
+                let content = try store.item(lease.content).content
+                #expect(content.state == .queued)
+                #expect(content.error == nil && content.nextAttempt == nil && content.attempts == 0)
+                #expect(content.provenBytes == 1_000)
+            }
+        }
+    }
+
+    @Test func aLeasedContentIsLeftToItsOwner() throws {
+        try StoreFixture.with { store in
+            let lease = try store.leased("a")
+            try store.index.setStatus(lease, ItemStatus(.downloading, attempts: 2), now: store.now)
+            #expect(try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a").outcome == .alreadyQueued)
+            let item = try store.item(lease.content)
+            #expect(item.content.state == .downloading)
+            #expect(item.content.attempts == 2)
+        }
+    }
+
+    @Test func aContentWhoseRemovalWasCutShortBeginsAnew() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
+            let lease = try store.lease(id)
+            try store.index.setStatus(lease, ItemStatus(.removing), now: store.now)
+            let busy = lectureError { _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a") }
+            #expect(busy?.code == .storeBusy)
+            try store.index.release(lease)
+            #expect(try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a").outcome == .resumed)
+            let item = try store.item(id)
+            #expect(item.content.state == .queued && item.content.provenBytes == 0 && item.content.totalBytes == nil)
+            #expect(item.currentVersion == nil)
+        }
+    }
+
+    @Test func aSourceWhoseURLChangedIsAskedAgain() throws {
+        try StoreFixture.with { store in
+            let lease = try store.leased("a")
+            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            #expect(try store.item(lease.content).isLoaded)
+            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a")
+            #expect(try store.item(lease.content).isLoaded)
+            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
+            #expect(try !store.item(lease.content).isLoaded)
+        }
+    }
+
+    @Test func aPriorityOutOfRangeIsRefused() throws {
+        try StoreFixture.with { store in
+            #expect(lectureError { try store.add("a") { $0.priority = 101 } }?.code == .parameter)
+            try store.add("b")
+            #expect(lectureError { _ = try store.index.setPriority(try ContentKey("b"), -101) }?.code == .parameter)
+        }
+    }
+
+    @Test func factsAreKeptAndNilLeavesWhatIsThere() throws {
+        try StoreFixture.with { store in
+            let lease = try store.leased("a")
+            var facts = ContentFacts()
+            facts.key = try ContentKey("real")
+            facts.title = "Title"
+            facts.duration = .milliseconds(1_500)
+            facts.type = .sample
+            facts.descriptor = #"{"version":1}"#
+            #expect(try store.index.setFacts(lease, facts, now: store.now) == nil)
+            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            let item = try #require(try store.index.item(try ContentKey("real")))
+            #expect(item.content.title == "Title")
+            #expect(item.content.duration == .milliseconds(1_500))
+            #expect(item.content.type == .sample)
+            #expect(item.isGateway)
+        }
+    }
+
+    @Test func twoSourcesThatAreOneContentBecomeOne() throws {
+        try StoreFixture.with { store in
+            let kept = try store.add("kept")
+            let id = try store.add("second") { $0.outputPath = "/tmp/second" }
+            let lease = try store.lease(id)
+            var facts = ContentFacts()
+            facts.key = try ContentKey("kept")
+            facts.title = "must not be stored"
+            #expect(try store.index.setFacts(lease, facts, now: store.now) == kept)
+            #expect(try store.item(id).content.title == "second.mp4")
+            let other = try store.index.beginRun(owner: store.owner, command: "", now: store.now)
+            try store.index.join(other, content: id)
+            try store.index.merge(lease, into: kept)
+            #expect(try store.index.item(id) == nil)
+            #expect(try store.index.outputs(kept) == ["/tmp/second"])
+            #expect(try store.index.contents(other, state: .queued, limit: 9).map(\.key.text) == ["kept"])
+            #expect(try store.index.contents(store.run, state: .queued, limit: 9).count == 1)
+        }
+    }
+}
