@@ -2,8 +2,8 @@ import CCurl
 import Glibc
 import LectureModel
 
-/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of its
-/// own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
+/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of
+/// its own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
 final class Doorbell: Sendable {
     private let reading: Int32
     private let writing: Int32

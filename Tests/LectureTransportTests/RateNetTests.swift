@@ -3,7 +3,8 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// Limits of the rate, by the time exchanges take. Lower bounds are exact; upper bounds leave room for a loaded machine.
+/// Limits of the rate, by the time exchanges take. Lower bounds are exact; upper bounds leave room for a loaded
+/// machine.
 @Suite(.timeLimit(.minutes(1)))
 struct RateNetTests {
     /// nginx with one file of this size, called `file`.
