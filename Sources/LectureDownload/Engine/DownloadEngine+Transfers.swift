@@ -266,7 +266,9 @@ extension DownloadEngine {
         if case .failed(let curl, _) = report.outcome.end, transfer.usesHTTP2,
             RetryTable.entry(transfer: curl).decision == .retryOverHTTP1
         {
-            governor.http2Failed(at: transfer.origin)
+            // One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
+            http2Failures[transfer.origin, default: 0] += 1
+            if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
         }
     }
 

@@ -53,6 +53,7 @@ package final class DownloadEngine {
     var governor: OriginGovernor
     /// Servers whose stored limits and waits were looked up.
     var knownOrigins: Set<Origin> = []
+    var http2Failures: [Origin: Int] = [:]
     var removing: Set<ContentID> = []
     var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
     var deleting: Set<VersionID> = []

@@ -107,7 +107,7 @@ package enum RetryTable {
     /// libcurl 7.88's results, after `curl/curl.h` and libcurl-errors(3).
     private static let transferRows: [Int: Entry] = rows([
         ([1], .final, "The URL's scheme, or an answer that is not HTTP, is not supported."),
-        ([2, 4, 41, 43, 48, 49, 93, 99], .final, "The transfer library was built or called wrongly, and stays so."),
+        ([2, 4, 41, 48, 49, 93, 99], .final, "The transfer library was built or called wrongly, and stays so."),
         ([3], .final, "The URL is not well formed."),
         ([5, 97], .retry, "The proxy cannot be reached or fails; networks come back."),
         ([6], .retry, "The name cannot be resolved now; name servers come back."),
@@ -140,6 +140,10 @@ package enum RetryTable {
         ([80], .retry, "The TLS connection did not end cleanly; what came and is proven is kept."),
         ([81, 89], .retry, "The socket was not ready; a moment later it is."),
         ([88], .final, "A callback of ours failed."),
+        (
+            [43], .retryOverHTTP1,
+            "libcurl 7.88 says so of streams that come to an HTTP/2 connection which is just being closed."
+        ),
         ([92], .retryOverHTTP1, "The HTTP/2 stream was reset; a GET may be repeated, and HTTP/1.1 has no streams."),
         ([95, 96], .retryOverHTTP1, "HTTP/3 failed; HTTP/1.1 goes over TCP."),
     ]).merging(

@@ -8,6 +8,7 @@ struct FixedClock: LectureClock {
     func now() -> Timestamp { Self.time }
     func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
     func boot() -> BootInstant { BootInstant(nanoseconds: 0) }
+    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
 }
 
 /// A transport for one test, which is shut down at its end.
