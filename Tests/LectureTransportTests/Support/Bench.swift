@@ -6,7 +6,6 @@ import Testing
 struct FixedClock: LectureClock {
     static let time = Timestamp(milliseconds: 1_700_000_000_000)
     func now() -> Timestamp { Self.time }
-    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
     func boot() -> BootInstant { BootInstant(nanoseconds: 0) }
     func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
 }
