@@ -128,6 +128,7 @@ final class CurlDriver {
                 meter.paused.append(exchange)
             } else {
                 exchange.resume()
+                if let end = exchange.verdict { finish(exchange, end) }
             }
         }
     }
@@ -144,8 +145,8 @@ final class CurlDriver {
         }
     }
 
-    /// Ends exchanges whose server has been silent for too long. They are looked through only when the earliest of their
-    /// limits has passed.
+    /// Ends exchanges whose server has been silent for too long. They are looked through only when the earliest of
+    /// their limits has passed.
     ///
     /// - Returns: how long until the next look.
     private func endSilent() -> Duration {

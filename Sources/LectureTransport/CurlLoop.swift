@@ -100,8 +100,8 @@ final class CurlLoop: SerialExecutor {
         }
     }
 
-    /// Takes a job of the actor. After the end of the thread jobs run on the thread that brings them, one after the other:
-    /// nothing else touches the actor's state any more.
+    /// Takes a job of the actor. After the end of the thread jobs run on the thread that brings them, one after the
+    /// other: nothing else touches the actor's state any more.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let runsHere = deliver { mail in
@@ -140,7 +140,6 @@ final class CurlLoop: SerialExecutor {
         Self.blockSignals()
         mail.withLock { $0.thread = pthread_self() }
         while true {
-            bell.silence()
             let (jobs, commands, stops) = takeMail()
             run(jobs)
             let rest = transport.assumeIsolated { $0.turn(commands) }

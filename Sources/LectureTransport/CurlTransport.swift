@@ -2,9 +2,9 @@ package import LectureModel
 
 /// HTTP exchanges by libcurl, all of them on one thread of its own.
 ///
-/// The thread is the actor's executor (see ``CurlLoop``) and keeps the transport alive until ``shutdown()``. The methods of
-/// ``Transport`` only leave a note for it and return. Sinks are called on it; while a sink keeps it, nothing else moves,
-/// which is the back-pressure wanted of a disk that all exchanges share.
+/// The thread is the actor's executor (see ``CurlLoop``) and keeps the transport alive until ``shutdown()``. The
+/// methods of ``Transport`` only leave a note for it and return. Sinks are called on it; while a sink keeps it, nothing
+/// else moves, which is the back-pressure wanted of a disk that all exchanges share.
 package actor CurlTransport: Transport {
     /// The thread.
     nonisolated let loop: CurlLoop

@@ -12,12 +12,13 @@ package enum CurlURL {
     /// The longest URL, bytes. RFC 9110 section 4.1 asks for 8,000 at least.
     package static let maximumBytes = 8192
 
-    /// Brings an absolute URL into one form: scheme and host in lower case, the host in ASCII (IDNA), no default port, no
-    /// dot segments, `/` for an empty path, characters that may not stand in a URL percent-encoded, no fragment.
+    /// Brings an absolute URL into one form: scheme and host in lower case, the host in ASCII (IDNA), no default port,
+    /// no dot segments, `/` for an empty path, characters that may not stand in a URL percent-encoded, no fragment.
     ///
     /// - Parameter text: what a person or a list gave.
     /// - Returns: an absolute http or https URL.
-    /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be read.
+    /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be
+    ///   read.
     package static func normalise(_ text: String) throws(LectureError) -> String {
         let parts = try Parts()
         try parts.set(CURLUPART_URL, text, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))

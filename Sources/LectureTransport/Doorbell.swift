@@ -2,8 +2,8 @@ import CCurl
 import Glibc
 import LectureModel
 
-/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of its
-/// own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
+/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of
+/// its own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
 final class Doorbell: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -35,21 +35,16 @@ final class Doorbell: Sendable {
         _ = unsafe write(writing, &byte, 1)
     }
 
-    /// Forgets what rang. Before the mail is taken, never after, so that no mail waits for the next ring.
-    func silence() {
-        var bytes: (UInt64, UInt64) = (0, 0)
-        while unsafe read(reading, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
-    }
-
-    /// Waits for the bell alone.
+    /// Waits for the bell alone. Take the mail after a wait, never before it: the wait forgets what rang.
     ///
     /// - Parameter limit: the longest wait.
     func wait(atMost limit: Duration) {
         var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         _ = unsafe Glibc.poll(&entry, 1, Self.milliseconds(limit))
+        if entry.revents != 0 { silence() }
     }
 
-    /// Waits for the bell and for libcurl's sockets and timers.
+    /// Waits for the bell and for libcurl's sockets and timers. As ``wait(atMost:)``.
     ///
     /// - Parameters:
     ///   - limit: the longest wait.
@@ -57,6 +52,12 @@ final class Doorbell: Sendable {
     @unsafe func wait(atMost limit: Duration, with multi: UnsafeMutableRawPointer) {
         var entry = curl_waitfd(fd: reading, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         unsafe curl_multi_poll(multi, &entry, 1, Self.milliseconds(limit), nil)
+        if entry.revents != 0 { silence() }
+    }
+
+    private func silence() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while unsafe read(reading, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
     }
 
     /// Rounded up: waking early means to find that nothing is due and to wait again, over and over.

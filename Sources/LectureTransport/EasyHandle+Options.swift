@@ -34,15 +34,16 @@ extension EasyHandle {
         setTrust(roots, pins: configuration.pinnedPublicKeys)
     }
 
-    /// HTTP/2 for many small files, HTTP/1.1 else. A stream with a limit of its own is paused again and again, and libcurl
-    /// 7.88 stores up to 32 MiB for a paused stream of a connection that others read: such a request uses HTTP/1.1.
+    /// HTTP/2 for many small files, HTTP/1.1 else. A stream with a limit of its own is paused again and again, and
+    /// libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that others read: such a request uses
+    /// HTTP/1.1.
     private func setVersion(of request: TransferRequest) {
         guard request.allowsHTTP2, request.rateLimit == nil else {
             return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Rather wait for a connection that can be shared than open one more. Only TLS tells at once whether it can: over
-        // plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended.
+        // Rather wait for a connection that can be shared than open one more. Only TLS tells at once whether it can:
+        // over plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended.
         if request.url.utf8.starts(with: "https:".utf8) { set(CURLOPT_PIPEWAIT, 1) }
     }
 
@@ -71,7 +72,8 @@ extension EasyHandle {
         if !pins.isEmpty { set(CURLOPT_PINNEDPUBLICKEY, pins.joined(separator: ";")) }
     }
 
-    /// The lines beside those libcurl makes. What follows from the request's own members wins over a field of that name.
+    /// The lines beside those libcurl makes. What follows from the request's own members wins over a field of that
+    /// name.
     static func headerLines(of request: TransferRequest) -> [String] {
         var own = [HeaderField(name: "Accept-Encoding", value: "identity")]
         if let range = request.range {
@@ -85,9 +87,9 @@ extension EasyHandle {
         return (others + own).map(\.line)
     }
 
-    /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on a
-    /// hundred small ones. Under a limit of its own a read is at most a sixty-fourth of a second's bytes, so that reads
-    /// do not come in bursts with long silences between them.
+    /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on
+    /// a hundred small ones. Under a limit of its own a read is at most a sixty-fourth of a second's bytes, so that
+    /// reads do not come in bursts with long silences between them.
     static func bufferSize(for request: TransferRequest) -> Int {
         var size = 65_536
         if !request.allowsHTTP2 {

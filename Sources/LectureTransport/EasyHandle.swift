@@ -1,7 +1,8 @@
 import CCurl
 import LectureModel
 
-/// One easy handle of libcurl with the memory that must live as long as its options. Confined to the transport's thread.
+/// One easy handle of libcurl with the memory that must live as long as its options. Confined to the transport's
+/// thread.
 @safe final class EasyHandle {
     /// The handle, for calls that take it; valid as long as this object.
     let pointer: UnsafeMutableRawPointer

@@ -1,8 +1,8 @@
 import CCurl
 import LectureModel
 
-/// One exchange under way: what libcurl's callbacks touch. Confined to the transport's thread; the driver keeps it alive
-/// from before libcurl learns of it until after libcurl has let go of it.
+/// One exchange under way: what libcurl's callbacks touch. Confined to the transport's thread; the driver keeps it
+/// alive from before libcurl learns of it until after libcurl has let go of it.
 final class Exchange {
     /// What libcurl is to do after bytes of a body came.
     enum BodyStep {
@@ -81,7 +81,8 @@ final class Exchange {
     /// - Returns: zero when it may go on.
     func delay(now: SuspendingClock.Instant) -> Duration { bucket?.delay(now: now) ?? .zero }
 
-    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call.
+    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call;
+    /// ``verdict`` is set when the sink refuses them, and libcurl does not end the exchange then.
     func resume() {
         isPaused = false
         heard()
@@ -119,6 +120,8 @@ final class Exchange {
             _ = end(with: Self.strange("a body without a final head"))
             return .end
         }
+        // libcurl delivers on when the sink has refused bytes that came while an exchange went on after a pause.
+        if verdict != nil { return .end }
         if mustPause() {
             isPaused = true
             meter.paused.append(self)
@@ -133,21 +136,21 @@ final class Exchange {
         return .end
     }
 
-    /// Whether a limit forbids to take more now. libcurl reads a socket up to a hundred times in one go, so looking after
-    /// each turn would be too late.
+    /// Whether a limit forbids to take more now. libcurl reads a socket up to a hundred times in one go, so looking
+    /// after each turn would be too late.
     private func mustPause() -> Bool {
         if latestTurn != meter.turn {
             latestTurn = meter.turn
             turnBytes = 0
         }
         if let share = meter.share, turnBytes >= share { return true }
-        return delay(now: SuspendingClock.now) > .zero
+        return bucket != nil && delay(now: SuspendingClock.now) > .zero
     }
 
     /// The server has ended TLS with `close_notify`.
     ///
-    /// libcurl 7.88 takes the end of a TCP connection for the end of a body that has no other, so that anyone on the way
-    /// could cut it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not told apart.
+    /// libcurl 7.88 takes the end of a TCP connection for the end of a body that has no other, so that anyone on the
+    /// way could cut it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not told apart.
     func tlsEndCame() { hasTLSEnd = true }
 
     /// How the exchange ended, by libcurl's result and what was decided here.
@@ -179,7 +182,8 @@ final class Exchange {
 
     // MARK: Parts
 
-    /// Whether the end of a body over TLS, which nothing but the end of the connection marks, was not the server's word.
+    /// Whether the end of a body over TLS, which nothing but the end of the connection marks, was not the server's
+    /// word.
     private var isCut: Bool {
         // HTTP/2 frames every body.
         collector.endsWithConnection && !hasTLSEnd && request.url.utf8.starts(with: "https:".utf8) && !isHTTP2

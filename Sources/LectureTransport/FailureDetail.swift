@@ -1,9 +1,9 @@
 import CCurl
 import LectureModel
 
-/// What may be told about a failure. libcurl's own words can hold parts of the request or the answer, and a detail ends in
-/// the attempt history and in logs; so only the words about connections, which name hosts and certificates, are passed
-/// on, and of all others only the constant sentence of the result.
+/// What may be told about a failure. libcurl's own words can hold parts of the request or the answer, and a detail ends
+/// in the attempt history and in logs; so only the words about connections, which name hosts and certificates, are
+/// passed on, and of all others only the constant sentence of the result.
 enum FailureDetail {
     /// Results whose words speak of names, connections, TLS and framing only.
     private static let telling: [CURLcode] = [

@@ -2,7 +2,7 @@ import LectureModel
 
 /// Bounds bytes a second. Bytes are taken after they came, so the level may fall below zero; nothing more is read until
 /// time has filled it up again. The mean is therefore exact whatever the size of a read, which libcurl's own limit
-/// is not: it forgets its debt every three seconds (measured: section "rate" of docs/transport.md).
+/// is not: it forgets its debt every three seconds.
 struct TokenBucket {
     /// Bytes a second.
     let rate: Int

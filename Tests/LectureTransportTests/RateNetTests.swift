@@ -3,7 +3,8 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// Limits of the rate, by the time exchanges take. Lower bounds are exact; upper bounds leave room for a loaded machine.
+/// Limits of the rate, by the time exchanges take. Lower bounds are exact; upper bounds leave room for a loaded
+/// machine.
 @Suite(.timeLimit(.minutes(1)))
 struct RateNetTests {
     /// nginx with one file of this size, called `file`.
@@ -63,6 +64,34 @@ struct RateNetTests {
             #expect(outcome.end == .complete)
             #expect(outcome.elapsed > .milliseconds(650))
             #expect(slow.body == pattern(300_000))
+        }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(arguments: [nil, 400_000])
+    func `a sink may stop an exchange that a limit has paused`(ownLimit: Int?) async throws {
+        let (origin, directory) = try await origin(bytes: 1_000_000)
+        try await Bench.run { bench in
+            if ownLimit == nil { bench.transport.limitRate(400_000) }
+            let stopping = Recorder(takesBody: { $0 < 60_000 })
+            let (end, sink) = await bench.fetch("\(origin.http)/file", into: stopping) { $0.rateLimit = ownLimit }
+            #expect(end == .stopped)
+            #expect(sink.body.count < 60_000 + 16_384)
+            let (next, _) = await bench.fetch("\(origin.http)/file", number: 2) { $0.range = .from(999_000) }
+            #expect(next == .complete)
+        }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test
+    func `an exchange that a limit has paused can be cancelled`() async throws {
+        let (origin, directory) = try await origin(bytes: 1_000_000)
+        try await Bench.run { bench in
+            let sink = bench.start("\(origin.http)/file") { $0.rateLimit = 1000 }
+            await sink.bytes(atLeast: 1)
+            bench.transport.cancel(TransferID(1))
+            #expect(await sink.outcome().end == .cancelled)
+            #expect(sink.breaches.isEmpty)
         }
         withExtendedLifetime(directory) {}
     }
