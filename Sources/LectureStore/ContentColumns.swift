@@ -67,6 +67,28 @@ extension Connection {
     /// The content with this key.
     func item(key: ContentKey) throws -> ItemRecord? {
         try first("SELECT \(ContentColumns.item) FROM content WHERE key = ?", key) { try ContentColumns.item($0) }
+            ?? item(formerKey: key)
+    }
+
+    /// The content whose key was derived from its link until the gateway named it: such a key ends in the first eight
+    /// bytes of the source's identity, and whoever was given it may go on using it.
+    private func item(formerKey key: ContentKey) throws -> ItemRecord? {
+        let digits = Array(key.text.utf8.suffix(16))
+        guard key.text.utf8.count > 17, digits.count == 16 else { return nil }
+        var prefix: [UInt8] = []
+        for index in stride(from: 0, to: 16, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            prefix.append(byte)
+        }
+        return try first(
+            """
+            SELECT \(ContentColumns.item) FROM content
+            WHERE source_identity >= ? AND source_identity <= ? AND is_gateway = 1
+            """,
+            prefix, prefix + [UInt8](repeating: 0xFF, count: 24)
+        ) { try ContentColumns.item($0) }
     }
 
     /// The content of this row.

@@ -278,6 +278,16 @@ import Testing
         #expect(try key("http://a") == key("http://a/"))
     }
 
+    @Test func `An identity holds the derived key, the whole digest and the kind of link`() throws {
+        let identity = try ContentKeys.identity(ofURL: "https://g/si?jwt=secret") { self.digest($0) }
+        #expect(identity.key.text == (try key("https://g/si?jwt=secret")))
+        #expect(identity.bytes.count == 32 && identity.isGateway)
+        #expect(try !ContentKeys.identity(ofURL: "https://g/v.mp4") { self.digest($0) }.isGateway)
+        #expect(throws: LectureError(.damaged)) {
+            try ContentKeys.identity(ofURL: "https://g/") { _ in throw LectureError(.damaged) }
+        }
+    }
+
     @Test("A gateway link is told apart by its query", arguments: ["/s", "/si", "/x/si", "/i/KEY", "/x/i/KEY"])
     func gateway(path: String) throws {
         #expect(try key("https://g\(path)?jwt=1") != key("https://g\(path)?jwt=2"))

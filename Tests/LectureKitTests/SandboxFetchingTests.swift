@@ -82,9 +82,16 @@ struct SandboxFetchingNetTests {
         try await sandbox.set(fault: "slow:1500000", on: "/media/*")
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
-        let content = try await manager.fetch(link)
+        let provisional = try await manager.download(DownloadRequest(url: link))
+        #expect(await manager.untilRest(deadline: .seconds(60)))
+        let content = try #require(try await manager.contents().first)
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.key.text == "bytes-4M-9")
+        // The key that was derived from the link still finds the content.
+        #expect(try await manager.content(provisional)?.key == content.key)
+        let requests = try await sandbox.requests()
+        #expect(requests.contains { $0.status == 403 }, "the URL was to run out while it was used")
+        #expect(requests.count(where: { $0.path == "/si" }) >= 2)
         await manager.close()
         await sandbox.stop()
     }

@@ -20,6 +20,29 @@ package enum ContentKeys {
         return "\(slug(try URLParts(url).lastPathPart))-\(hash)"
     }
 
+    /// What tells the content of a URL from others.
+    package struct Identity: Hashable, Sendable {
+        /// The key it gets when it has none of its own.
+        package let key: ContentKey
+        /// The digest of the URL's identity: of one size, and without the tokens that a gateway link carries.
+        package let bytes: [UInt8]
+        /// Whether the URL is a gateway link.
+        package let isGateway: Bool
+    }
+
+    /// Takes everything that identifies the content of a URL.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute http or https URL.
+    ///   - digest: SHA-256.
+    /// - Returns: its derived key, its identity and its kind.
+    /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`, and what `digest` throws.
+    package static func identity(ofURL url: String, digest: ([UInt8]) throws -> [UInt8]) throws -> Identity {
+        let bytes = try digest(identityBytes(ofURL: url))
+        let key = try ContentKey(derivedKey(fromURL: url) { _ in bytes })
+        return Identity(key: key, bytes: bytes, isGateway: isGatewayLink(try URLParts(url)))
+    }
+
     /// What a URL's identity is made of: normalised origin, path, and for gateway links the query.
     ///
     /// - Parameter url: an absolute http or https URL.
