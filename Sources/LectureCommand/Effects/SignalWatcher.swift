@@ -13,8 +13,8 @@ package enum SignalEvent: Sendable, Equatable {
 /// ends the process at once with 130. SIGPIPE is ignored, so that a reader that has gone is an error of `write(2)`.
 ///
 /// The handler only writes the signal's number into a pipe, which is all POSIX allows it (signal-safety(7)); a thread
-/// of the watcher's own reads the pipe, because a blocking `read(2)` has no place on the cooperative pool. One watcher a
-/// process: dispositions belong to the process.
+/// of the watcher's own reads the pipe, because a blocking `read(2)` has no place on the cooperative pool. One watcher
+/// a process: dispositions belong to the process.
 package final class SignalWatcher: Sendable {
     /// The events, in order; ends when the watcher is gone.
     package let events: AsyncStream<SignalEvent>
