@@ -32,7 +32,7 @@ public struct CourseList {
 
     /// Begins a list that has no name, such as standard input.
     ///
-    /// - Parameter firstByte: the first byte that is not white space: `{` begins objects; anything else is one URL a line.
+    /// - Parameter firstByte: the first byte that is not white space: `{` begins objects; anything else is URLs.
     public init(firstByte: UInt8?) {
         reader = CourseListReader(format: firstByte == UInt8(ascii: "{") ? .jsonLines : .text)
     }

@@ -54,6 +54,10 @@ package struct FileDescriptorSink: ByteSink {
     /// - Parameter descriptor: an open descriptor that outlives the sink.
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
+    /// Writes all bytes, however many calls that takes.
+    ///
+    /// - Parameter bytes: what is written.
+    /// - Throws: ``OutputError`` when not all could be written.
     package func write(_ bytes: [UInt8]) throws(OutputError) {
         let failure: Int32 = unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]

@@ -12,9 +12,9 @@ package enum SignalEvent: Sendable, Equatable {
 /// Turns signals into events: SIGINT and SIGTERM ask for a clean stop, SIGWINCH for another layout. A second SIGINT
 /// ends the process at once with 130. SIGPIPE is ignored, so that a reader that has gone is an error of `write(2)`.
 ///
-/// The handler only writes the signal's number into a pipe, which is all POSIX allows it (signal-safety(7)); a thread of
-/// the watcher's own reads the pipe, because a blocking `read(2)` has no place on the cooperative pool. One watcher a
-/// process: dispositions belong to the process.
+/// The handler only writes the signal's number into a pipe, which is all POSIX allows it (signal-safety(7)); a thread
+/// of the watcher's own reads the pipe, because a blocking `read(2)` has no place on the cooperative pool. One watcher
+/// a process: dispositions belong to the process.
 package final class SignalWatcher: Sendable {
     /// The events, in order; ends when the watcher is gone.
     package let events: AsyncStream<SignalEvent>

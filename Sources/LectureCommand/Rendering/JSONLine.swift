@@ -1,8 +1,8 @@
 package import LectureKit
 package import LectureModel
 
-/// The lines of `--json`: a contract, described by docs/json. Each line is one object with its line end. Members without
-/// a value are left out.
+/// The lines of `--json`: a contract, described by docs/json. Each line is one object with its line end. Members
+/// without a value are left out.
 package enum JSONLine {
     // MARK: Events
 
