@@ -224,6 +224,8 @@ public actor LectureManager {
         for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
         let parts = try URLParts(wish.url)
+        // Servers name playlists carelessly, so the name counts as well as the media type.
+        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
         let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
         // The key's hexadecimal part is the beginning of the same digest.
         let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
