@@ -59,6 +59,11 @@ let package = Package(
             name: "lecture-sandbox", dependencies: ["CMicroHTTPD", "CGnuTLS", "CSandbox"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
 
+        // Benchmarks: run by hand, never by the tests.
+        .executableTarget(
+            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore"],
+            path: "Benchmarks/lecture-benchmarks"),
+
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
