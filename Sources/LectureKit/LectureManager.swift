@@ -189,6 +189,21 @@ public actor LectureManager {
         return await withCheckedContinuation { room.rest(longestWait: longestWait, deadline: end, $0) }
     }
 
+    /// Fetches a document such as a course list into memory; nothing of it is stored.
+    ///
+    /// - Parameters:
+    ///   - url: an http or https URL.
+    ///   - headers: request headers for its own server.
+    ///   - limit: how many bytes at the most.
+    /// - Returns: the bytes.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's or
+    ///   the server's code.
+    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8] {
+        let room = try openRoom()
+        return try await SourceProbe(room: room, clock: clock, configuration: configuration)
+            .document(url, headers, limit: limit)
+    }
+
     // MARK: Events and end
 
     /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.

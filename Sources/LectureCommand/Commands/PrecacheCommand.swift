@@ -23,7 +23,7 @@ enum PrecacheCommand {
     /// Says what would be fetched. No store is opened, so that none is made.
     private static func dryRun(_ sources: inout PrecacheSources, _ session: CommandSession) async throws -> ExitStatus {
         var refused = 0
-        try await sources.forEachGroup { items in
+        try await sources.forEachGroup(of: nil) { items in
             for item in items {
                 switch item {
                 case .refused(let error):

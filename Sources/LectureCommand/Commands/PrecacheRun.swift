@@ -90,7 +90,7 @@ struct PrecacheRun {
             do {
                 var sources = sources
                 if isContinuing { try await manager.downloadUnfinished() }
-                try await sources.forEachGroup { items in
+                try await sources.forEachGroup(of: manager) { items in
                     continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager)))
                 }
                 continuation.yield(.sourcesEnded(nil))

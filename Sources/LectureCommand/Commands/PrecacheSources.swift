@@ -42,11 +42,17 @@ struct PrecacheSources: Sendable {
 
     /// Hands the lectures of all sources over, in order, in groups: one group is one transaction.
     ///
-    /// - Parameter body: takes a group.
+    /// - Parameters:
+    ///   - manager: fetches lists that lie on a server; without one a list's URL is handed over as it stands.
+    ///   - body: takes a group.
     /// - Throws: what `body` throws.
-    mutating func forEachGroup(_ body: ([Item]) async throws -> Void) async throws {
+    mutating func forEachGroup(
+        of manager: LectureManager?, _ body: ([Item]) async throws -> Void
+    ) async throws {
         for source in command.arguments {
-            if Self.isURL(source) {
+            if Self.isURL(source), let manager, let list = Self.remoteList(source) {
+                try await readRemoteList(source, list, manager, body)
+            } else if Self.isURL(source) {
                 try await body(urls(source))
             } else {
                 try await readList(source, body)
@@ -116,6 +122,22 @@ struct PrecacheSources: Sendable {
     }
 
     // MARK: Lists
+
+    /// A list on a server: a URL whose path ends as a list's name does.
+    private static func remoteList(_ source: String) -> CourseList? {
+        guard let parts = try? URLParts(source) else { return nil }
+        return try? CourseList(path: String(parts.lastPathPart))
+    }
+
+    private mutating func readRemoteList(
+        _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: ([Item]) async throws -> Void
+    ) async throws {
+        let headers = Dictionary(command.texts("header").map { Self.header($0) }) { _, last in last }
+        var list = list
+        let bytes = try await manager.document(url, headers: headers)
+        let lines = list.read(bytes) + list.finish()
+        try await body(lines.map { item($0) })
+    }
 
     private mutating func readList(_ path: String, _ body: ([Item]) async throws -> Void) async throws {
         do {
