@@ -175,8 +175,9 @@ final class CurlDriver {
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
         multi?.remove(exchange.easy)
         exchange.finish(end, now: SuspendingClock.now)
+        guard exchange.easy.isReusable, idle.count < Self.maximumIdle else { return }
         exchange.easy.reset()
-        if idle.count < Self.maximumIdle { idle.append(exchange.easy) }
+        idle.append(exchange.easy)
     }
 
     /// Cancels everything and lets go of libcurl.

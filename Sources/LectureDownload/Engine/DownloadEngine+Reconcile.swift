@@ -95,9 +95,10 @@ extension DownloadEngine {
         }
     }
 
-    /// Takes items off the queue. Items that only wait for a busy server do not take a place.
+    /// Takes items off the queue. Items that only wait for a busy server, or for the disk to make their last bytes
+    /// durable, do not take a place: the network is to be used meanwhile.
     private func claim(now: Timestamp) throws {
-        let busy = items.values.count { !$0.isBlocked || $0.hasTransfers }
+        let busy = items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
         let room = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
         guard room > 0 else { return }
         for record in try index.claim(run: run, owner: owner, limit: room, now: now) { try takeUp(record, now: now) }
