@@ -11,12 +11,12 @@ package import LectureModel
 ///     └──close──▶ (failed) ──close──▶ closed ◀──close────────────────┘
 /// ```
 ///
-/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the calls;
-/// `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and closed, so
-/// that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
+/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the
+/// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
+/// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes` only on `syncs`;
-/// the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes`
+/// only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {

@@ -71,8 +71,8 @@ private struct ChunkCheck {
     let total: UInt64
     let chunkBytes: UInt64
 
-    /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a reason
-    /// to give up: the others may be whole.
+    /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
+    /// reason to give up: the others may be whole.
     func look(
         at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(LectureError) -> Outcome {
