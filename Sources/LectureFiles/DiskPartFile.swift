@@ -90,6 +90,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     // MARK: The port
 
+    /// Makes or opens the file on `writes`, and queues the blocks that came before.
     package func open(_ plan: PartFilePlan) {
         writes.async { [self] in
             do throws(LectureError) {
@@ -107,6 +108,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Queues a block; waits first while the budget of blocks is used up.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account) else { return false }
         let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
@@ -129,6 +131,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Hands the whole chunks that are written to `syncs`.
     package func flush() {
         writes.async { [self] in
             guard let (target, chunks) = takeWritten(), !chunks.isEmpty else { return }
@@ -136,6 +139,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Drops a transfer's begun chunk, also one that still waits for the file.
     package func abandon(_ transfer: TransferID) {
         let dropped = early.withLock { early in
             defer { early.blocks.removeAll { $0.transfer == transfer } }
@@ -145,6 +149,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in body?.assembler.abandon(transfer) }
     }
 
+    /// Finishes the digest that was kept while chunks were written.
     package func digest(total: UInt64) {
         writes.async { [self] in
             guard isWriting else { return }
@@ -156,6 +161,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Places the file on `syncs`, after every sync that is under way.
     package func place(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
@@ -171,6 +177,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Ends waiting callers at once; writes, syncs and tells the rest in turn.
     package func close(deleting: Bool) {
         // At once, so that callers that wait in `submit` and a digest under way end.
         guard budget.beginClosing(account, deleting: deleting) else { return }

@@ -55,8 +55,11 @@
 
 /// A chunk whose bytes are durable, with its proof.
 package struct WrittenChunk: Sendable, Hashable {
+    /// The chunk's number, from 0.
     package var index: Int
+    /// Nonce and tag; what verifying compares with.
     package var proof: [UInt8]
+    /// Names a chunk and its proof.
     package init(index: Int, proof: [UInt8]) {
         self.index = index
         self.proof = proof
