@@ -11,12 +11,12 @@ package import LectureModel
 ///     └──close──▶ (failed) ──close──▶ closed ◀──close────────────────┘
 /// ```
 ///
-/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the calls;
-/// `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and closed, so
-/// that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
+/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the
+/// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
+/// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes` only on `syncs`;
-/// the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes`
+/// only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
@@ -92,6 +92,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     // MARK: The port
 
+    /// Makes or opens the file on `writes`, and queues the blocks that came before.
     package func open(_ plan: PartFilePlan) {
         writes.async { [self] in
             do throws(LectureError) {
@@ -110,6 +111,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Queues a block; waits first while the budget of blocks is used up.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account) else { return false }
         let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
@@ -132,6 +134,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Hands the whole chunks that are written to `syncs`.
     package func flush() {
         early.withLock { early in
             if early.isOver { queueFlush() } else { early.wantsFlush = true }
@@ -145,6 +148,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Drops a transfer's begun chunk, also one that still waits for the file.
     package func abandon(_ transfer: TransferID) {
         let dropped = early.withLock { early in
             defer { early.blocks.removeAll { $0.transfer == transfer } }
@@ -154,6 +158,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in body?.assembler.abandon(transfer) }
     }
 
+    /// Finishes the digest that was kept while chunks were written.
     package func digest(total: UInt64) {
         writes.async { [self] in
             guard isWriting else { return }
@@ -165,6 +170,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Places the file on `syncs`, after every sync that is under way.
     package func place(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
@@ -180,6 +186,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Ends waiting callers at once; writes, syncs and tells the rest in turn.
     package func close(deleting: Bool) {
         // At once, so that callers that wait in `submit` and a digest under way end.
         guard budget.beginClosing(account, deleting: deleting) else { return }

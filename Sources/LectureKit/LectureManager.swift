@@ -114,8 +114,8 @@ public actor LectureManager {
     /// Fetches a content that is known.
     ///
     /// - Parameter key: its identity.
-    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being fetched,
-    ///   `alreadyDownloaded` when it is complete.
+    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being
+    ///   fetched, `alreadyDownloaded` when it is complete.
     public func download(_ key: ContentKey) throws {
         guard let item = try index.item(key) else { throw LectureError(.notLoaded, detail: key.text) }
         switch item.content.state {
@@ -209,8 +209,8 @@ public actor LectureManager {
     /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.
     public nonisolated var events: AsyncStream<LectureEvent> { hub.stream() }
 
-    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners end.
-    /// The manager must not be used afterwards. Calling it again does nothing.
+    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners
+    /// end. The manager must not be used afterwards. Calling it again does nothing.
     public func close() async {
         isClosed = true
         if let room {

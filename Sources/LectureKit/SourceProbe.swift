@@ -164,7 +164,9 @@ extension LectureManager {
             try index.release(item.lease)
             return try index.item(id)?.content.key ?? key
         }
-        guard let content = try index.item(final)?.content else { throw LectureError(.unknownContent, detail: final.text) }
+        guard let content = try index.item(final)?.content else {
+            throw LectureError(.unknownContent, detail: final.text)
+        }
         return content
     }
 

@@ -85,8 +85,8 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Moves a content before another, or to the very first or last place of the queue. It takes the priority of its new
-    /// neighbour, since priority goes before place.
+    /// Moves a content before another, or to the very first or last place of the queue. It takes the priority of its
+    /// new neighbour, since priority goes before place.
     ///
     /// - Parameters:
     ///   - key: of the content to move.

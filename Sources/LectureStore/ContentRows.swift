@@ -64,7 +64,10 @@ extension SQLiteDownloadIndex {
         try atomically {
             try requireLease(lease)
             for move in [
-                "INSERT OR IGNORE INTO run_item(run_id, content_id) SELECT run_id, ? FROM run_item WHERE content_id = ?",
+                """
+                INSERT OR IGNORE INTO run_item(run_id, content_id)
+                SELECT run_id, ? FROM run_item WHERE content_id = ?
+                """,
                 "INSERT OR IGNORE INTO output(content_id, path) SELECT ?, path FROM output WHERE content_id = ?",
             ] {
                 try connection.execute(move, other, lease.content)

@@ -17,8 +17,8 @@ package enum StoreDatabase {
 
     /// Opens the writer's connection; makes the store when there is none and migrates an older one.
     ///
-    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves either
-    /// no store or a whole one.
+    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves
+    /// either no store or a whole one.
     ///
     /// - Parameters:
     ///   - location: where the store lies.

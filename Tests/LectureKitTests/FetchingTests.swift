@@ -33,7 +33,9 @@ struct FetchingNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root, options)
         let manager = try site.manager { $0.connections = 4 }
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", ["\(site.root)/lecture.mp4"]).text.prefix(64)
-        let content = try await manager.fetch("\(nginx.http)/lecture.mp4") { $0.sha256 = LectureKitTests.bytes(hex: String(digest)) }
+        let content = try await manager.fetch("\(nginx.http)/lecture.mp4") {
+            $0.sha256 = LectureKitTests.bytes(hex: String(digest))
+        }
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.sha256 == LectureKitTests.bytes(hex: String(digest)))
         #expect(try await manager.bytes(content.key) == bytes)

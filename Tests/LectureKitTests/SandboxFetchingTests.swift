@@ -50,7 +50,9 @@ struct SandboxFetchingNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.manager()
-        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { $0.sha256 = .init(repeating: 1, count: 32) }
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") {
+            $0.sha256 = .init(repeating: 1, count: 32)
+        }
         #expect(content.state == .failed)
         #expect(content.error?.code == .digestMismatch)
         #expect(try site.mediaFiles().isEmpty)
@@ -69,7 +71,8 @@ struct SandboxFetchingNetTests {
         let manager = try site.manager()
         let content = try await manager.fetch("\(sandbox.http)\(path)")
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
-        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text.prefix(64)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text
+            .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path, version: 1))
         await manager.close()
         await sandbox.stop()
@@ -132,7 +135,8 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
-    func `a server that asks to wait for an hour stops the content until then, also for the next manager`() async throws {
+    func `a server that asks to wait for an hour stops the content until then, also for the next manager`() async throws
+    {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-300K-7.mp4"

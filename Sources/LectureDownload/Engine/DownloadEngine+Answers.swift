@@ -29,7 +29,9 @@ extension DownloadEngine {
     }
 
     /// The first answer fixes length, place, chunk size and validator.
-    private func adopt(_ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork) throws {
+    private func adopt(_ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork)
+        throws
+    {
         let now = ports.clock.now()
         if let expected = resource.record.expectedBytes, let total = plan.total, expected != total {
             try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
@@ -153,7 +155,8 @@ extension DownloadEngine {
         case .retry(let code):
             return try tryAgain(resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
         case .refuse(let code):
-            return try urlFailed(transfer, resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
+            return try urlFailed(
+                transfer, resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
         }
     }
 
@@ -332,7 +335,8 @@ extension DownloadEngine {
     }
 
     /// The attempt failed in a way that may pass.
-    func tryAgain(_ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp) throws -> String {
+    func tryAgain(_ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp) throws -> String
+    {
         let boot = ports.clock.boot()
         item.failures += 1
         if let resource, !resource.sinks.isEmpty {

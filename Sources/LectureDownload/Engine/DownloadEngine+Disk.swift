@@ -103,8 +103,10 @@ extension DownloadEngine {
             for url in contributors.dropFirst() { markURL(url.id, .disagrees, resource) }
         } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
             markURL(contributors.first?.id, .disagrees, resource)
-        } else if item.restarts > 0 || !(item.record.isGateway || resource.validatorWasChanged
-            || resource.record.expectedSHA256 == nil) {
+        } else if item.restarts > 0
+            || !(item.record.isGateway || resource.validatorWasChanged
+                || resource.record.expectedSHA256 == nil)
+        {
             return try end(item, item.machine.failed(error), discarding: true)
         }
         _ = try restart(item, because: error, now: now)

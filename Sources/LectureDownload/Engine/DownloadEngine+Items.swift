@@ -17,13 +17,15 @@ extension DownloadEngine {
             return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
         case .descriptor:
             guard report.outcome.end == .complete, let document = report.document else {
-                return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
+                return try loaderFailed(
+                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
             }
             return try descriptorCame(document, item, host: host, now: now)
         case .body, .noRanges:
             // The link is the media itself; it is asked again as such.
             guard item.resources.isEmpty else {
-                return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
+                return try loaderFailed(
+                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
             }
             try beginVersion(item, wishes: [item.record.directWish], now: now)
             return "media"
@@ -42,7 +44,9 @@ extension DownloadEngine {
         }
     }
 
-    private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp) throws -> String {
+    private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp) throws
+        -> String
+    {
         do throws(LectureError) {
             item.loaderRedirect = try redirect(to: target, of: transfer)
             return "redirect"

@@ -54,7 +54,9 @@ extension DownloadEngine {
         let redirect = item.loaderRedirect
         let url = redirect?.url ?? item.record.content.sourceURL
         let origin = try originOf(url)
-        guard mayStart(origin, item: item, now: now, boot: boot) else { return try waitForOrigin(origin, item, now: now) }
+        guard mayStart(origin, item: item, now: now, boot: boot) else {
+            return try waitForOrigin(origin, item, now: now)
+        }
         item.loaderRedirect = nil
         let id = TransferID(newID())
         var asked = Expectation()
@@ -74,7 +76,8 @@ extension DownloadEngine {
 
     /// Opens one more transfer of a resource; answers whether it did.
     private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
-        guard let choice = resource.redirect.map({ (url: $0.url, lease: URLLeaseID?.none) }) ?? pickURL(resource, boot) else {
+        guard let choice = resource.redirect.map({ (url: $0.url, lease: URLLeaseID?.none) }) ?? pickURL(resource, boot)
+        else {
             if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }
             return false
         }
@@ -124,7 +127,8 @@ extension DownloadEngine {
     ) {
         transfers[request.id] = TransferWork(
             id: request.id, item: item, resource: resource, isLoader: resource == nil, url: request.url, lease: lease,
-            origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count, startedAt: now,
+            origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count,
+            startedAt: now,
             startedBoot: boot, lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
         governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }
@@ -206,7 +210,9 @@ extension DownloadEngine {
     private func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
         let usable = resource.urls.filter { $0.state == .usable }
         guard let first = usable.first else { return nil }
-        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else { return (first.url, first.id) }
+        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else {
+            return (first.url, first.id)
+        }
         var load: [URLLeaseID: Int] = [:]
         for id in resource.sinks.keys {
             if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }

@@ -12,13 +12,21 @@ package import LectureModel
 package final class DownloadEngine {
     /// Everything outside the rules.
     package struct Ports {
+        /// What is kept: queue, versions, chunks, leases.
         package var index: any DownloadIndex
+        /// Carries out HTTP exchanges.
         package var transport: any Transport
+        /// The disk.
         package var files: any PartFiles
+        /// Makes proofs and digests.
         package var digests: any DigestMaker
+        /// Wall time for what is stored, boot time for what is waited for.
         package var clock: any LectureClock
+        /// Chance for the jitter of a backoff.
         package var random: any RandomSource
+        /// Runs what blocks away from the engine.
         package var offload: any WorkOffload
+        /// The application's source of new URLs.
         package var resolver: any URLResolver
 
         /// Collects the ports.
@@ -39,10 +47,13 @@ package final class DownloadEngine {
 
     let ports: Ports
     var index: any DownloadIndex { ports.index }
+    /// What bounds the engine; changed while it runs.
     package internal(set) var settings: DownloadSettings
     /// Takes events from any thread.
     package let inbox: EngineInbox
+    /// This program's row, under which it leases contents.
     package internal(set) var owner: OwnerID
+    /// The contents that this program wants.
     package internal(set) var run: RunID
     /// Counts of this engine's life.
     package internal(set) var statistics = EngineStatistics()

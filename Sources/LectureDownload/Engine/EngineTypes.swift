@@ -47,6 +47,7 @@ package struct DownloadSettings: Sendable {
 
 /// Names a part file among the engine's events.
 package struct PartToken: Hashable, Sendable {
+    /// Counted up within one engine.
     package let value: UInt64
 }
 
@@ -96,9 +97,13 @@ package struct TransferReport: Sendable {
         case disk
     }
 
+    /// How the transport saw it end.
     package var outcome: TransferOutcome
+    /// What the header was judged to mean; nil when none came.
     package var verdict: ResponseVerdict?
+    /// The HTTP status; nil when none came.
     package var status: Int?
+    /// Why the sink stopped it.
     package var cause: Cause
     /// The byte after the last one received.
     package var position: UInt64

@@ -57,6 +57,7 @@ package struct ItemMachine: Sendable {
     /// The engine leased the item.
     ///
     /// - Parameter sourceKnown: whether its resources are known, so that loading is passed by.
+    /// - Returns: what is to be done.
     package mutating func claimed(sourceKnown: Bool) -> Action {
         guard status.state == .queued else { return .nothing }
         status = ItemStatus(sourceKnown ? .downloading : .loading, attempts: status.attempts)

@@ -129,7 +129,8 @@ package struct RangeBook: Sendable {
     ///   - id: the new transfer.
     ///   - minimum: each half must have at least this many bytes.
     ///   - position: the next byte of a running transfer.
-    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large enough.
+    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large
+    ///   enough.
     package mutating func split(
         _ id: TransferID, minimum: UInt64, position: (TransferID) -> UInt64
     ) -> (victim: TransferID, victimEnd: Int, taken: Assignment)? {

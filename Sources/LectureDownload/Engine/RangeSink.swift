@@ -196,7 +196,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.isPassingBy = proven.contains(chunk)
         if body.offset % body.chunkBytes == 0 { body.laneBegan = body.offset }
         body.block = Block(
-            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset))
+            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
+        )
         return true
     }
 
@@ -263,7 +264,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// The begun chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
-        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk, body.verdict?.mediaPlan != nil || lane != id,
+        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
+            body.verdict?.mediaPlan != nil || lane != id,
             body.offset % body.chunkBytes != 0
         else { return nil }
         return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)
