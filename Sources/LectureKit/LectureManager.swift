@@ -60,6 +60,8 @@ public actor LectureManager {
     let locks: OwnerLocks
     var room: EngineRoom?
     var isClosed = false
+    /// What was fetched until the manager was closed.
+    var finalSummary = FetchSummary()
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -215,6 +217,8 @@ public actor LectureManager {
         isClosed = true
         if let room {
             await withCheckedContinuation { room.stop($0) }
+            finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
+            finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
         hub.finish()

@@ -7,7 +7,7 @@ enum PrecacheCommand {
         let session = try CommandSession(command, context)
         var sources = try PrecacheSources(command)
         if command.flag("dry-run") { return try await dryRun(&sources, session) }
-        try sources.makeOutputDirectory()
+        try sources.prepareOutputs()
         let manager = try session.manager()
         var run = PrecacheRun(manager: manager, session: session)
         do {

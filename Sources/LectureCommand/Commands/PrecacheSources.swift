@@ -30,14 +30,30 @@ struct PrecacheSources: Sendable {
         }
     }
 
-    /// Makes the directory of `--output-dir` when it is missing; its parent must be there.
+    /// Makes the directory of `--output-dir` when it is missing; its parent must be there. What can be seen to be no
+    /// place for a file is refused here, before hours of fetching.
     ///
-    /// - Throws: `LectureError` with the code `createDirectory`.
-    func makeOutputDirectory() throws(LectureError) {
-        guard let directory = command.text("output-dir"), unsafe mkdir(directory, 0o777) != 0, errno != EEXIST else {
-            return
+    /// - Throws: `LectureError` with the code `outputRefused`.
+    func prepareOutputs() throws(LectureError) {
+        if let directory = command.text("output-dir") {
+            if unsafe mkdir(directory, 0o777) != 0, errno != EEXIST { throw Self.refused(directory, errno) }
+            try Self.requireDirectory(directory, for: directory)
         }
-        throw LectureError(.createDirectory, detail: directory, cause: ConfigurationFile.systemMessage(errno))
+        guard let file = command.text("output") else { return }
+        var status = stat()
+        if unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw Self.refused(file, EISDIR) }
+        let parent = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+        try Self.requireDirectory(parent, for: file)
+    }
+
+    private static func requireDirectory(_ path: String, for output: String) throws(LectureError) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw refused(output, errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw refused(output, ENOTDIR) }
+    }
+
+    private static func refused(_ output: String, _ code: Int32) -> LectureError {
+        LectureError(.outputRefused, detail: output, cause: ConfigurationFile.systemMessage(code))
     }
 
     /// Hands the lectures of all sources over, in order, in groups: one group is one transaction.

@@ -112,6 +112,8 @@ extension DownloadEngine {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
                 statistics.bytesReused += item.receivedBytes
+                // The link is another one since the version was begun: it is asked for its URLs before they are used.
+                item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
                 try beginVersion(item, wishes: [item.record.directWish], now: now)
             }
