@@ -32,11 +32,13 @@ enum BlockMemory {
     ///   - count: how many bytes were asked for.
     @unsafe static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
         let piece = unsafe Piece(memory: memory)
-        let isKept = isPiece(count) && idle.withLock { idle in
-            guard idle.count < keptPieces else { return false }
-            idle.append(piece)
-            return true
-        }
+        let isKept =
+            isPiece(count)
+            && idle.withLock { idle in
+                guard idle.count < keptPieces else { return false }
+                idle.append(piece)
+                return true
+            }
         if !isKept { unsafe memory.deallocate() }
     }
 
