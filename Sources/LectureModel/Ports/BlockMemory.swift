@@ -3,7 +3,7 @@
 enum BlockMemory {
     /// The memory that lies idle. Confined to the lock around it.
     @safe private struct Idle {
-        var pieces: [UnsafeMutableRawPointer] = []
+        var pieces: [UnsafeMutableRawPointer] = unsafe []
     }
 
     /// The size of a piece that is kept. A block of less gets one too, unless it is so small that the allocator keeps
@@ -19,7 +19,7 @@ enum BlockMemory {
     /// - Parameter count: how many bytes are needed.
     /// - Returns: the memory, to be given back with the same count.
     @unsafe static func take(_ count: Int) -> UnsafeMutableRawPointer {
-        guard isPiece(count) else { return unsafe .allocate(byteCount: count, alignment: 4096) }
+        guard isPiece(count) else { return .allocate(byteCount: count, alignment: 4096) }
         // The latest, which is the likeliest to be in the processor's cache.
         let kept = unsafe idle.withLock { unsafe $0.pieces.popLast() }
         return unsafe kept ?? .allocate(byteCount: pieceBytes, alignment: 4096)
@@ -31,7 +31,8 @@ enum BlockMemory {
     ///   - memory: what ``take(_:)`` gave; not used by the caller afterwards.
     ///   - count: how many bytes were asked for.
     @unsafe static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
-        let isKept = isPiece(count) && idle.withLock { idle in
+        guard isPiece(count) else { return unsafe memory.deallocate() }
+        let isKept = idle.withLock { idle in
             guard unsafe idle.pieces.count < keptPieces else { return false }
             unsafe idle.pieces.append(memory)
             return true
