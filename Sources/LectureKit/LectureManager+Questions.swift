@@ -90,7 +90,7 @@ extension LectureManager {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         let holder = try queries.leaseOwner(key)
         return Diagnosis(
-            item, attempts: try queries.attempts(key, limit: 100), holder: holder.map { ($0.pid, $0.command) },
+            item, attempts: try queries.attempts(key, limit: 100), holder: holder.map { Holder(pid: $0.pid, command: $0.command, isAlive: locks.isAlive($0.owner)) },
             resources: try queries.resources(key), now: clock.now())
     }
 

@@ -166,8 +166,8 @@ package final class DownloadEngine {
             guard let transfer = transfers[id], let item = transfer.item else { return }
             try guardingLease(of: item) { try headCame(transfer, verdict, status: status) }
         case .ended(let id, let report):
-            guard let transfer = transfers.removeValue(forKey: id) else { return }
             statistics.bytesFetched += report.outcome.bodyBytes
+            guard let transfer = transfers.removeValue(forKey: id) else { return }
             noteEnd(of: transfer, report)
             guard let item = transfer.item else { return }
             try guardingLease(of: item) { try transferEnded(transfer, report) }
@@ -223,7 +223,12 @@ package final class DownloadEngine {
     private func collapse(_ error: LectureError, boot: BootInstant) {
         effects = []
         notices = [.storeTrouble(error)]
-        for transfer in transfers.values { ports.transport.cancel(transfer.id) }
+        for transfer in transfers.values {
+            ports.transport.cancel(transfer.id)
+            // Its end may have been among the events of this step, which do not come again.
+            governor.ended(transfer.origin, .other)
+        }
+        transfers = [:]
         for item in items.values {
             for resource in item.resources { resource.part.close(deleting: false) }
         }
@@ -235,6 +240,9 @@ package final class DownloadEngine {
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true
         needsAdoption = true
+        // Whoever ends the engine is not kept waiting for a disk that may stay full: the leases end with their owner.
+        isAtRest = isStopping
+        if isStopping { notices.append(.stopped) }
     }
 
     /// Files of the media directory that were not yet held against the rows.
