@@ -63,6 +63,10 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        // Benchmarks: run by hand, never by the tests.
+        .executableTarget(
+            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore"],
+            path: "Benchmarks/lecture-benchmarks"),
 
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),

@@ -47,6 +47,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private struct Early {
         var isOver = false
         var blocks: [EarlyBlock] = []
+        /// A small file is often whole, and told to flush, before it has a place.
+        var wantsFlush = false
     }
 
     private let early = Guarded(Early())
@@ -105,6 +107,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             early.isOver = true
             for waiting in early.blocks { queueWrite(waiting) }
             early.blocks = []
+            if early.wantsFlush { queueFlush() }
         }
     }
 
@@ -133,6 +136,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     /// Hands the whole chunks that are written to `syncs`.
     package func flush() {
+        early.withLock { early in
+            if early.isOver { queueFlush() } else { early.wantsFlush = true }
+        }
+    }
+
+    private func queueFlush() {
         writes.async { [self] in
             guard let (target, chunks) = takeWritten(), !chunks.isEmpty else { return }
             syncs.async { [self] in sync(target, chunks) }

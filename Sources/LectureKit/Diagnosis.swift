@@ -30,7 +30,7 @@ public struct Diagnosis: Sendable {
         let error = content.error.map { Explanations.explanation(of: $0.code) }
         let cause = error ?? reason
         what = state.what
-        why = content.error?.message ?? reason?.why ?? (content.state == .completed ? "" : state.why)
+        why = content.error.map(Self.sentence) ?? reason?.why ?? (content.state == .completed ? "" : state.why)
         var next = (reason ?? (content.state == .failed ? error : nil) ?? state).next
         if let due = content.nextAttempt {
             let wait = due - now
@@ -39,6 +39,13 @@ public struct Diagnosis: Sendable {
         self.next = next
         remedy = (cause ?? state).remedy
         notes = Self.notes(item, holder: holder, resources: resources)
+    }
+
+    /// The error without its remedy, which stands apart.
+    private static func sentence(_ error: LectureError) -> String {
+        let remedy = error.code.remedy
+        guard !remedy.isEmpty, error.message.hasSuffix(" \(remedy)") else { return error.message }
+        return String(error.message.dropLast(remedy.count + 1))
     }
 
     private static func notes(

@@ -43,10 +43,11 @@ extension LectureManager {
 
     /// What this manager was asked for, counted by state and stop reason.
     ///
-    /// - Returns: the counts; empty before the first download.
+    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are told: they are final
+    ///   then, with what came until the last transfer had ended.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func summary() throws -> FetchSummary {
-        guard let room else { return FetchSummary() }
+        guard let room else { return finalSummary }
         let summary = try index.summary(room.run)
         var result = FetchSummary()
         result.counts = summary.counts

@@ -56,6 +56,8 @@ public actor LectureManager {
     let locks: OwnerLocks
     var room: EngineRoom?
     var isClosed = false
+    /// What was fetched until the manager was closed.
+    var finalSummary = FetchSummary()
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -185,6 +187,22 @@ public actor LectureManager {
         return await withCheckedContinuation { room.rest(longestWait: longestWait, deadline: end, $0) }
     }
 
+    /// Fetches a document such as a course list into memory; nothing of it is stored.
+    ///
+    /// - Parameters:
+    ///   - url: an http or https URL.
+    ///   - headers: request headers for its own server.
+    ///   - limit: how many bytes at the most.
+    /// - Returns: the bytes.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's or
+    ///   the server's code.
+    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
+    {
+        let room = try openRoom()
+        return try await SourceProbe(room: room, clock: clock, configuration: configuration)
+            .document(url, headers, limit: limit)
+    }
+
     // MARK: Events and end
 
     /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.
@@ -196,6 +214,8 @@ public actor LectureManager {
         isClosed = true
         if let room {
             await withCheckedContinuation { room.stop($0) }
+            finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
+            finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
         hub.finish()
@@ -220,6 +240,8 @@ public actor LectureManager {
         for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
         let parts = try URLParts(wish.url)
+        // Servers name playlists carelessly, so the name counts as well as the media type.
+        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
         let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
         // The key's hexadecimal part is the beginning of the same digest.
         let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }

@@ -77,6 +77,14 @@ extension SQLiteDownloadIndex {
     }
 
     /// The paths of all files of a content, of every version.
+    package func hasResource(path: String) throws -> Bool {
+        // The path begins with its bucket and the row's number: the row is found by number, not by searching texts.
+        let name = path.split(separator: "/").last ?? ""
+        guard let id = Int64(name.prefix { $0.isNumber }) else { return false }
+        return try connection.first("SELECT 1 FROM resource WHERE id = ? AND file_path = ?", id, path) { _ in true }
+            ?? false
+    }
+
     package func paths(_ content: ContentID) throws -> [String] {
         try connection.query(
             """

@@ -175,8 +175,11 @@ final class CurlDriver {
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
         multi?.remove(exchange.easy)
         exchange.finish(end, now: SuspendingClock.now)
+        // A handle that ended early, while a name was looked up for instance, keeps its read buffer beyond a reset and
+        // then refuses every option about it (libcurl 7.88): only one that came to its end is used again.
+        guard end == .complete, exchange.easy.isReusable, idle.count < Self.maximumIdle else { return }
         exchange.easy.reset()
-        if idle.count < Self.maximumIdle { idle.append(exchange.easy) }
+        idle.append(exchange.easy)
     }
 
     /// Cancels everything and lets go of libcurl.

@@ -32,19 +32,22 @@ extension EasyHandle {
         setVersion(of: request)
         setProxy(configuration.proxy, roots: roots)
         setTrust(roots, pins: configuration.pinnedPublicKeys)
+        // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
+        if Self.usesTLS(request) { set(CURLOPT_VERBOSE, 1) }
     }
 
-    /// HTTP/2 for many small files, HTTP/1.1 else. A stream with a limit of its own is paused again and again, and
-    /// libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that others read: such a request uses
-    /// HTTP/1.1.
+    private static func usesTLS(_ request: TransferRequest) -> Bool { request.url.utf8.starts(with: "https:".utf8) }
+
+    /// HTTP/2 for many small files, HTTP/1.1 else. Only TLS tells at once whether a connection can be shared: over plain
+    /// HTTP libcurl 7.88 would let all others wait until the first exchange has ended. A stream with a limit of its own
+    /// is paused again and again, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that others
+    /// read: such a request uses HTTP/1.1.
     private func setVersion(of request: TransferRequest) {
-        guard request.allowsHTTP2, request.rateLimit == nil else {
-            return set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        if request.allowsHTTP2, request.rateLimit == nil, Self.usesTLS(request) {
+            allowSharing()
+        } else {
+            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Rather wait for a connection that can be shared than open one more. Only TLS tells at once whether it can:
-        // over plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended.
-        if request.url.utf8.starts(with: "https:".utf8) { set(CURLOPT_PIPEWAIT, 1) }
     }
 
     private func setProxy(_ proxy: String?, roots: RootCertificates.Options) {
@@ -63,8 +66,6 @@ extension EasyHandle {
     private func setTrust(_ roots: RootCertificates.Options, pins: [String]) {
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
-        // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
-        set(CURLOPT_VERBOSE, 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let bundle = roots.bundle { set(CURLOPT_CAINFO, bundle) }
         set(CURLOPT_CAPATH, roots.directory)

@@ -9,6 +9,8 @@ import LectureModel
     /// The first option libcurl refused since the last ``reset()``. An exchange must not start then: the refused option
     /// may be one that protects it.
     private(set) var refusal = CURLE_OK
+    /// Whether libcurl may let the exchange share a connection with others.
+    private var mayShare = false
     private let errorText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
 
@@ -26,12 +28,28 @@ import LectureModel
         unsafe errorText.deallocate()
     }
 
+    /// Whether another exchange may use the handle.
+    ///
+    /// libcurl 7.88 leaves an ended exchange its read buffer while others still use its connection (`multi_done` returns
+    /// early), and then refuses to change the buffer's size with `CURLE_BAD_FUNCTION_ARGUMENT`. Nothing tells whether it
+    /// has, so a handle that shared a connection, or ended before it was known whether it did, is not used again.
+    var isReusable: Bool { !mayShare || number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
+
+    /// Lets the exchange share a connection over HTTP/2 where the server offers that.
+    func allowSharing() {
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        // Rather wait for a connection that can be shared than open one more.
+        set(CURLOPT_PIPEWAIT, 1)
+        mayShare = true
+    }
+
     /// Forgets all options. Connections, names and TLS sessions stay known.
     func reset() {
         unsafe curl_easy_reset(pointer)
         unsafe curl_slist_free_all(headers)
         unsafe headers = nil
         refusal = CURLE_OK
+        mayShare = false
     }
 
     /// Sets an option that takes a number.

@@ -79,10 +79,45 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
+    func `closing half-way keeps what is proven and the next manager goes on behind it`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-32M-6.mp4"
+        try await sandbox.set(fault: "slow:3000000", on: path)
+        let first = try site.manager()
+        let events = first.events
+        let key = try await first.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
+        _ = try await first.first(in: events) { event in
+            if case .progress(let progress) = event { progress.provenChunks >= 3 } else { false }
+        }
+        await first.close()
+        try await sandbox.set(fault: "", on: path)
+
+        let second = try site.manager()
+        let stored = try #require(try await second.content(key))
+        #expect(stored.state == .queued)
+        #expect(stored.provenChunks >= 3)
+        try await second.downloadUnfinished()
+        #expect(await second.untilRest(deadline: .seconds(60)))
+        #expect(try await second.content(key)?.state == .completed)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.path(key)]).text.prefix(64)
+        #expect(try await String(digest) == sandbox.sha256(of: path))
+        let summary = try await second.summary()
+        #expect(summary.reusedBytes >= stored.provenBytes)
+        #expect(summary.fetchedBytes <= (32 << 20) - stored.provenBytes)
+        let last = try #require(try await sandbox.requests(for: path).last)
+        #expect(last.status == 206)
+        #expect(last.ifRange != nil)
+        await second.close()
+        await sandbox.stop()
+    }
+
+    @Test
     func `a gateway's link is loaded, its short-lived URLs are renewed, proven bytes stay`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start(["--lease-seconds", "1"])
-        try await sandbox.set(fault: "slow:1500000", on: "/media/*")
+        // The first connection breaks when its URL has run out; the resumed one is refused.
+        try await sandbox.set(fault: "slow:1000000,drop:1500000;times=1", on: "/media/*")
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
         let provisional = try await manager.download(DownloadRequest(url: link))

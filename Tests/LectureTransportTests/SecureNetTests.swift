@@ -164,6 +164,32 @@ struct SecureNetTests {
         }
     }
 
+    @Test
+    func `exchanges that follow each other on one shared HTTP 2 connection all succeed`() async throws {
+        let authority = try await Authority.make()
+        let bytes = pattern(100_000)
+        let origin = try await SecureOrigin.start(authority.issue(), files: ["file": bytes], servesHTTP2: true)
+        try await Bench.run { configuration in
+            configuration.caFile = authority.root
+        } _: { bench in
+            // Each ends while others use its connection, and the next one begins then.
+            await withTaskGroup(of: Void.self) { group in
+                for task in 0..<16 {
+                    group.addTask {
+                        for turn in 0..<3 {
+                            let (end, sink) = await bench.fetch("\(origin.https)/file", number: UInt64(task * 3 + turn))
+                            #expect(end == .complete)
+                            #expect(sink.body == bytes)
+                        }
+                    }
+                }
+            }
+            // A size of the read buffer that differs from that of the exchanges before.
+            #expect(await bench.fetch("\(origin.https)/file", number: 99) { $0.allowsHTTP2 = false }.end == .complete)
+            #expect(await bench.transport.statistics().connections == 2)
+        }
+    }
+
     /// `openssl s_server`, which sends what it is told to and ends as it is told to.
     private func handMadeServer(_ authority: Authority) async throws -> (ChildProcess, port: Int) {
         let identity = try await authority.issue()

@@ -178,7 +178,8 @@ extension DownloadEngine {
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
         guard let record = try index.item(content) else { return }
-        if error == nil { try index.deleteOutput(content, path: path) }
+        // A path that cannot be used is told once. Kept, it would spoil every later run, whatever that one asks for.
+        try index.deleteOutput(content, path: path)
         notices.append(.published(record.content.key, path: path, error))
     }
 }

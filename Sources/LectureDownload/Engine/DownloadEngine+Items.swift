@@ -93,6 +93,10 @@ extension DownloadEngine {
             // Only new URLs were asked for; proven bytes stay.
             item.wantsLoader = false
             try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
+            if !item.record.isLoaded {
+                item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
+            }
+            try apply(item, item.machine.sourceKnown(), now: now)
             return "renewed"
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {

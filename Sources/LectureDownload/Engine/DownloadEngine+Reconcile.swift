@@ -11,6 +11,7 @@ extension DownloadEngine {
         } else {
             try chores(now: now, boot: boot)
             try removeUnwanted(now: now)
+            try clearOrphans()
             if closedUntil == nil { try claim(now: now) }
         }
         for item in items.values.sorted(by: { $0.id < $1.id }) {
@@ -28,6 +29,7 @@ extension DownloadEngine {
     func nextStep(boot: BootInstant) -> BootInstant? {
         if let troubledUntil { return troubledUntil }
         if isAtRest { return nil }
+        if !unchecked.isEmpty, !isStopping { return boot }
         if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
         return boot + .milliseconds(500)
     }
@@ -93,9 +95,10 @@ extension DownloadEngine {
         }
     }
 
-    /// Takes items off the queue. Items that only wait for a busy server do not take a place.
+    /// Takes items off the queue. Items that only wait for a busy server, or for the disk to make their last bytes
+    /// durable, do not take a place: the network is to be used meanwhile.
     private func claim(now: Timestamp) throws {
-        let busy = items.values.count { !$0.isBlocked || $0.hasTransfers }
+        let busy = items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
         let room = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
         guard room > 0 else { return }
         for record in try index.claim(run: run, owner: owner, limit: room, now: now) { try takeUp(record, now: now) }
@@ -109,6 +112,8 @@ extension DownloadEngine {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
                 statistics.bytesReused += item.receivedBytes
+                // The link is another one since the version was begun: it is asked for its URLs before they are used.
+                item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
                 try beginVersion(item, wishes: [item.record.directWish], now: now)
             }
@@ -127,6 +132,27 @@ extension DownloadEngine {
         }
     }
 
+    /// Once in an engine's life: a crash between the last row and the last file of a removal leaves a file nobody owns.
+    private func clearOrphans() throws {
+        if !hasListed {
+            hasListed = true
+            isClearing = true
+            effects.append { [offload = ports.offload, files = ports.files] in
+                offload.run { .listed((try? files.listing()) ?? []) }
+            }
+        }
+        guard !unchecked.isEmpty else { return }
+        // A slice a step, so that a large store does not hold up a commit.
+        let slice = unchecked.suffix(500)
+        unchecked.removeLast(slice.count)
+        let suffix = ".part"
+        let orphans = try slice.map { $0.hasSuffix(suffix) ? String($0.dropLast(suffix.count)) : $0 }
+            .filter { try !index.hasResource(path: $0) }
+        guard !orphans.isEmpty else { return }
+        isClearing = true
+        delete(orphans, for: .orphans)
+    }
+
     /// Deletes files away from this executor, after the commit.
     func delete(_ paths: [String], for purpose: DeletionPurpose) {
         effects.append { [offload = ports.offload, files = ports.files] in
@@ -143,6 +169,7 @@ extension DownloadEngine {
 
     func deletionEnded(_ purpose: DeletionPurpose, _ error: LectureError?) throws {
         switch purpose {
+        case .orphans: isClearing = false
         case .version(let version):
             deleting.remove(version)
             if error == nil { try index.forgetVersion(version) }

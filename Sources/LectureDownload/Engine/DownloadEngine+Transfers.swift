@@ -33,7 +33,7 @@ extension DownloadEngine {
         case .fetching:
             openPartIfNeeded(resource, of: item)
             if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
-            guard !isEarly(resource.notBefore, boot) else { return }
+            guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
             while resource.sinks.count < wantedConnections(resource) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }

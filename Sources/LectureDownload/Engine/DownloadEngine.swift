@@ -153,8 +153,10 @@ package final class DownloadEngine {
         return (told, nextStep(boot: boot))
     }
 
-    /// How many items are in work, files are being removed or given out.
-    package var activeCount: Int { items.count + removing.count + publishing.count }
+    /// How many items are in work, files are being removed or given out, or held against the rows.
+    package var activeCount: Int {
+        items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)
+    }
 
     // MARK: Events
 
@@ -176,6 +178,9 @@ package final class DownloadEngine {
                 let resource = item.resources.first(where: { $0.token == token })
             else { return }
             try guardingLease(of: item) { try partFileTold(item, resource, event) }
+        case .listed(let paths):
+            unchecked = paths
+            isClearing = false
         case .deleted(let purpose, let error):
             try deletionEnded(purpose, error)
         case .published(let content, let path, let error):
@@ -231,6 +236,12 @@ package final class DownloadEngine {
         wasPoked = true
         needsAdoption = true
     }
+
+    /// Files of the media directory that were not yet held against the rows.
+    var unchecked: [String] = []
+    var hasListed = false
+    /// The directory is being listed, or orphans deleted.
+    var isClearing = false
 
     /// Whether leases of this owner stand in the store that memory knows nothing of.
     var needsAdoption = false

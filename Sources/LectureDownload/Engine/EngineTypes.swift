@@ -59,6 +59,8 @@ package enum EngineEvent: Sendable {
     case ended(TransferID, TransferReport)
     /// A part file has done something.
     case part(PartToken, PartFileEvent)
+    /// The files below the store's media directory.
+    case listed([String])
     /// Files of a content or of a version were deleted, or could not be.
     case deleted(DeletionPurpose, LectureError?)
     /// The finished bytes stand where the user wants them, or cannot.
@@ -73,6 +75,8 @@ package enum DeletionPurpose: Sendable, Hashable {
     case content(ContentID)
     /// A version was given up.
     case version(VersionID)
+    /// No row names the files.
+    case orphans
 }
 
 /// How a transfer ended, as its sink saw it.

@@ -66,6 +66,9 @@ package struct RangeBook: Sendable {
     /// Whether all chunks are proven.
     package var isWhole: Bool { chunkCount.map { proven.count >= $0 } ?? false }
 
+    /// Whether all chunks were received, so that only the disk is waited for.
+    package var isReceived: Bool { chunkCount.map { proven.count + submitted.count >= $0 } ?? false }
+
     /// Bytes that are proven.
     package var provenBytes: UInt64 {
         guard proven.count > 0 else { return 0 }

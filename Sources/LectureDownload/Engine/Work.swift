@@ -45,6 +45,8 @@ final class ItemWork {
 
     var lease: ContentLease { record.lease }
     var hasTransfers: Bool { loader != nil || resources.contains { !$0.sinks.isEmpty } }
+    /// Whether all its bytes were received.
+    var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) }
     var media: ResourceWork? { resources.first { $0.record.role == .media } }
 
     /// Bytes received so far, those of running transfers included.
@@ -146,6 +148,15 @@ final class ResourceWork {
 
     /// Whether the user or the gateway told which bytes are due, so that the end decides whatever the way.
     var digestIsKnown: Bool { record.expectedSHA256 != nil }
+
+    /// Whether only the disk is waited for.
+    var isReceived: Bool {
+        switch stage {
+        case .asking, .digesting: false
+        case .fetching: book.isReceived && sinks.isEmpty
+        case .placing, .placed, .failed: true
+        }
+    }
 
     /// The digest the whole must have.
     var dueSHA256: [UInt8]? { record.expectedSHA256 ?? announcedSHA256 }

@@ -353,6 +353,9 @@ package protocol DownloadIndex: AnyObject {
     func contentsToRemove(limit: Int) throws -> [ContentID]
     /// The paths of all files of a content, of every version.
     func paths(_ content: ContentID) throws -> [String]
+    /// Whether a row names this path. Rows are committed before their files are made and deleted after them, so that a
+    /// file without a row belongs to nobody.
+    func hasResource(path: String) throws -> Bool
     /// Deletes a content with everything below it. The files must be gone before.
     func deleteContent(_ lease: ContentLease) throws
     /// Where the finished bytes shall also stand.

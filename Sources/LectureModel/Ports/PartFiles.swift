@@ -24,10 +24,10 @@
         self.offset = offset
         self.capacity = capacity
         self.length = length ?? capacity
-        unsafe memory = .allocate(byteCount: capacity, alignment: 4096)
+        unsafe memory = BlockMemory.take(capacity)
     }
 
-    deinit { unsafe memory.deallocate() }
+    deinit { unsafe BlockMemory.giveBack(memory, capacity) }
 
     /// How many bytes still fit.
     package var room: Int { capacity - count }
