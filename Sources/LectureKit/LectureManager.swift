@@ -194,8 +194,8 @@ public actor LectureManager {
     ///   - headers: request headers for its own server.
     ///   - limit: how many bytes at the most.
     /// - Returns: the bytes.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's or
-    ///   the server's code.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
+    ///   or the server's code.
     public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
     {
         let room = try openRoom()
