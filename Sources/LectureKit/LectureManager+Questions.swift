@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFiles
 public import LectureModel
 import LectureStore
 
