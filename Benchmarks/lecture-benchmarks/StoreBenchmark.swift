@@ -92,7 +92,9 @@ enum StoreBenchmark {
     }
 
     private static func removeStore(_ directory: String) throws {
-        for name in ["lecturekit.db", "lecturekit.db-wal", "lecturekit.db-shm"] { unsafe unlink("\(directory)/\(name)") }
+        for name in ["lecturekit.db", "lecturekit.db-wal", "lecturekit.db-shm"] {
+            unsafe unlink("\(directory)/\(name)")
+        }
         unsafe rmdir(directory)
     }
 }

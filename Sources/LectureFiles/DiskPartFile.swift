@@ -26,8 +26,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let reader: ReadableFile
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
-        /// Whole chunks that are written and not yet handed to a sync.
+        /// Whole chunks that are written and not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
+        var writtenBytes: UInt64 = 0
     }
 
     /// What a sync needs of the body.
@@ -128,6 +129,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             guard isWriting, !hasEnded else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
+                // While one half of what may be unsynced goes to the disk the other half comes from the network.
+                if body?.writtenBytes ?? 0 >= DiskBudget.unsyncedBytes / 2 { syncWritten() }
             } catch {
                 fail(error)
             }
@@ -143,8 +146,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private func queueFlush() {
         writes.async { [self] in
-            guard let (target, chunks) = takeWritten(), !chunks.isEmpty else { return }
-            syncs.async { [self] in sync(target, chunks) }
+            syncWritten()
         }
     }
 
@@ -200,7 +202,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             body = nil
             hasEnded = true
             syncs.async { [self] in
-                if let (target, chunks) = last { finish(target, chunks, deleting: deleting) }
+                if let last { finish(last, deleting: deleting) }
                 tell(.closed)
             }
         }
@@ -267,6 +269,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 throw FileIntent.write.error(error, body.plan.path)
             }
             body.written += finished.map(\.chunk)
+            let count = finished.reduce(UInt64(0)) { $0 + UInt64($1.range.count) }
+            body.writtenBytes += count
+            budget.wrote(count, account)
             for chunk in finished {
                 try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
             }
@@ -283,37 +288,52 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         return digest
     }
 
-    private func takeWritten() -> (Target, [WrittenChunk])? {
+    /// Whole chunks on their way to a sync.
+    private struct Group: Sendable {
+        let target: Target
+        let chunks: [WrittenChunk]
+        let byteCount: UInt64
+    }
+
+    private func syncWritten() {
+        guard let group = takeWritten(), !group.chunks.isEmpty else { return }
+        syncs.async { [self] in sync(group) }
+    }
+
+    private func takeWritten() -> Group? {
         guard let target else { return nil }
-        let chunks = body?.written ?? []
+        let group = Group(target: target, chunks: body?.written ?? [], byteCount: body?.writtenBytes ?? 0)
         body?.written = []
-        return (target, chunks)
+        body?.writtenBytes = 0
+        return group
     }
 
     // MARK: On `syncs`
 
     /// Makes what was written durable and tells it: first the bytes, then, once, the name they are found by.
-    private func sync(_ target: Target, _ chunks: [WrittenChunk]) {
+    private func sync(_ group: Group) {
+        defer { budget.settled(group.byteCount, account) }
+        let target = group.target
         // After a failed sync the kernel may call the lost pages clean; a later success would prove nothing.
         guard !hasLostBytes else { return }
         do {
             try systemCall { fdatasync(target.file.number) }
             if !isDirectoryDurable { try target.place.bucket.sync() }
             isDirectoryDurable = true
-            tell(.flushed(chunks))
+            tell(.flushed(group.chunks))
         } catch {
             hasLostBytes = true
             fail(FileIntent.write.error(error, target.place.path.text))
         }
     }
 
-    private func finish(_ target: Target, _ chunks: [WrittenChunk], deleting: Bool) {
+    private func finish(_ group: Group, deleting: Bool) {
         if !deleting {
-            if !chunks.isEmpty { sync(target, chunks) }
+            if !group.chunks.isEmpty { sync(group) }
             return
         }
         do throws(LectureError) {
-            try target.place.deletePart()
+            try group.target.place.deletePart()
         } catch {
             fail(error)
         }

@@ -44,8 +44,8 @@ extension LectureManager {
 
     /// What this manager was asked for, counted by state and stop reason.
     ///
-    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are told: they are final
-    ///   then, with what came until the last transfer had ended.
+    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are told: they are
+    ///   final then, with what came until the last transfer had ended.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func summary() throws -> FetchSummary {
         guard let room else { return finalSummary }

@@ -11,21 +11,17 @@ import LectureTransport
 /// content is fetched twice, and what a killed process had in work is taken up by the others.
 ///
 /// ```swift
-/// let manager = try LectureManager(LectureConfiguration(storeDirectory: "/var/lib/lectures"))
+/// let manager = try LectureManager(LectureConfiguration(storeDirectory: directory))
+/// // A stream tells what becomes true after it was asked for, so it comes before the wishes.
 /// let events = manager.events
-/// var wish = DownloadRequest(url: "https://media.example/algebra/lecture-01.mp4")
-/// wish.title = "Algebra 1"
-/// let key = try await manager.download(wish)
-/// for await event in events {
-///     switch event {
-///     case .progress(let progress): print(progress.key, progress.percent, "%")
-///     case .completed(let content): print("complete:", content.title)
-///     case .failed(let content): print(content.error?.message ?? "failed")
-///     default: break
-///     }
+/// let listener = Task {
+///     for await event in events { tell(event) }
 /// }
-/// await manager.close()
+/// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
+/// await manager.untilRest()
 /// ```
+///
+/// The whole of it is in <doc:PrecachingACourse>.
 ///
 /// ## Topics
 /// ### Fetching
@@ -198,9 +194,10 @@ public actor LectureManager {
     ///   - headers: request headers for its own server.
     ///   - limit: how many bytes at the most.
     /// - Returns: the bytes.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's or
-    ///   the server's code.
-    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8] {
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
+    ///   or the server's code.
+    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
+    {
         let room = try openRoom()
         return try await SourceProbe(room: room, clock: clock, configuration: configuration)
             .document(url, headers, limit: limit)

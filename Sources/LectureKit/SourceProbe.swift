@@ -83,7 +83,9 @@ struct SourceProbe {
 
     private func get(_ url: String, _ fields: HeaderFields, documentLimit: Int?) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink(documentLimit: documentLimit) { continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2)) }
+            let sink = ProbeSink(documentLimit: documentLimit) {
+                continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
+            }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
             var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
             request.headers = fields

@@ -85,6 +85,7 @@ extension SQLiteDownloadIndex {
             ?? false
     }
 
+    /// The files of all versions of a content, those that are not complete included.
     package func paths(_ content: ContentID) throws -> [String] {
         try connection.query(
             """

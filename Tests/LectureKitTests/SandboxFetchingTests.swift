@@ -83,8 +83,9 @@ struct SandboxFetchingNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-32M-6.mp4"
-        try await sandbox.set(fault: "slow:3000000", on: path)
-        let first = try site.manager()
+        // Silent after 6 MB, so that it is not complete however late this test is told.
+        try await sandbox.set(fault: "stall:6000000", on: path)
+        let first = try site.manager { $0.connections = 1 }
         let events = first.events
         let key = try await first.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
         _ = try await first.first(in: events) { event in
