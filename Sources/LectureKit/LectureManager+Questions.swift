@@ -89,9 +89,11 @@ extension LectureManager {
     /// - Throws: ``LectureError``: `unknownContent`.
     public func why(_ key: ContentKey) throws -> Diagnosis {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        let holder = try queries.leaseOwner(key)
+        let holder = try queries.leaseOwner(key).map {
+            Holder(pid: $0.pid, command: $0.command, isAlive: locks.isAlive($0.owner))
+        }
         return Diagnosis(
-            item, attempts: try queries.attempts(key, limit: 100), holder: holder.map { Holder(pid: $0.pid, command: $0.command, isAlive: locks.isAlive($0.owner)) },
+            item, attempts: try queries.attempts(key, limit: 100), holder: holder,
             resources: try queries.resources(key), now: clock.now())
     }
 

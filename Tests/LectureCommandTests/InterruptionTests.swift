@@ -75,6 +75,19 @@ import Testing
         try await me.expectSound()
     }
 
+    @Test func `after a kill why says that nobody works on it`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let process = try me.start("precache", "--key", "k", "\(sandbox.http)/media/bytes-8M-5.mp4?fault=slow:1000000")
+        while try await me.list().first?.state != "downloading" {}
+        #expect(
+            try await me("why", "k").text.contains("Process \(process.identifier) (lecturectl precache) is working"))
+        process.send(SIGKILL)
+        _ = await process.ending()
+        let why = try await me("why", "k").text
+        #expect(why.contains("Nobody works on it: process \(process.identifier) (lecturectl precache) has ended"))
+        #expect(!why.contains("Bytes are coming."))
+    }
+
     @Test func `a stopped process keeps nobody from asking, and goes on when it is continued`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/media/bytes-8M-4.mp4"
@@ -161,16 +174,16 @@ import Testing
         let me = try BadDay()
         var options = NginxOrigin.Options()
         options.bytesPerSecond = 1_000_000
-        let (nginx, list) = try await course(me, count: 6, bytes: 5_000_000, options)
+        let (nginx, list) = try await course(me, count: 6, bytes: 6_000_000, options)
         let fetching = try me.start("precache", "--json", "--jobs", "2", "--connections", "1", list)
         try await fetching.wait(forOutput: #""event":"progress","key":"k1""#)
+        #expect(try await me("reorder", "k5", "--first").status == 0)
         async let removal = me("remove", "k1")
         async let pause = me("pause", "k0")
         #expect(try await [removal, pause].map(\.status) == [0, 0])
         try await fetching.wait(forOutput: #""event":"stopped","key":"k0""#)
         try await fetching.wait(forOutput: #""event":"removed","key":"k1""#)
         #expect(try await me("why", "k0").text.contains("It was paused or cancelled."))
-        #expect(try await me("reorder", "k5", "--first").status == 0)
         #expect(try await me("cancel", "k4").status == 0)
         #expect(try await me("resume", "k0").status == 0)
         let ending = await fetching.ending()
