@@ -157,7 +157,9 @@ struct StoreScenarios {
         let other = try scene.another()
         let both = [scene.program, other]
         var turns = 0
-        while try scene.index.nextDue(run: scene.program.run) != nil || both.contains(where: { $0.engine.activeCount > 0 }) {
+        while try scene.index.nextDue(run: scene.program.run) != nil
+            || both.contains(where: { $0.engine.activeCount > 0 })
+        {
             for program in both { program.step() }
             scene.advance(both)
             turns += 1

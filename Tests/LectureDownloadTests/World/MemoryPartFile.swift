@@ -102,7 +102,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         queue { [self] in
             guard !hasFailed, !isClosing, let plan, let part = disk.parts[plan.path] else { return }
             guard let running = try? disk.digests.sha256() else { return }
-            unsafe part.content().withUnsafeBytes { unsafe running.update(UnsafeRawBufferPointer(rebasing: $0[..<Int(total)])) }
+            unsafe part.content().withUnsafeBytes {
+                unsafe running.update(UnsafeRawBufferPointer(rebasing: $0[..<Int(total)]))
+            }
             if let sha256 = try? running.finish() { tell(.digested(sha256: sha256)) }
         }
     }
@@ -110,7 +112,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     func place(total: UInt64) {
         guard !isClosing else { return }
         queue { [self] in
-            guard !hasFailed, !isDeleting, let plan, let part = disk.parts.removeValue(forKey: plan.path) else { return }
+            guard !hasFailed, !isDeleting, let plan, let part = disk.parts.removeValue(forKey: plan.path) else {
+                return
+            }
             disk.files[plan.path] = Array(part.content().prefix(Int(total)))
             tell(.placed)
         }
@@ -152,7 +156,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         let end = offset + UInt64(bytes.count)
         while position < end {
             guard var lane = lanes[transfer] ?? begin(at: position, plan) else { return }
-            guard lane.next == position else { return fail(LectureError(.bug, cause: "bytes at \(position) out of order")) }
+            guard lane.next == position else {
+                return fail(LectureError(.bug, cause: "bytes at \(position) out of order"))
+            }
             let stop = min(end, lane.end)
             let piece = Int(position - offset)..<Int(stop - offset)
             unsafe lane.proof.update(UnsafeRawBufferPointer(rebasing: bytes[piece]))
