@@ -72,7 +72,11 @@ let package = Package(
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
-            name: "LectureDownloadTests", dependencies: ["LectureDownload", "LectureModel", "LectureTestSupport"]),
+            name: "LectureDownloadTests",
+            dependencies: [
+                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(

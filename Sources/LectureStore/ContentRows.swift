@@ -76,7 +76,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// The paths of all files of a content, of every version.
+    /// Whether a resource has this path, so that a file without one can be told.
     package func hasResource(path: String) throws -> Bool {
         // The path begins with its bucket and the row's number: the row is found by number, not by searching texts.
         let name = path.split(separator: "/").last ?? ""
@@ -85,7 +85,7 @@ extension SQLiteDownloadIndex {
             ?? false
     }
 
-    /// The files of all versions of a content, those that are not complete included.
+    /// The paths of all files of a content, of every version.
     package func paths(_ content: ContentID) throws -> [String] {
         try connection.query(
             """

@@ -4,7 +4,11 @@ package import LectureModel
 extension DownloadEngine {
     func reconcile(boot: BootInstant) throws {
         let now = ports.clock.now()
-        if needsAdoption { try adoptLeases(now: now) }
+        if needsAdoption {
+            // A path has one part file at a time: those from before the failed commit have to be closed first.
+            guard parts.isEmpty else { return }
+            try adoptLeases(now: now)
+        }
         try followDesires(now: now)
         if isStopping {
             for item in items.values where !item.isEnding { try end(item, item.machine.setBack()) }
@@ -19,7 +23,7 @@ extension DownloadEngine {
         }
         flushIfDue(boot: boot)
         try reportProgress(boot: boot)
-        if isStopping, items.isEmpty, removing.isEmpty, publishing.isEmpty, !isAtRest {
+        if isStopping, activeCount == 0, !isAtRest {
             isAtRest = true
             notices.append(.stopped)
         }
@@ -27,8 +31,8 @@ extension DownloadEngine {
 
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
-        if let troubledUntil { return troubledUntil }
         if isAtRest { return nil }
+        if let troubledUntil { return troubledUntil }
         if !unchecked.isEmpty, !isStopping { return boot }
         if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
         return boot + .milliseconds(500)
@@ -111,10 +115,11 @@ extension DownloadEngine {
             if let (version, resources) = try index.building(item.id) {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
-                statistics.bytesReused += item.receivedBytes
+                if countedReuse.insert(item.id).inserted { statistics.bytesReused += item.receivedBytes }
                 // The link is another one since the version was begun: it is asked for its URLs before they are used.
                 item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
+                countedReuse.insert(item.id)
                 try beginVersion(item, wishes: [item.record.directWish], now: now)
             }
             try apply(item, item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil), now: now)
@@ -176,11 +181,16 @@ extension DownloadEngine {
         case .content(let content):
             removing.remove(content)
             guard let (lease, key) = removalLeases.removeValue(forKey: content) else { return }
-            if error == nil {
-                try index.deleteContent(lease)
-                notices.append(.removed(key))
-            } else {
-                try index.release(lease)
+            do {
+                if error == nil {
+                    try index.deleteContent(lease)
+                    notices.append(.removed(key))
+                } else {
+                    try index.release(lease)
+                }
+            } catch let error as LectureError where error.code == .leaseLost {
+                // Another program has taken the removal over.
+                return
             }
         }
     }

@@ -60,7 +60,12 @@ package final class DownloadEngine {
 
     var items: [ContentID: ItemWork] = [:]
     var transfers: [TransferID: TransferWork] = [:]
-    var parts: [PartToken: (item: ContentID, resource: ResourceID)] = [:]
+    /// Part files that have not told that they are closed.
+    var parts: [PartToken: LivingPart] = [:]
+    /// Transfers of this step, which begin with its commit.
+    var begun: [TransferID] = []
+    /// Contents whose proven bytes were counted as reused.
+    var countedReuse: Set<ContentID> = []
     var governor: OriginGovernor
     /// Servers whose stored limits and waits were looked up.
     var knownOrigins: Set<Origin> = []
@@ -125,7 +130,11 @@ package final class DownloadEngine {
 
     /// Ends all work cleanly: what is received is synced and committed, items go back to the queue. When everything
     /// has come to rest the notice ``EngineNotice/stopped`` follows.
-    package func stop() { isStopping = true }
+    package func stop() {
+        isStopping = true
+        troubledUntil = nil
+        troubles = 0
+    }
 
     /// Handles what has come, reconciles, commits, and lets the effects follow.
     ///
@@ -133,15 +142,17 @@ package final class DownloadEngine {
     ///   something new.
     package func step() -> (notices: [EngineNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
-        if let until = troubledUntil, boot < until, !isStopping { return ([], until) }
+        if let until = troubledUntil, boot < until { return ([], until) }
         troubledUntil = nil
         let events = inbox.take()
+        countFetched()
         do {
             try index.transaction {
                 for event in events { try handle(event) }
                 try reconcile(boot: boot)
             }
             troubles = 0
+            begun = []
             let due = effects
             effects = []
             for effect in due { effect() }
@@ -158,6 +169,17 @@ package final class DownloadEngine {
         items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)
     }
 
+    /// Counts what has come since the last step, so that the count is right whenever a run ends.
+    private func countFetched() {
+        for id in transfers.keys {
+            guard var transfer = transfers[id] else { continue }
+            let received = transfer.sink.receivedBytes
+            statistics.bytesFetched += received - transfer.countedBytes
+            transfer.countedBytes = received
+            transfers[id] = transfer
+        }
+    }
+
     // MARK: Events
 
     private func handle(_ event: EngineEvent) throws {
@@ -166,8 +188,8 @@ package final class DownloadEngine {
             guard let transfer = transfers[id], let item = transfer.item else { return }
             try guardingLease(of: item) { try headCame(transfer, verdict, status: status) }
         case .ended(let id, let report):
-            statistics.bytesFetched += report.outcome.bodyBytes
             guard let transfer = transfers.removeValue(forKey: id) else { return }
+            statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
             noteEnd(of: transfer, report)
             guard let item = transfer.item else { return }
             try guardingLease(of: item) { try transferEnded(transfer, report) }
@@ -223,27 +245,32 @@ package final class DownloadEngine {
     private func collapse(_ error: LectureError, boot: BootInstant) {
         effects = []
         notices = [.storeTrouble(error)]
-        for transfer in transfers.values {
-            ports.transport.cancel(transfer.id)
-            // Its end may have been among the events of this step, which do not come again.
+        for id in begun {
+            guard let transfer = transfers.removeValue(forKey: id) else { continue }
             governor.ended(transfer.origin, .other)
         }
-        transfers = [:]
-        for item in items.values {
-            for resource in item.resources { resource.part.close(deleting: false) }
-        }
+        begun = []
+        for id in transfers.keys { ports.transport.cancel(id) }
+        // All of them, since the step that failed may have forgotten an item whose part file it was to close.
+        for part in parts.values { part.file.close(deleting: false) }
         items = [:]
         removing = []
+        removalLeases = [:]
         deleting = []
         publishing = [:]
         troubles += 1
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true
         needsAdoption = true
-        // Whoever ends the engine is not kept waiting for a disk that may stay full: the leases end with their owner.
-        isAtRest = isStopping
-        if isStopping { notices.append(.stopped) }
+        if isStopping, troubles >= Self.troublesBeforeRest {
+            // The store will not be written any more: the next program finds it as after a crash.
+            isAtRest = true
+            notices.append(.stopped)
+        }
     }
+
+    /// How many commits may fail before a stop does without them.
+    private static let troublesBeforeRest = 3
 
     /// Files of the media directory that were not yet held against the rows.
     var unchecked: [String] = []
