@@ -181,6 +181,20 @@ import Testing
         }
     }
 
+    @Test func aVersionBeingBuiltGoesOnWithTheNewURLs() throws {
+        try StoreFixture.with { store in
+            let lease = try store.leased("a")
+            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            let wish = ResourceWish(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
+            let version = try store.index.beginVersion(lease, wishes: [wish], now: store.now)
+            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
+            #expect(try store.item(lease.content).isLoaded)
+            #expect(try store.index.building(lease.content)?.version == version)
+            let media = try #require(try store.index.resources(version).first)
+            #expect(try store.index.urlLeases(media.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
+        }
+    }
+
     @Test func aPriorityOutOfRangeIsRefused() throws {
         try StoreFixture.with { store in
             #expect(lectureError { try store.add("a") { $0.priority = 101 } }?.code == .parameter)
