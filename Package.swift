@@ -12,7 +12,8 @@ let migrations = [
 let package = Package(
     name: "LectureKit",
     products: [
-        .library(name: "LectureKit", targets: ["LectureKit"]),
+        // The model comes along: its types are in the signatures, and member import visibility wants its name.
+        .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
     ],
@@ -59,11 +60,23 @@ let package = Package(
             name: "lecture-sandbox", dependencies: ["CMicroHTTPD", "CGnuTLS", "CSandbox"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
 
+        // Examples: in the documents word for word, so they are built with everything else.
+        .executableTarget(
+            name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        // Benchmarks: run by hand, never by the tests.
+        .executableTarget(
+            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore"],
+            path: "Benchmarks/lecture-benchmarks"),
+
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
-            name: "LectureDownloadTests", dependencies: ["LectureDownload", "LectureModel", "LectureTestSupport"]),
+            name: "LectureDownloadTests",
+            dependencies: [
+                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(

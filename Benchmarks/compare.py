@@ -10,7 +10,7 @@ at the end.
   Benchmarks/compare.py kills  [--mib 1024] [--kills 100]  kill -9 at random times
   Benchmarks/compare.py queue  [--items 100000]            memory with a long queue
 """
-import argparse, hashlib, json, os, random, resource, shutil, signal, socket, subprocess, sys, tempfile, time
+import argparse, hashlib, json, os, random, shutil, socket, subprocess, sys, tempfile, threading, time
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LECTURECTL = os.environ.get("LECTURECTL", os.path.join(REPOSITORY, ".build/release/lecturectl"))
@@ -57,11 +57,27 @@ def run(arguments, **options):
     """Runs a command; answers wall seconds, CPU seconds, peak memory in MiB, exit status."""
     begin = time.monotonic()
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    # The kernel's ru_maxrss also counts this script, which the child was until it became the tool; VmHWM does not.
+    peak, ended = [0], threading.Event()
+
+    def watch():
+        while not ended.wait(0.01):
+            try:
+                with open(f"/proc/{process.pid}/status") as file:
+                    peak[0] = max([peak[0]] + [int(line.split()[1]) for line in file if line.startswith("VmHWM")])
+            except OSError:
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - begin
+    ended.set()
+    watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     return {
-        "wall": time.monotonic() - begin, "cpu": usage.ru_utime + usage.ru_stime,
-        "mib": usage.ru_maxrss / 1024, "status": process.returncode,
+        "wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "mib": max(peak[0] / 1024, 0.01),
+        "status": process.returncode,
     }
 
 
@@ -102,6 +118,25 @@ def table(title, rows, base):
     print(json.dumps({"title": title, "rows": rows}))
 
 
+def hold(what, figures):
+    """Compares figures with thresholds.json; ends the run with status 1 when one is beyond its limit."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "thresholds.json")) as file:
+        limits = json.load(file)[what]
+    beyond = [f"{name}: {figures[name]:.2f}, the limit is {limit}"
+              for name, limit in limits.items() if figures[name] > limit]
+    print("\n".join(beyond) if beyond else "within thresholds.json")
+    if beyond:
+        sys.exit(1)
+
+
+def ratios(rows, ours, peers):
+    """The medians of our figures divided by each peer's in the same round, under the names of thresholds.json."""
+    return {
+        f"{figure}: {ours} / {peer}": median([a[figure] / b[figure] for a, b in zip(rows[ours], rows[peer])])
+        for peer in peers for figure in ("wall", "cpu", "mib")
+    }
+
+
 def large(options, work, site):
     size = int(options.gib * (1 << 30))
     make_file(f"{site}/large.mp4", size)
@@ -137,6 +172,7 @@ def large(options, work, site):
         nginx.stop()
     table(f"{options.gib} GiB from nginx on loopback, medians of {options.rounds}, hashing and journal included", rows,
           "curl -o")
+    hold("large", ratios(rows, "lecturectl", ["curl -o", "aria2c -x4 -s4"]))
 
 
 def small(options, work, site):
@@ -191,6 +227,7 @@ def small(options, work, site):
     table(f"{options.files} x {options.mib} MiB, 16 at once, medians of {options.rounds}", rows, "curl --parallel 16")
     for name, samples in rows.items():
         print(f"  {name:<28}  {options.files / median([s['wall'] for s in samples]):8.0f} files/s")
+    hold("small", ratios(rows, "lecturectl --jobs 16", ["curl --parallel 16", "aria2c -j16"]))
 
 
 def kills(options, work, site):
@@ -228,6 +265,7 @@ def kills(options, work, site):
     print(f"seed {seed}: {done} kills in {rounds} downloads of {options.mib} MiB, {wrong} wrong files")
     print(f"sent again by the server a kill: median {median(refetched):.1f} MiB, most {max(refetched):.1f} MiB")
     print("(what the server sent into a socket that was killed counts as sent again)")
+    hold("kills", {"wrong files": wrong, "median MiB sent again a kill": median(refetched)})
 
 
 def queue(options, work, site):
@@ -239,9 +277,11 @@ def queue(options, work, site):
     sample = run(command)
     print(f"{options.items} items: {sample['mib']:.0f} MiB at the peak, {sample['wall']:.1f} s, {sample['cpu']:.1f} CPU s, "
           f"status {sample['status']}")
+    peak = sample["mib"]
     for arguments in (["list", "--limit", "50"], ["list", "--limit", "50", "--sort", "title"], ["status"]):
         sample = run([LECTURECTL, "--store", f"{work}/store", *arguments])
         print(f"  {' '.join(arguments)}: {sample['wall'] * 1000:.0f} ms as a process, {sample['mib']:.0f} MiB")
+    hold("queue", {"peak MiB": peak})
 
 
 def main():
@@ -260,7 +300,8 @@ def main():
     site = f"{work}/site"
     os.makedirs(site)
     try:
-        {"large": large, "small": small, "kills": kills, "queue": queue}[options.what](options, os.path.abspath(work), os.path.abspath(site))
+        {"large": large, "small": small, "kills": kills, "queue": queue}[options.what](
+            options, os.path.abspath(work), os.path.abspath(site))
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -1,7 +1,7 @@
 /// Every shipped migration, oldest first.
 ///
-/// Three lists must agree: this one, `migrations` in Package.swift, and the files of this directory with their digests in
-/// SHA256SUMS. `Tools/check-migrations` compares them; nothing is computed at run time.
+/// Three lists must agree: this one, `migrations` in Package.swift, and the files of this directory with their digests
+/// in SHA256SUMS. `Tools/check-migrations` compares them; nothing is computed at run time.
 package enum MigrationCatalogue {
     /// A migration as it was built into the program.
     package struct Entry: Sendable {

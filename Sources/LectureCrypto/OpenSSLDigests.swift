@@ -18,13 +18,16 @@ package struct OpenSSLDigests: DigestMaker {
         mac = try GMACAlgorithm()
     }
 
+    /// A SHA-256 that takes bytes piece by piece.
     package func sha256() throws(LectureError) -> any RunningDigest { try SHA256Digest(digest) }
 
+    /// A new proof of a chunk, under a nonce from the kernel that no other proof has.
     package func proof(resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest {
         let nonce = try SecureRandom.bytes(ChunkProof.nonceLength)
         return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
     }
 
+    /// The proof of a chunk computed anew under the nonce of a stored one, to be compared with it.
     package func proof(
         repeating proof: [UInt8], resource: ResourceID, chunk: Int
     ) throws(LectureError) -> any RunningDigest {
@@ -35,6 +38,7 @@ package struct OpenSSLDigests: DigestMaker {
         return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
     }
 
+    /// Compares two proofs or digests in constant time.
     package func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool { Self.equal(left, right) }
 
     /// Compares two secrets or digests; the time depends only on their length, never on where they differ. The one

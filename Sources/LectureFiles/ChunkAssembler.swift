@@ -3,8 +3,8 @@ import LectureModel
 /// Cuts the bytes of transfers into chunks and proves each.
 ///
 /// Per transfer: `idle ──first byte of a chunk──▶ open ──last byte of the chunk──▶ idle`. Bytes that do not continue
-/// their transfer's open chunk, or that begin inside one, break the contract of ``PartFile`` and are refused before they
-/// are written: they would lie under a proof that does not cover them.
+/// their transfer's open chunk, or that begin inside one, break the contract of ``PartFile`` and are refused before
+/// they are written: they would lie under a proof that does not cover them.
 struct ChunkAssembler {
     /// A chunk whose last byte came.
     struct Finished {

@@ -133,7 +133,8 @@ extension stat {
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     /// The length in bytes.
     var byteCount: UInt64 { UInt64(max(0, st_size)) }
-    /// How many bytes of the disk the file occupies. `st_blocks` counts 512 bytes whatever the file system's blocks are.
+    /// How many bytes of the disk the file occupies. `st_blocks` counts 512 bytes whatever the file system's blocks
+    /// are.
     var allocatedBytes: UInt64 { UInt64(max(0, st_blocks)) * 512 }
 
     /// Whether two answers are about one file.

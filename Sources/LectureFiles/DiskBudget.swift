@@ -20,6 +20,8 @@ package final class DiskBudget: Sendable {
 
     private struct File {
         var waiting = 0
+        /// Bytes of whole chunks that are written and not yet durable.
+        var unsynced: UInt64 = 0
         var stage = Stage.open
         var isClosing = false
     }
@@ -31,6 +33,12 @@ package final class DiskBudget: Sendable {
         var blocked = 0
     }
 
+    /// How many bytes of one file may be written and not yet durable, beside those that wait to be written.
+    ///
+    /// It bounds what a kill costs: without it a disk that writes into memory quickly and syncs slowly would let a fast
+    /// network run far ahead of the journal.
+    package static let unsyncedBytes: UInt64 = 8 << 20
+
     private let blocksPerFile: Int
     private let blocks: Int
     private let state = Monitor(State())
@@ -40,7 +48,7 @@ package final class DiskBudget: Sendable {
     /// - Parameters:
     ///   - blocksPerFile: how many blocks of one file may wait.
     ///   - blocks: how many blocks of all files may wait.
-    package init(blocksPerFile: Int = 8, blocks: Int = 48) {
+    package init(blocksPerFile: Int = 4, blocks: Int = 48) {
         self.blocksPerFile = max(1, blocksPerFile)
         self.blocks = max(1, blocks)
     }
@@ -78,7 +86,7 @@ package final class DiskBudget: Sendable {
                 state.blocked -= counted ? 1 : 0
                 return false
             }
-            guard file.waiting < blocksPerFile, state.waiting < blocks else {
+            guard file.waiting < blocksPerFile, state.waiting < blocks, file.unsynced < Self.unsyncedBytes else {
                 state.blocked += counted ? 0 : 1
                 counted = true
                 return nil
@@ -95,6 +103,23 @@ package final class DiskBudget: Sendable {
         state.change { state in
             state.files[account.number]?.waiting -= 1
             state.waiting -= 1
+        }
+    }
+
+    /// Notes bytes of chunks that were written whole.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes.
+    ///   - account: the file.
+    func wrote(_ count: UInt64, _ account: Account) {
+        state.change { $0.files[account.number]?.unsynced += count }
+    }
+
+    /// Notes that as many of these bytes are durable, or will never be.
+    func settled(_ count: UInt64, _ account: Account) {
+        state.change { state in
+            let unsynced = state.files[account.number]?.unsynced ?? 0
+            state.files[account.number]?.unsynced = unsynced - min(unsynced, count)
         }
     }
 

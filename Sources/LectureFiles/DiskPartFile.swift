@@ -11,12 +11,12 @@ package import LectureModel
 ///     └──close──▶ (failed) ──close──▶ closed ◀──close────────────────┘
 /// ```
 ///
-/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the calls;
-/// `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and closed, so
-/// that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
+/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the
+/// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
+/// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes` only on `syncs`;
-/// the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes`
+/// only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
@@ -26,8 +26,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let reader: ReadableFile
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
-        /// Whole chunks that are written and not yet handed to a sync.
+        /// Whole chunks that are written and not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
+        var writtenBytes: UInt64 = 0
     }
 
     /// What a sync needs of the body.
@@ -92,6 +93,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     // MARK: The port
 
+    /// Makes or opens the file on `writes`, and queues the blocks that came before.
     package func open(_ plan: PartFilePlan) {
         writes.async { [self] in
             do throws(LectureError) {
@@ -110,6 +112,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Queues a block; waits first while the budget of blocks is used up.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account) else { return false }
         let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
@@ -126,12 +129,15 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             guard isWriting, !hasEnded else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
+                // While one half of what may be unsynced goes to the disk the other half comes from the network.
+                if body?.writtenBytes ?? 0 >= DiskBudget.unsyncedBytes / 2 { syncWritten() }
             } catch {
                 fail(error)
             }
         }
     }
 
+    /// Hands the whole chunks that are written to `syncs`.
     package func flush() {
         early.withLock { early in
             if early.isOver { queueFlush() } else { early.wantsFlush = true }
@@ -140,11 +146,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private func queueFlush() {
         writes.async { [self] in
-            guard let (target, chunks) = takeWritten(), !chunks.isEmpty else { return }
-            syncs.async { [self] in sync(target, chunks) }
+            syncWritten()
         }
     }
 
+    /// Drops a transfer's begun chunk, also one that still waits for the file.
     package func abandon(_ transfer: TransferID) {
         let dropped = early.withLock { early in
             defer { early.blocks.removeAll { $0.transfer == transfer } }
@@ -154,6 +160,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in body?.assembler.abandon(transfer) }
     }
 
+    /// Finishes the digest that was kept while chunks were written.
     package func digest(total: UInt64) {
         writes.async { [self] in
             guard isWriting else { return }
@@ -165,6 +172,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Places the file on `syncs`, after every sync that is under way.
     package func place(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
@@ -180,6 +188,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
+    /// Ends waiting callers at once; writes, syncs and tells the rest in turn.
     package func close(deleting: Bool) {
         // At once, so that callers that wait in `submit` and a digest under way end.
         guard budget.beginClosing(account, deleting: deleting) else { return }
@@ -193,7 +202,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             body = nil
             hasEnded = true
             syncs.async { [self] in
-                if let (target, chunks) = last { finish(target, chunks, deleting: deleting) }
+                if let last { finish(last, deleting: deleting) }
                 tell(.closed)
             }
         }
@@ -260,6 +269,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 throw FileIntent.write.error(error, body.plan.path)
             }
             body.written += finished.map(\.chunk)
+            let count = finished.reduce(UInt64(0)) { $0 + UInt64($1.range.count) }
+            body.writtenBytes += count
+            budget.wrote(count, account)
             for chunk in finished {
                 try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
             }
@@ -276,37 +288,52 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         return digest
     }
 
-    private func takeWritten() -> (Target, [WrittenChunk])? {
+    /// Whole chunks on their way to a sync.
+    private struct Group: Sendable {
+        let target: Target
+        let chunks: [WrittenChunk]
+        let byteCount: UInt64
+    }
+
+    private func syncWritten() {
+        guard let group = takeWritten(), !group.chunks.isEmpty else { return }
+        syncs.async { [self] in sync(group) }
+    }
+
+    private func takeWritten() -> Group? {
         guard let target else { return nil }
-        let chunks = body?.written ?? []
+        let group = Group(target: target, chunks: body?.written ?? [], byteCount: body?.writtenBytes ?? 0)
         body?.written = []
-        return (target, chunks)
+        body?.writtenBytes = 0
+        return group
     }
 
     // MARK: On `syncs`
 
     /// Makes what was written durable and tells it: first the bytes, then, once, the name they are found by.
-    private func sync(_ target: Target, _ chunks: [WrittenChunk]) {
+    private func sync(_ group: Group) {
+        defer { budget.settled(group.byteCount, account) }
+        let target = group.target
         // After a failed sync the kernel may call the lost pages clean; a later success would prove nothing.
         guard !hasLostBytes else { return }
         do {
             try systemCall { fdatasync(target.file.number) }
             if !isDirectoryDurable { try target.place.bucket.sync() }
             isDirectoryDurable = true
-            tell(.flushed(chunks))
+            tell(.flushed(group.chunks))
         } catch {
             hasLostBytes = true
             fail(FileIntent.write.error(error, target.place.path.text))
         }
     }
 
-    private func finish(_ target: Target, _ chunks: [WrittenChunk], deleting: Bool) {
+    private func finish(_ group: Group, deleting: Bool) {
         if !deleting {
-            if !chunks.isEmpty { sync(target, chunks) }
+            if !group.chunks.isEmpty { sync(group) }
             return
         }
         do throws(LectureError) {
-            try target.place.deletePart()
+            try group.target.place.deletePart()
         } catch {
             fail(error)
         }

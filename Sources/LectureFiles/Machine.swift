@@ -6,11 +6,13 @@ package struct SystemClock: LectureClock {
     /// Makes a clock.
     package init() {}
 
+    /// The wall time, as the kernel tells it.
     package func now() -> Timestamp {
         let time = Self.read(CLOCK_REALTIME)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// The minute since Monday 0:00 in the machine's time zone.
     package func minuteOfWeek(_ time: Timestamp) -> Int {
         var seconds = time_t(time.milliseconds / 1000)
         var local = unsafe tm()
@@ -19,6 +21,7 @@ package struct SystemClock: LectureClock {
         return unsafe Int((local.tm_wday + 6) % 7) * 1440 + Int(local.tm_hour) * 60 + Int(local.tm_min)
     }
 
+    /// The time since the machine started; sleep counts.
     package func boot() -> BootInstant {
         let time = Self.read(CLOCK_BOOTTIME)
         return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
@@ -37,6 +40,7 @@ package struct SystemRandom: RandomSource {
     /// Makes a source.
     package init() {}
 
+    /// The next number.
     package func next() -> UInt64 { UInt64.random(in: .min ... .max) }
 }
 

@@ -4,9 +4,9 @@ package import LectureModel
 
 /// Tells which owners of the store live: each holds a lock on its own byte of `<root>/owners.lock`.
 ///
-/// The locks are open-file-description locks (`F_OFD_SETLK`), so the kernel frees them at death however it came, another
-/// thread that closes the same file does not, and two stores opened in one process exclude each other. The file is empty
-/// and is never deleted: a lock on a deleted file protects nothing.
+/// The locks are open-file-description locks (`F_OFD_SETLK`), so the kernel frees them at death however it came,
+/// another thread that closes the same file does not, and two stores opened in one process exclude each other. The file
+/// is empty and is never deleted: a lock on a deleted file protects nothing.
 package final class OwnerLocks: Sendable {
     /// The file's name in the store.
     package static let fileName = "owners.lock"

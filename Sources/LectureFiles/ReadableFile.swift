@@ -28,8 +28,8 @@ import LectureModel
     ///   - count: how many bytes, at most ``bufferBytes``.
     ///   - offset: where, in bytes.
     ///   - body: gets them; must not keep the pointer.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file ends
-    ///   before.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file
+    ///   ends before.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int

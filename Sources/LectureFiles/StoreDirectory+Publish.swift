@@ -2,6 +2,7 @@ import Glibc
 package import LectureModel
 
 extension StoreDirectory {
+    /// Gives a finished file out, by shared blocks, a hard link or a copy.
     package func publish(path text: String, to output: String) throws(LectureError) {
         let path = try MediaPath(text)
         let target = try Publication(output: output)

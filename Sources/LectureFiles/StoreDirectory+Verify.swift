@@ -17,6 +17,7 @@ extension StoreDirectory {
         throw FileIntent.read.error(SystemError(number: ENOENT), path.text)
     }
 
+    /// Holds chunks against their proofs, reading from the disk and not from the page cache.
     package func verify(
         path text: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
         pace: (Int) -> Bool
@@ -40,6 +41,7 @@ extension StoreDirectory {
 }
 
 extension StoreDirectory {
+    /// Reads one chunk and hands it out only when it has its proof.
     package func read(
         path text: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
@@ -71,8 +73,8 @@ private struct ChunkCheck {
     let total: UInt64
     let chunkBytes: UInt64
 
-    /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a reason
-    /// to give up: the others may be whole.
+    /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
+    /// reason to give up: the others may be whole.
     func look(
         at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(LectureError) -> Outcome {

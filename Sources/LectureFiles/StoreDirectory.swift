@@ -25,10 +25,12 @@ package final class StoreDirectory: PartFiles {
         self.budget = budget
     }
 
+    /// A part file that is not open; all of them share the budget.
     package func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
         DiskPartFile(media: media, digests: digests, budget: budget, receiver: receiver)
     }
 
+    /// Deletes a file and its part file, durably.
     package func delete(path text: String) throws(LectureError) {
         let path = try MediaPath(text)
         do {
@@ -41,6 +43,7 @@ package final class StoreDirectory: PartFiles {
         }
     }
 
+    /// The lengths of a file and of its part file; a link or a directory counts as missing.
     package func look(path text: String) -> (final: UInt64?, part: UInt64?) {
         guard let path = try? MediaPath(text), let bucket = try? media.bucket(of: path, creating: false) else {
             return (nil, nil)
@@ -52,8 +55,10 @@ package final class StoreDirectory: PartFiles {
         return (length(path.name), length(path.partName))
     }
 
+    /// What an unprivileged user may still write, in bytes.
     package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
 
+    /// Every regular file below the media directory.
     package func listing() throws(LectureError) -> [String] {
         var paths: [String] = []
         for bucket in try names(in: media.descriptor, MediaPath.mediaDirectory) {

@@ -19,7 +19,7 @@ public struct Diagnosis: Sendable {
     public let attempts: [Attempt]
 
     init(
-        _ item: ItemRecord, attempts: [Attempt], holder: (pid: Int, command: String)?, resources: [ResourceRecord],
+        _ item: ItemRecord, attempts: [Attempt], holder: Holder?, resources: [ResourceRecord],
         now: Timestamp
     ) {
         let content = item.content
@@ -29,8 +29,15 @@ public struct Diagnosis: Sendable {
         let reason = content.stopReason.map { Explanations.explanation(of: $0) }
         let error = content.error.map { Explanations.explanation(of: $0.code) }
         let cause = error ?? reason
+        if let holder, !holder.isAlive {
+            // Its row still says what the process was at; nobody else has looked since.
+            what = "Nobody works on it: process \(holder.pid) (\(holder.command)) has ended in the middle."
+            (why, next) = ("", "The next 'lecturectl precache' goes on; what is proven is kept.")
+            (remedy, notes) = ("", Self.notes(item, holder: nil, resources: resources))
+            return
+        }
         what = state.what
-        why = content.error?.message ?? reason?.why ?? (content.state == .completed ? "" : state.why)
+        why = content.error.map(Self.sentence) ?? reason?.why ?? (content.state == .completed ? "" : state.why)
         var next = (reason ?? (content.state == .failed ? error : nil) ?? state).next
         if let due = content.nextAttempt {
             let wait = due - now
@@ -41,11 +48,18 @@ public struct Diagnosis: Sendable {
         notes = Self.notes(item, holder: holder, resources: resources)
     }
 
+    /// The error without its remedy, which stands apart.
+    private static func sentence(_ error: LectureError) -> String {
+        let remedy = error.code.remedy
+        guard !remedy.isEmpty, error.message.hasSuffix(" \(remedy)") else { return error.message }
+        return String(error.message.dropLast(remedy.count + 1))
+    }
+
     private static func notes(
-        _ item: ItemRecord, holder: (pid: Int, command: String)?, resources: [ResourceRecord]
+        _ item: ItemRecord, holder: Holder?, resources: [ResourceRecord]
     ) -> [String] {
         var notes: [String] = []
-        if let holder { notes.append("Process \(holder.pid) (\(holder.command)) is working on it.") }
+        if let holder, holder.isAlive { notes.append("Process \(holder.pid) (\(holder.command)) is working on it.") }
         if item.desire != .fetch, item.content.state != .completed {
             notes.append("What was last asked for: \(item.desire).")
         }
@@ -63,4 +77,12 @@ public struct Diagnosis: Sendable {
         }
         return notes
     }
+}
+
+/// The process whose lease on a content stands in the store.
+struct Holder {
+    let pid: Int
+    let command: String
+    /// Whether the process still runs; the lease of one that was killed stands until somebody looks.
+    let isAlive: Bool
 }

@@ -93,7 +93,8 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         if let next {
             let delay = max(.zero, next - clock.boot())
-            timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(5))
+            timer.schedule(
+                deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(5))
         } else {
             timer.schedule(deadline: .distantFuture)
         }

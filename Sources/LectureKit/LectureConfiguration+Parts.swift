@@ -72,6 +72,7 @@ enum ProcessIdentity {
 extension LectureError.Code {
     /// Whether the error is about one wish alone, so that the others of a list go on.
     var isRefusedInput: Bool {
-        [.urlScheme, .urlInvalid, .headerInvalid, .nameRefused, .outputRefused, .parameter].contains(self)
+        [.urlScheme, .urlInvalid, .headerInvalid, .nameRefused, .outputRefused, .parameter, .playlistUnsupported]
+            .contains(self)
     }
 }

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFiles
 public import LectureModel
 import LectureStore
 
@@ -43,10 +44,11 @@ extension LectureManager {
 
     /// What this manager was asked for, counted by state and stop reason.
     ///
-    /// - Returns: the counts; empty before the first download.
+    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are told: they are
+    ///   final then, with what came until the last transfer had ended.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func summary() throws -> FetchSummary {
-        guard let room else { return FetchSummary() }
+        guard let room else { return finalSummary }
         let summary = try index.summary(room.run)
         var result = FetchSummary()
         result.counts = summary.counts
@@ -87,9 +89,11 @@ extension LectureManager {
     /// - Throws: ``LectureError``: `unknownContent`.
     public func why(_ key: ContentKey) throws -> Diagnosis {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        let holder = try queries.leaseOwner(key)
+        let holder = try queries.leaseOwner(key).map {
+            Holder(pid: $0.pid, command: $0.command, isAlive: locks.isAlive($0.owner))
+        }
         return Diagnosis(
-            item, attempts: try queries.attempts(key, limit: 100), holder: holder.map { ($0.pid, $0.command) },
+            item, attempts: try queries.attempts(key, limit: 100), holder: holder,
             resources: try queries.resources(key), now: clock.now())
     }
 

@@ -11,21 +11,17 @@ import LectureTransport
 /// content is fetched twice, and what a killed process had in work is taken up by the others.
 ///
 /// ```swift
-/// let manager = try LectureManager(LectureConfiguration(storeDirectory: "/var/lib/lectures"))
+/// let manager = try LectureManager(LectureConfiguration(storeDirectory: directory))
+/// // A stream tells what becomes true after it was asked for, so it comes before the wishes.
 /// let events = manager.events
-/// var wish = DownloadRequest(url: "https://media.example/algebra/lecture-01.mp4")
-/// wish.title = "Algebra 1"
-/// let key = try await manager.download(wish)
-/// for await event in events {
-///     switch event {
-///     case .progress(let progress): print(progress.key, progress.percent, "%")
-///     case .completed(let content): print("complete:", content.title)
-///     case .failed(let content): print(content.error?.message ?? "failed")
-///     default: break
-///     }
+/// let listener = Task {
+///     for await event in events { tell(event) }
 /// }
-/// await manager.close()
+/// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
+/// await manager.untilRest()
 /// ```
+///
+/// The whole of it is in <doc:PrecachingACourse>.
 ///
 /// ## Topics
 /// ### Fetching
@@ -60,6 +56,8 @@ public actor LectureManager {
     let locks: OwnerLocks
     var room: EngineRoom?
     var isClosed = false
+    /// What was fetched until the manager was closed.
+    var finalSummary = FetchSummary()
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -114,8 +112,8 @@ public actor LectureManager {
     /// Fetches a content that is known.
     ///
     /// - Parameter key: its identity.
-    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being fetched,
-    ///   `alreadyDownloaded` when it is complete.
+    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being
+    ///   fetched, `alreadyDownloaded` when it is complete.
     public func download(_ key: ContentKey) throws {
         guard let item = try index.item(key) else { throw LectureError(.notLoaded, detail: key.text) }
         switch item.content.state {
@@ -189,17 +187,35 @@ public actor LectureManager {
         return await withCheckedContinuation { room.rest(longestWait: longestWait, deadline: end, $0) }
     }
 
+    /// Fetches a document such as a course list into memory; nothing of it is stored.
+    ///
+    /// - Parameters:
+    ///   - url: an http or https URL.
+    ///   - headers: request headers for its own server.
+    ///   - limit: how many bytes at the most.
+    /// - Returns: the bytes.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
+    ///   or the server's code.
+    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
+    {
+        let room = try openRoom()
+        return try await SourceProbe(room: room, clock: clock, configuration: configuration)
+            .document(url, headers, limit: limit)
+    }
+
     // MARK: Events and end
 
     /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.
     public nonisolated var events: AsyncStream<LectureEvent> { hub.stream() }
 
-    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners end.
-    /// The manager must not be used afterwards. Calling it again does nothing.
+    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners
+    /// end. The manager must not be used afterwards. Calling it again does nothing.
     public func close() async {
         isClosed = true
         if let room {
             await withCheckedContinuation { room.stop($0) }
+            finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
+            finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
         hub.finish()
@@ -224,6 +240,8 @@ public actor LectureManager {
         for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
         let parts = try URLParts(wish.url)
+        // Servers name playlists carelessly, so the name counts as well as the media type.
+        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
         let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
         // The key's hexadecimal part is the beginning of the same digest.
         let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }

@@ -2,7 +2,7 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// Asks a source what it is, without keeping a byte of media.
+/// Asks a source what it is, without keeping a byte of media; or fetches a document into memory.
 struct SourceProbe {
     /// What a source is.
     enum Answer: Sendable {
@@ -17,31 +17,60 @@ struct SourceProbe {
         var verdict: ResponseVerdict?
         var outcome: TransferOutcome
         var document: [UInt8]
+
+        /// The document, when all of it came.
+        func wholeDocument(_ host: String) throws -> [UInt8] {
+            switch outcome.end {
+            case .complete: return document
+            case .failed(let curl, let detail): throw LectureError(.transfer(curl), detail: host, cause: detail)
+            case .stopped: throw LectureError(.tooLarge, detail: host)
+            case .cancelled: throw LectureError(.closing)
+            }
+        }
     }
 
     let room: EngineRoom
     let clock: any LectureClock
     let configuration: LectureConfiguration
 
-    /// Asks, following redirects.
+    /// Asks what a source is.
     func ask(_ text: String) async throws -> Answer {
-        var url = try CurlURL.normalise(text)
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
+        return try await follow(text, fields, documentLimit: nil)
+    }
+
+    /// Fetches a document.
+    func document(_ text: String, _ headers: [String: String], limit: Int) async throws -> [UInt8] {
+        var fields = HeaderFields()
+        fields.append(HeaderField(name: "Accept", value: "*/*"))
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            fields.append(try HeaderField(outgoing: name, value: value))
+        }
+        switch try await follow(text, fields, documentLimit: limit) {
+        case .descriptor(let document): return document
+        case .media: return []
+        }
+    }
+
+    /// Follows redirects to an answer.
+    private func follow(_ text: String, _ fields: HeaderFields, documentLimit: Int?) async throws -> Answer {
+        var url = try CurlURL.normalise(text)
+        var fields = fields
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
-            let exchange = await get(url, fields)
+            let exchange = await get(url, fields, documentLimit: documentLimit)
             let host = try Origin(url: url).host
             switch exchange.verdict {
+            case .body where documentLimit != nil: return .descriptor(try exchange.wholeDocument(host))
             case .body(let plan), .noRanges(let plan), .empty(let plan): return .media(plan)
-            case .descriptor where exchange.outcome.end == .complete: return .descriptor(exchange.document)
+            case .descriptor: return .descriptor(try exchange.wholeDocument(host))
             case .redirect(let target):
                 hops += 1
                 let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
                 fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
                 url = target
-            case .descriptor: throw LectureError(.descriptorUnreadable, detail: host)
             case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
             case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)
             case .changed, .rangeBeyondEnd: throw LectureError(.lengthChanged, detail: host)
@@ -52,9 +81,11 @@ struct SourceProbe {
         }
     }
 
-    private func get(_ url: String, _ fields: HeaderFields) async -> Exchange {
+    private func get(_ url: String, _ fields: HeaderFields, documentLimit: Int?) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink { continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2)) }
+            let sink = ProbeSink(documentLimit: documentLimit) {
+                continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
+            }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
             var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
             request.headers = fields
@@ -71,9 +102,22 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     private static let ids = Guarded(UInt64.max)
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
+    private let takesAnyBody: Bool
+    private let limit: Int
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
 
-    init(done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void) { self.done = done }
+    /// Makes a sink.
+    ///
+    /// - Parameters:
+    ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
+    ///   - done: gets what came, once.
+    init(
+        documentLimit: Int?, done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+    ) {
+        takesAnyBody = documentLimit != nil
+        limit = documentLimit ?? RangeSink.documentLimit
+        self.done = done
+    }
 
     static func nextID() -> TransferID {
         TransferID(
@@ -84,14 +128,17 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {
-        let judged = ResponseJudge.judge(head, asked: Expectation(isFirstContact: true))
+        let judged = ResponseJudge.judge(head, asked: Expectation(isFirstContact: !takesAnyBody))
         verdict = judged
-        if case .descriptor = judged { return true }
-        return false
+        switch judged {
+        case .descriptor: return true
+        case .body: return takesAnyBody
+        default: return false
+        }
     }
 
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard document.count + bytes.count <= RangeSink.documentLimit else { return false }
+        guard document.count + bytes.count <= limit else { return false }
         unsafe document.append(contentsOf: bytes)
         return true
     }
@@ -119,7 +166,9 @@ extension LectureManager {
             try index.release(item.lease)
             return try index.item(id)?.content.key ?? key
         }
-        guard let content = try index.item(final)?.content else { throw LectureError(.unknownContent, detail: final.text) }
+        guard let content = try index.item(final)?.content else {
+            throw LectureError(.unknownContent, detail: final.text)
+        }
         return content
     }
 

@@ -27,8 +27,11 @@ public struct ContentKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 
 /// A row of one table. The phantom type keeps rows of different tables apart.
 package struct RowID<Table>: Hashable, Sendable, Comparable {
+    /// The row's number in its table.
     package let value: Int64
+    /// Names a row.
     package init(_ value: Int64) { self.value = value }
+    /// Compares the numbers.
     package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 }
 
@@ -60,14 +63,18 @@ package typealias RunID = RowID<RunTable>
 
 /// One HTTP exchange of this process; never stored.
 package struct TransferID: Hashable, Sendable {
+    /// Counted up; a process never uses one twice.
     package let value: UInt64
+    /// Names an exchange.
     package init(_ value: UInt64) { self.value = value }
 }
 
 /// The right to change one content: the row and the fencing number under which it was leased. A write with an older
 /// number changes nothing and throws ``LectureError/Code/leaseLost``.
 package struct ContentLease: Hashable, Sendable {
+    /// The leased row.
     package let content: ContentID
+    /// The fencing number it was leased under.
     package let fence: Int64
     /// Names a lease.
     ///

@@ -3,8 +3,8 @@ import LectureModel
 
 /// One connection to one SQLite database.
 ///
-/// Confined to its owner: it is opened with `SQLITE_OPEN_NOMUTEX` and is not `Sendable`, so the compiler keeps it on the
-/// actor or thread that holds it. Only its ``interrupter`` may be used from elsewhere.
+/// Confined to its owner: it is opened with `SQLITE_OPEN_NOMUTEX` and is not `Sendable`, so the compiler keeps it on
+/// the actor or thread that holds it. Only its ``interrupter`` may be used from elsewhere.
 ///
 /// `@safe`: the handle is closed only in `deinit`, after all statements, which are lent only inside methods of this
 /// object.

@@ -14,9 +14,9 @@ package enum DatabaseInspection: Sendable, Hashable {
 extension Migrator {
     /// Looks at the file at a path before anything opens it for writing.
     ///
-    /// A plain read-only connection to a WAL database makes `-wal` and `-shm` files and leaves them. So the header is read
-    /// as bytes first, and the rest through an immutable connection, unless files beside the database say that it is in
-    /// use or was not closed: then they are there already and an ordinary read-only connection adds nothing.
+    /// A plain read-only connection to a WAL database makes `-wal` and `-shm` files and leaves them. So the header is
+    /// read as bytes first, and the rest through an immutable connection, unless files beside the database say that it
+    /// is in use or was not closed: then they are there already and an ordinary read-only connection adds nothing.
     ///
     /// - Parameter path: the database; its directory without symbolic links.
     /// - Returns: what stands there.

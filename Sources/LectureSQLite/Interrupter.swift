@@ -3,8 +3,8 @@ import Glibc
 
 /// Ends the running statement of a connection from another thread; the statement fails with `interrupted`.
 ///
-/// `@unchecked Sendable`: the handle is read and forgotten only under the lock, and its connection forgets it here before
-/// it closes, so `sqlite3_interrupt`, which SQLite allows from any thread, never meets a closed connection.
+/// `@unchecked Sendable`: the handle is read and forgotten only under the lock, and its connection forgets it here
+/// before it closes, so `sqlite3_interrupt`, which SQLite allows from any thread, never meets a closed connection.
 @safe package final class Interrupter: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private var handle: OpaquePointer?

@@ -24,8 +24,8 @@ package struct Migrator: Sendable {
     ///
     /// - Parameter connection: any connection to it.
     /// - Returns: what is applied and what is pending; `isSuperseded` when a newer program was here.
-    /// - Throws: ``LectureError``: `storeForeign` for another program's database, `migrationChanged` when a digest or the
-    ///   order differs, `storeDamaged` when its own records contradict each other or pages are broken.
+    /// - Throws: ``LectureError``: `storeForeign` for another program's database, `migrationChanged` when a digest or
+    ///   the order differs, `storeDamaged` when its own records contradict each other or pages are broken.
     package func state(of connection: Connection) throws -> SchemaState {
         let version = try connection.pragmaNumber("user_version")
         let owner = try connection.pragmaNumber("application_id")
@@ -71,8 +71,8 @@ package struct Migrator: Sendable {
         return state
     }
 
-    /// Applies what is pending. Each migration is one immediate transaction that also writes its record, and foreign keys
-    /// are checked before the commit. Several connections may do this at the same time.
+    /// Applies what is pending. Each migration is one immediate transaction that also writes its record, and foreign
+    /// keys are checked before the commit. Several connections may do this at the same time.
     ///
     /// Foreign keys are not enforced while it runs, because a migration may rebuild a table; they are switched on again
     /// before it returns, also when it throws.
@@ -81,8 +81,8 @@ package struct Migrator: Sendable {
     ///   - connection: may write, is in no transaction.
     ///   - now: the wall clock, for the record.
     /// - Returns: the identifiers this call applied.
-    /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; that migration is rolled back,
-    ///   earlier ones stay.
+    /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; that migration is rolled
+    ///   back, earlier ones stay.
     package func migrate(_ connection: Connection, now: Timestamp) throws -> [String] {
         guard try !requireUsable(connection).isCompleted else { return [] }
         try connection.require("foreign_keys", "OFF", reads: "0")

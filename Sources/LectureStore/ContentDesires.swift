@@ -46,11 +46,14 @@ extension SQLiteDownloadIndex {
         switch desire {
         case .fetch: try startAnew(mayChange, values, now: now)
         case .pause, .cancel:
+            // What went wrong before is no longer why it stands still.
+            let code: Int? = desire == .cancel ? LectureError.Code.cancelled.number : nil
             try connection.execute(
                 """
-                UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL
+                UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL,
+                    error_code = ?, error_detail = '', error_cause = ''
                 WHERE \(mayChange) AND lease_owner IS NULL
-                """, values: values)
+                """, values: [code.sqliteValue] + values)
         case .remove: break
         }
         return try connection.execute(
@@ -82,8 +85,8 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Moves a content before another, or to the very first or last place of the queue. It takes the priority of its new
-    /// neighbour, since priority goes before place.
+    /// Moves a content before another, or to the very first or last place of the queue. It takes the priority of its
+    /// new neighbour, since priority goes before place.
     ///
     /// - Parameters:
     ///   - key: of the content to move.

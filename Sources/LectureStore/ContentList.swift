@@ -3,8 +3,8 @@ import LectureSQLite
 
 /// How one page of a list is read: the index that is walked, the conditions, the order.
 ///
-/// A page must not sort 100,000 rows to show 50. There are two ways to avoid that, and the plan names its index, so that
-/// SQLite takes the one that was meant:
+/// A page must not sort 100,000 rows to show 50. There are two ways to avoid that, and the plan names its index, so
+/// that SQLite takes the one that was meant:
 /// - walk an index that has the wanted order and stop when the page is full;
 /// - where a condition leaves few rows (at most ``few``), find those by the condition's index and sort them.
 struct ContentList {

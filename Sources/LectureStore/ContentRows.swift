@@ -64,13 +64,25 @@ extension SQLiteDownloadIndex {
         try atomically {
             try requireLease(lease)
             for move in [
-                "INSERT OR IGNORE INTO run_item(run_id, content_id) SELECT run_id, ? FROM run_item WHERE content_id = ?",
+                """
+                INSERT OR IGNORE INTO run_item(run_id, content_id)
+                SELECT run_id, ? FROM run_item WHERE content_id = ?
+                """,
                 "INSERT OR IGNORE INTO output(content_id, path) SELECT ?, path FROM output WHERE content_id = ?",
             ] {
                 try connection.execute(move, other, lease.content)
             }
             try connection.execute("DELETE FROM content WHERE id = ?", lease.content)
         }
+    }
+
+    /// Whether a resource has this path, so that a file without one can be told.
+    package func hasResource(path: String) throws -> Bool {
+        // The path begins with its bucket and the row's number: the row is found by number, not by searching texts.
+        let name = path.split(separator: "/").last ?? ""
+        guard let id = Int64(name.prefix { $0.isNumber }) else { return false }
+        return try connection.first("SELECT 1 FROM resource WHERE id = ? AND file_path = ?", id, path) { _ in true }
+            ?? false
     }
 
     /// The paths of all files of a content, of every version.

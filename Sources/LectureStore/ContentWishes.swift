@@ -75,6 +75,8 @@ extension SQLiteDownloadIndex {
         let headers = request.headers.isEmpty ? known.headers : request.headers
         let mirrors = request.mirrors.isEmpty ? known.mirrors : request.mirrors
         let isSameSource = known.content.sourceURL == request.url && known.mirrors == mirrors
+        // A fresh signature does not make media of a link that has once led to a description.
+        let isDescribed = try isGateway || (known.isGateway && hasIdentity(known.id, identity))
         try connection.execute(
             """
             UPDATE content SET desire = 0, source_url = ?, source_identity = ?, is_gateway = ?, is_loaded = ?,
@@ -84,10 +86,11 @@ extension SQLiteDownloadIndex {
                 updated_ms = ?
             WHERE id = ?
             """,
-            request.url, identity, isGateway || (isSameSource && known.isGateway), isSameSource && known.isLoaded,
+            request.url, identity, isDescribed, known.isLoaded && (isSameSource || !isDescribed),
             request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
+        if !isSameSource, !isDescribed { try renewURLs(of: known.id, [request.url] + mirrors, now: now) }
         try addOutput(request.outputPath, content: known.id)
         if !isLeased { try startAnew("id = ?", [known.id.sqliteValue], now: now) }
         let outcome: EnqueueOutcome =
@@ -97,6 +100,19 @@ extension SQLiteDownloadIndex {
             case .stopped, .failed, .removing: .resumed
             }
         return (known.id, known.content.key, outcome)
+    }
+
+    private func hasIdentity(_ content: ContentID, _ identity: [UInt8]) throws -> Bool {
+        try connection.first("SELECT source_identity = ? FROM content WHERE id = ?", identity, content) { $0.bool(0) }
+            ?? false
+    }
+
+    /// The version being built goes on from the new URLs; its proven bytes stay.
+    private func renewURLs(of content: ContentID, _ urls: [String], now: Timestamp) throws {
+        let media = try building(content)?.resources.first { $0.role == .media }
+        guard let media else { return }
+        try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", media.id)
+        try insertURLLeases(media.id, urls: urls, expires: nil, now: now)
     }
 
     /// Makes unleased contents that are not complete `queued`, their attempts and waiting times forgotten.

@@ -101,7 +101,8 @@ extension SQLiteDownloadIndex {
                     + connection.execute(
                         """
                         UPDATE content SET state = 0, stop_reason = NULL, updated_ms = ?
-                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (\(Self.lasting)) AND desire = 0 AND lease_owner IS NULL
+                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (\(Self.lasting))
+                            AND desire = 0 AND lease_owner IS NULL
                         """, now, content)
             }
         }

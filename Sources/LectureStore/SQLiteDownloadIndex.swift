@@ -5,9 +5,10 @@ package import LectureSQLite
 ///
 /// Confined to its owner as its connection is. The rows of each family of tables are in a file of their own.
 ///
-/// Several processes may each have one on the same store. What keeps them apart is the lease of a content: `claim` writes
-/// the owner and raises the fencing number in one immediate transaction; every write that follows names the fencing
-/// number and is refused (`leaseLost`, nothing changed) once the lease is given back, dismissed or taken by another.
+/// Several processes may each have one on the same store. What keeps them apart is the lease of a content: `claim`
+/// writes the owner and raises the fencing number in one immediate transaction; every write that follows names the
+/// fencing number and is refused (`leaseLost`, nothing changed) once the lease is given back, dismissed or taken by
+/// another.
 package final class SQLiteDownloadIndex: DownloadIndex {
     /// The writer's connection.
     let connection: Connection

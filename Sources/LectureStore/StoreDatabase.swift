@@ -17,8 +17,8 @@ package enum StoreDatabase {
 
     /// Opens the writer's connection; makes the store when there is none and migrates an older one.
     ///
-    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves either
-    /// no store or a whole one.
+    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves
+    /// either no store or a whole one.
     ///
     /// - Parameters:
     ///   - location: where the store lies.
@@ -56,6 +56,10 @@ package enum StoreDatabase {
     /// - Throws: ``LectureError``: `openStore` when there is no store, and as ``openWriter(_:now:)``.
     package static func openReader(_ location: StoreLocation) throws -> Connection {
         let path = try existingPath(location)
+        // What is refused is refused before a reader's files appear beside it, and under its own name.
+        guard case .usable = try migrator.inspect(path: path) else {
+            throw LectureError(.storeForeign, detail: path, cause: "it is empty")
+        }
         let connection = try Connection(path: path, access: .readOnly)
         try connection.requireReaderSafety()
         try migrator.requireUsable(connection)

@@ -84,8 +84,8 @@ package struct StoreLocation: Sendable, Hashable {
 
 /// The lock under which a store is looked at, made and migrated: one process at a time, others wait.
 ///
-/// It lies on the directory itself (`flock(2)`), so that it leaves no file behind, and the kernel takes it back when the
-/// process ends in whatever way.
+/// It lies on the directory itself (`flock(2)`), so that it leaves no file behind, and the kernel takes it back when
+/// the process ends in whatever way.
 enum OpeningLock {
     /// Waits for the lock, runs `body` under it and gives it back.
     ///

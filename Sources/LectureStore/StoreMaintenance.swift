@@ -66,7 +66,8 @@ package enum StoreMaintenance {
         }
     }
 
-    /// Makes a consistent copy while others use the store. The copy appears whole or not at all and never replaces a file.
+    /// Makes a consistent copy while others use the store. The copy appears whole or not at all and never replaces a
+    /// file.
     ///
     /// - Parameters:
     ///   - location: where the store lies.

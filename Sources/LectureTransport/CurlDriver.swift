@@ -175,7 +175,9 @@ final class CurlDriver {
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
         multi?.remove(exchange.easy)
         exchange.finish(end, now: SuspendingClock.now)
-        guard exchange.easy.isReusable, idle.count < Self.maximumIdle else { return }
+        // A handle that ended early, while a name was looked up for instance, keeps its read buffer beyond a reset and
+        // then refuses every option about it (libcurl 7.88): only one that came to its end is used again.
+        guard end == .complete, exchange.easy.isReusable, idle.count < Self.maximumIdle else { return }
         exchange.easy.reset()
         idle.append(exchange.easy)
     }

@@ -38,10 +38,10 @@ extension EasyHandle {
 
     private static func usesTLS(_ request: TransferRequest) -> Bool { request.url.utf8.starts(with: "https:".utf8) }
 
-    /// HTTP/2 for many small files, HTTP/1.1 else. Only TLS tells at once whether a connection can be shared: over plain
-    /// HTTP libcurl 7.88 would let all others wait until the first exchange has ended. A stream with a limit of its own
-    /// is paused again and again, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that others
-    /// read: such a request uses HTTP/1.1.
+    /// HTTP/2 for many small files, HTTP/1.1 else. Only TLS tells at once whether a connection can be shared: over
+    /// plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended. A stream with a limit of
+    /// its own is paused again and again, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that
+    /// others read: such a request uses HTTP/1.1.
     private func setVersion(of request: TransferRequest) {
         if request.allowsHTTP2, request.rateLimit == nil, Self.usesTLS(request) {
             allowSharing()

@@ -30,9 +30,10 @@ import LectureModel
 
     /// Whether another exchange may use the handle.
     ///
-    /// libcurl 7.88 leaves an ended exchange its read buffer while others still use its connection (`multi_done` returns
-    /// early), and then refuses to change the buffer's size with `CURLE_BAD_FUNCTION_ARGUMENT`. Nothing tells whether it
-    /// has, so a handle that shared a connection, or ended before it was known whether it did, is not used again.
+    /// libcurl 7.88 leaves an ended exchange its read buffer while others still use its connection (`multi_done`
+    /// returns early), and then refuses to change the buffer's size with `CURLE_BAD_FUNCTION_ARGUMENT`. Nothing tells
+    /// whether it has, so a handle that shared a connection, or ended before it was known whether it did, is not used
+    /// again.
     var isReusable: Bool { !mayShare || number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
 
     /// Lets the exchange share a connection over HTTP/2 where the server offers that.

@@ -328,18 +328,21 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         async throws
     {
         let bench = try await Bench()
-        let child = try start(bench, ["precache", bench.url("bytes-24M-3.mp4"), "--json", "--limit-rate", "8M"])
-        // Begun, but far from its end.
+        let media = "/media/bytes-24M-3.mp4"
+        // Begun, and never at its end, however late this test is told.
+        try await bench.sandbox.set(fault: "stall:10000000", on: media)
+        let child = try start(bench, ["precache", bench.url("bytes-24M-3.mp4"), "--json"])
         try await child.wait(for: .output) { String(decoding: $0, as: UTF8.self).contains(#""event":"progress""#) }
         child.send(signal)
         let ending = await child.ending()
         #expect(ending.status == status)
         #expect(ending.text.split(separator: "\n").last?.hasPrefix(#"{"event":"summary""#) ?? false)
+        try await bench.sandbox.set(fault: "", on: media)
         #expect(await bench("store", "check").status == .done)
         #expect(await bench("precache").status == .done)
         let path = String(await bench("path", await bench.keys()[0]).output.dropLast())
         let sum = try BuiltProgram.run(URL(filePath: "/usr/bin/sha256sum"), [path])
-        #expect(sum.outputText.hasPrefix(try await bench.sandbox.sha256(of: "/media/bytes-24M-3.mp4")))
+        #expect(sum.outputText.hasPrefix(try await bench.sandbox.sha256(of: media)))
     }
 
     @Test func `a signal is heard while standard input is silent`() async throws {

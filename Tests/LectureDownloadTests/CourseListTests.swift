@@ -35,8 +35,9 @@ import Testing
 
     @Test func `Every member of a JSON line is taken`() throws {
         let line = """
-            {"url":"https://a/b.mp4","key":"k-1","title":"T","course":"C","teacher":"L","sha256":"\(Self.hex)","size":12,\
-            "folder":"x/y","priority":-5,"headers":{"X-A":"1","X-B":"2"},"mirrors":["http://m/"],"file":"b.mp4","new":[1]}
+            {"url":"https://a/b.mp4","key":"k-1","title":"T","course":"C","teacher":"L",\
+            "sha256":"\(Self.hex)","size":12,"folder":"x/y","priority":-5,"headers":{"X-A":"1","X-B":"2"},\
+            "mirrors":["http://m/"],"file":"b.mp4","new":[1]}
             """
         let (entries, issues) = read(line, .jsonLines)
         #expect(issues.isEmpty)
@@ -180,10 +181,11 @@ import Testing
         let hex = String(repeating: "0f", count: 32)
         let value = try descriptor(
             """
-            {"version":1,"media_content_key":"k","title":"AC/DC","company":"Co","course":"C","teacher":"T","synopsis":"S",
-            "duration":61.5,"width":1920,"height":1080,"content_type":"downloading","downloadable":true,
+            {"version":1,"media_content_key":"k","title":"AC/DC","company":"Co","course":"C","teacher":"T",
+            "synopsis":"S","duration":61.5,"width":1920,"height":1080,"content_type":"downloading","downloadable":true,
             "media":{"url":"https://m/a","size":9,"sha256":"\(hex)","etag":"\\"e\\"","mirrors":["http://n/"]},
-            "snapshot_url":"https://s/","thumbnail_url":null,"subtitles":[{"name":"en.vtt","language":"en","url":"https://t/","ai":true}],
+            "snapshot_url":"https://s/","thumbnail_url":null,
+            "subtitles":[{"name":"en.vtt","language":"en","url":"https://t/","ai":true}],
             "drm":{"callback_url":"https://d/"},"future":{"x":1}}
             """)
         #expect(value.key == "k" && value.title == "AC/DC" && value.durationSeconds == 61.5 && value.width == 1920)

@@ -1,5 +1,5 @@
 import Foundation
-import LectureFiles
+@testable import LectureFiles
 import LectureModel
 import Testing
 
@@ -150,5 +150,46 @@ private final class Tally: @unchecked Sendable {
         part = nil
         await reach { file == nil }
         #expect(store.files.budget.waitingBlocks == 0)
+    }
+}
+
+/// What a kill may cost is bounded by what may be written and not yet durable.
+struct UnsyncedBoundTests {
+    @Test func `A file takes no more once eight MiB are written and not durable`() {
+        let budget = DiskBudget()
+        let account = budget.open()
+        budget.wrote(DiskBudget.unsyncedBytes - 1, account)
+        #expect(budget.enter(account))
+        budget.leave(account)
+        budget.wrote(1, account)
+        let entered = Guarded<Bool?>(nil)
+        let done = DispatchGroup()
+        done.enter()
+        Thread.detachNewThread {
+            let isTaken = budget.enter(account)
+            entered.withLock { $0 = isTaken }
+            done.leave()
+        }
+        while budget.blockedCallers == 0 { sched_yield() }
+        #expect(entered.withLock { $0 } == nil)
+        budget.settled(4 << 20, account)
+        done.wait()
+        #expect(entered.withLock { $0 } == true)
+        budget.leave(account)
+        budget.close(account)
+    }
+
+    @Test func `Four MiB are synced without being asked`() async throws {
+        let store = try TestStore()
+        let part = store.make()
+        part.file.open(plan(8 << 20, chunk: 1 << 20))
+        try await part.expectOpened()
+        for index in 0..<4 {
+            let block = filled(sample(1 << 20), at: index << 20)
+            #expect(part.file.submit(block, from: TransferID(1), endsObject: false))
+        }
+        #expect(try await part.flushed().map(\.index) == [0, 1, 2, 3])
+        part.file.close(deleting: true)
+        try await part.expectClosed()
     }
 }

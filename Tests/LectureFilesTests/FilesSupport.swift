@@ -63,7 +63,7 @@ struct TestStore: Sendable {
     let digests: OpenSSLDigests
     let files: StoreDirectory
 
-    init(budget: DiskBudget = DiskBudget(), in parent: String? = nil) throws {
+    init(budget: DiskBudget = DiskBudget(blocksPerFile: 8), in parent: String? = nil) throws {
         root = try parent.map { try Scratch(in: $0) } ?? Scratch()
         digests = try OpenSSLDigests(proofKey: sample(32, seed: 77))
         files = try StoreDirectory(root: root.path, digests: digests, budget: budget)

@@ -50,7 +50,9 @@ struct SandboxFetchingNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.manager()
-        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { $0.sha256 = .init(repeating: 1, count: 32) }
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") {
+            $0.sha256 = .init(repeating: 1, count: 32)
+        }
         #expect(content.state == .failed)
         #expect(content.error?.code == .digestMismatch)
         #expect(try site.mediaFiles().isEmpty)
@@ -69,9 +71,45 @@ struct SandboxFetchingNetTests {
         let manager = try site.manager()
         let content = try await manager.fetch("\(sandbox.http)\(path)")
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
-        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text.prefix(64)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text
+            .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path, version: 1))
         await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test
+    func `closing half-way keeps what is proven and the next manager goes on behind it`() async throws {
+        let site = try Site()
+        let sandbox = try await SandboxOrigin.start()
+        let path = "/media/bytes-32M-6.mp4"
+        // Silent after 6 MB, so that it is not complete however late this test is told.
+        try await sandbox.set(fault: "stall:6000000", on: path)
+        let first = try site.manager { $0.connections = 1 }
+        let events = first.events
+        let key = try await first.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
+        _ = try await first.first(in: events) { event in
+            if case .progress(let progress) = event { progress.provenChunks >= 3 } else { false }
+        }
+        await first.close()
+        try await sandbox.set(fault: "", on: path)
+
+        let second = try site.manager()
+        let stored = try #require(try await second.content(key))
+        #expect(stored.state == .queued)
+        #expect(stored.provenChunks >= 3)
+        try await second.downloadUnfinished()
+        #expect(await second.untilRest(deadline: .seconds(60)))
+        #expect(try await second.content(key)?.state == .completed)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.path(key)]).text.prefix(64)
+        #expect(try await String(digest) == sandbox.sha256(of: path))
+        let summary = try await second.summary()
+        #expect(summary.reusedBytes >= stored.provenBytes)
+        #expect(summary.fetchedBytes <= (32 << 20) - stored.provenBytes)
+        let last = try #require(try await sandbox.requests(for: path).last)
+        #expect(last.status == 206)
+        #expect(last.ifRange != nil)
+        await second.close()
         await sandbox.stop()
     }
 
@@ -79,7 +117,8 @@ struct SandboxFetchingNetTests {
     func `a gateway's link is loaded, its short-lived URLs are renewed, proven bytes stay`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start(["--lease-seconds", "1"])
-        try await sandbox.set(fault: "slow:1500000", on: "/media/*")
+        // The first connection breaks when its URL has run out; the resumed one is refused.
+        try await sandbox.set(fault: "slow:1000000,drop:1500000;times=1", on: "/media/*")
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
         let provisional = try await manager.download(DownloadRequest(url: link))
@@ -97,7 +136,8 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
-    func `a server that asks to wait for an hour stops the content until then, also for the next manager`() async throws {
+    func `a server that asks to wait for an hour stops the content until then, also for the next manager`() async throws
+    {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-300K-7.mp4"

@@ -156,7 +156,8 @@ import Testing
             s(i, state) AS (SELECT i, CASE WHEN i % 10 THEN 4 WHEN i % 100 THEN 0 WHEN i % 1000 THEN 5
                 WHEN i % 10000 THEN 6 ELSE 2 END FROM n)
             SELECT 'key' || i, state, CASE state WHEN 5 THEN 1 END, CASE state WHEN 6 THEN -8404 END,
-                CASE state WHEN 4 THEN 1700000000000 + i * 7919 % 99991 END, i % 3, i * 1024, i * 104729 % 1000003, i, i,
+                CASE state WHEN 4 THEN 1700000000000 + i * 7919 % 99991 END, i % 3, i * 1024, i * 104729 % 1000003,
+                i, i,
                 CASE WHEN i % 500 THEN 1 ELSE 2 END, 0, CAST(i AS BLOB), 'Lecture ' || (i * 7907 % 100003),
                 CASE WHEN i % 5 THEN 'large' ELSE 'course ' || (i % 1000) END, '', 'http://127.0.0.1/' || i
             FROM s

@@ -7,7 +7,7 @@ enum PrecacheCommand {
         let session = try CommandSession(command, context)
         var sources = try PrecacheSources(command)
         if command.flag("dry-run") { return try await dryRun(&sources, session) }
-        try sources.makeOutputDirectory()
+        try sources.prepareOutputs()
         let manager = try session.manager()
         var run = PrecacheRun(manager: manager, session: session)
         do {
@@ -23,7 +23,7 @@ enum PrecacheCommand {
     /// Says what would be fetched. No store is opened, so that none is made.
     private static func dryRun(_ sources: inout PrecacheSources, _ session: CommandSession) async throws -> ExitStatus {
         var refused = 0
-        try await sources.forEachGroup { items in
+        try await sources.forEachGroup(of: nil) { items in
             for item in items {
                 switch item {
                 case .refused(let error):

@@ -105,7 +105,8 @@ struct PrecacheResult: Sendable {
     }
 
     static func sentence(stopped content: Content) -> String {
-        let reason = content.error?.message ?? content.stopReason?.name ?? ""
+        let person = "it was paused or cancelled; 'lecturectl resume' goes on with it."
+        let reason = content.error?.message ?? (content.stopReason == .user ? person : content.stopReason?.name ?? "")
         return "stopped: \(content.title) (\(content.key.text)): \(reason)"
     }
 }

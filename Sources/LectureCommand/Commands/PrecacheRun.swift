@@ -64,6 +64,10 @@ struct PrecacheRun {
         defer { ticking.cancel() }
         enqueue(sources)
         try await follow()
+        // What was in flight when the run was ended counts as well.
+        let final = try await manager.summary()
+        result.summary.fetchedBytes = final.fetchedBytes
+        result.summary.reusedBytes = final.reusedBytes
         tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
         try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
         if let error = result.error { throw error }
@@ -90,7 +94,7 @@ struct PrecacheRun {
             do {
                 var sources = sources
                 if isContinuing { try await manager.downloadUnfinished() }
-                try await sources.forEachGroup { items in
+                try await sources.forEachGroup(of: manager) { items in
                     continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager)))
                 }
                 continuation.yield(.sourcesEnded(nil))

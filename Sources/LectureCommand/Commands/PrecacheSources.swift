@@ -30,23 +30,45 @@ struct PrecacheSources: Sendable {
         }
     }
 
-    /// Makes the directory of `--output-dir` when it is missing; its parent must be there.
+    /// Makes the directory of `--output-dir` when it is missing; its parent must be there. What can be seen to be no
+    /// place for a file is refused here, before hours of fetching.
     ///
-    /// - Throws: `LectureError` with the code `createDirectory`.
-    func makeOutputDirectory() throws(LectureError) {
-        guard let directory = command.text("output-dir"), unsafe mkdir(directory, 0o777) != 0, errno != EEXIST else {
-            return
+    /// - Throws: `LectureError` with the code `outputRefused`.
+    func prepareOutputs() throws(LectureError) {
+        if let directory = command.text("output-dir") {
+            if unsafe mkdir(directory, 0o777) != 0, errno != EEXIST { throw Self.refused(directory, errno) }
+            try Self.requireDirectory(directory, for: directory)
         }
-        throw LectureError(.createDirectory, detail: directory, cause: ConfigurationFile.systemMessage(errno))
+        guard let file = command.text("output") else { return }
+        var status = stat()
+        if unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw Self.refused(file, EISDIR) }
+        let parent = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+        try Self.requireDirectory(parent, for: file)
+    }
+
+    private static func requireDirectory(_ path: String, for output: String) throws(LectureError) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw refused(output, errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw refused(output, ENOTDIR) }
+    }
+
+    private static func refused(_ output: String, _ code: Int32) -> LectureError {
+        LectureError(.outputRefused, detail: output, cause: ConfigurationFile.systemMessage(code))
     }
 
     /// Hands the lectures of all sources over, in order, in groups: one group is one transaction.
     ///
-    /// - Parameter body: takes a group.
+    /// - Parameters:
+    ///   - manager: fetches lists that lie on a server; without one a list's URL is handed over as it stands.
+    ///   - body: takes a group.
     /// - Throws: what `body` throws.
-    mutating func forEachGroup(_ body: ([Item]) async throws -> Void) async throws {
+    mutating func forEachGroup(
+        of manager: LectureManager?, _ body: ([Item]) async throws -> Void
+    ) async throws {
         for source in command.arguments {
-            if Self.isURL(source) {
+            if Self.isURL(source), let manager, let list = Self.remoteList(source) {
+                try await readRemoteList(source, list, manager, body)
+            } else if Self.isURL(source) {
                 try await body(urls(source))
             } else {
                 try await readList(source, body)
@@ -116,6 +138,22 @@ struct PrecacheSources: Sendable {
     }
 
     // MARK: Lists
+
+    /// A list on a server: a URL whose path ends as a list's name does.
+    private static func remoteList(_ source: String) -> CourseList? {
+        guard let parts = try? URLParts(source) else { return nil }
+        return try? CourseList(path: String(parts.lastPathPart))
+    }
+
+    private mutating func readRemoteList(
+        _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: ([Item]) async throws -> Void
+    ) async throws {
+        let headers = Dictionary(command.texts("header").map { Self.header($0) }) { _, last in last }
+        var list = list
+        let bytes = try await manager.document(url, headers: headers)
+        let lines = list.read(bytes) + list.finish()
+        try await body(lines.map { item($0) })
+    }
 
     private mutating func readList(_ path: String, _ body: ([Item]) async throws -> Void) async throws {
         do {

@@ -24,12 +24,15 @@ extension DownloadEngine {
         resource.record.acceptsRanges = false
         resource.connections = 1
         guard resource.sinks.count == 1 else { return }
+        transfer.sink.liftBorder()
         resource.book.restart(transfer.id)
         if resource.stage != .asking { try index.updateResource(item.lease, resource.record) }
     }
 
     /// The first answer fixes length, place, chunk size and validator.
-    private func adopt(_ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork) throws {
+    private func adopt(
+        _ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork
+    ) throws {
         let now = ports.clock.now()
         if let expected = resource.record.expectedBytes, let total = plan.total, expected != total {
             try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
@@ -72,8 +75,13 @@ extension DownloadEngine {
         let now = ports.clock.now()
         var attempt = attemptRecord(transfer, report)
         defer { try? index.record(attempt, content: item.id, resource: transfer.resource?.record.id) }
-        guard let resource = transfer.resource else {
+        if transfer.isLoader {
             attempt.decision = try loaderEnded(transfer, report, item, now: now)
+            return
+        }
+        guard let resource = transfer.resource, item.resources.contains(where: { $0 === resource }) else {
+            // Of a version that was given up.
+            attempt.decision = "ended"
             return
         }
         try account(transfer, report, resource, of: item)
@@ -84,18 +92,34 @@ extension DownloadEngine {
         attempt.decision = try decide(transfer, report, resource, of: item, now: now)
     }
 
+    /// Whether a transfer brought the item further. From a server that sends the whole only, what comes again before a
+    /// chunk is whole does not count: else one that always cuts early would be asked for ever.
+    private func hasGained(_ transfer: TransferWork, _ report: TransferReport) -> Bool {
+        switch report.verdict {
+        case .body: report.position > transfer.start || report.reachedEnd
+        case .noRanges: report.handedOver > transfer.start || report.reachedEnd
+        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse: false
+        }
+    }
+
     /// Books what was received.
     private func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork
     ) throws {
-        let gained = report.verdict?.mediaPlan != nil && report.position > transfer.start
-        if gained, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
+        let now = ports.clock.now()
+        let isMedia = report.verdict?.mediaPlan != nil
+        if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
             // The end of the answer told the length.
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
         }
-        resource.book.ended(transfer.id, position: gained ? report.handedOver : 0)
+        resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
+        if resource.record.total != nil, !resource.unsized.isEmpty {
+            let chunks = resource.unsized
+            resource.unsized = []
+            try proved(chunks, resource, of: item, now: now)
+        }
         if let remainder = report.remainder {
             let chunk = Int(remainder.offset / resource.book.chunkBytes)
             if item.isEnding || resource.book.proven.contains(chunk) {
@@ -104,10 +128,10 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        guard gained else { return }
-        item.failures = 0
+        guard hasGained(transfer, report) else { return }
+        resource.failures = 0
         item.renewals = 0
-        try apply(item, item.machine.gainedBytes(), now: ports.clock.now())
+        try apply(item, item.machine.gainedBytes(), now: now)
     }
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
@@ -141,9 +165,9 @@ extension DownloadEngine {
             guard resource.stage != .asking else {
                 return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
             }
-            return try restart(item, because: LectureError(.versionUnstable), now: now)
+            return try changed(resource, of: item, because: LectureError(.versionUnstable), now: now)
         case .rangeBeyondEnd:
-            return try restart(item, because: LectureError(.lengthChanged), now: now)
+            return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
         case .redirect(let target):
             return try follow(target, transfer, resource, of: item, now: now)
         case .wait(let wait, let status):
@@ -153,7 +177,8 @@ extension DownloadEngine {
         case .retry(let code):
             return try tryAgain(resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
         case .refuse(let code):
-            return try urlFailed(transfer, resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
+            let error = LectureError(code, detail: transfer.origin.host)
+            return try urlFailed(transfer, resource, of: item, error, now: now)
         }
     }
 
@@ -163,7 +188,7 @@ extension DownloadEngine {
         switch report.cause {
         case .border: return "split"
         case .disk: return "disk"
-        case .refusedHead: return "cancelled"
+        case .refusedHead: return try wrongPlace(transfer, report, resource, of: item, now: now)
         case .tooLong:
             return try urlFailed(transfer, resource, of: item, LectureError(.bodyTooLong), now: now)
         case .tooLarge:
@@ -172,12 +197,23 @@ extension DownloadEngine {
         }
         switch report.outcome.end {
         case .complete:
-            let isShort = !report.reachedEnd && report.position < transfer.start + (transfer.count ?? 0)
-            if !isShort || report.position > transfer.start { return isShort ? "short" : "done" }
+            let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
+            if !isShort || hasGained(transfer, report) { return isShort ? "short" : "done" }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)
         }
+    }
+
+    /// A body that begins elsewhere than asked was refused.
+    private func wrongPlace(
+        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws -> String {
+        // The whole came although others run: from now on there is one connection, which takes it from the first byte.
+        guard case .body = report.verdict else { return "cancelled" }
+        // The validator has changed under a known digest; the next request leaves the condition out.
+        if transfer.sink.asked.sentIfRange { return "validator" }
+        return try tryAgain(resource, of: item, LectureError(.rangeMismatch, detail: transfer.origin.host), now: now)
     }
 
     private func belowHTTP(
@@ -228,24 +264,34 @@ extension DownloadEngine {
         _ wait: RetryAfter?, status: Int, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
     ) throws -> String {
         let boot = ports.clock.boot()
-        item.failures += 1
-        let delay = wait.map { $0.delay } ?? Backoff().delay(failures: item.failures, random: ports.random.next())
-        if wait != nil {
-            governor.held(transfer.origin, until: boot + delay)
+        let failures = try countFailure(transfer.resource, of: item, now: now)
+        let backoff = Backoff().delay(failures: failures, random: ports.random.next())
+        if let wait {
+            governor.held(transfer.origin, until: boot + wait.delay)
             try index.setOrigin(
                 OriginRecord(
-                    origin: transfer.origin.text, limit: governor.limit(of: transfer.origin), waitUntil: now + delay,
-                    waitSet: now), now: now)
+                    origin: transfer.origin.text, limit: governor.limit(of: transfer.origin),
+                    waitUntil: now + wait.delay, waitSet: now), now: now)
         }
-        if item.failures > settings.maxAttempts * 2 {
-            try end(item, item.machine.failed(LectureError(.status(status), detail: transfer.origin.host)))
+        // No wait at all, asked again and again, is not obeyed to the letter.
+        let delay = max(wait?.delay ?? .zero, backoff)
+        let isLong = delay > settings.longestHeldWait
+        let error = LectureError(.status(status), detail: transfer.origin.host)
+        if let resource = transfer.resource, !resource.record.role.isRequired,
+            isLong || failures > settings.maxAttempts
+        {
+            return try resourceFailed(resource, of: item, error)
+        }
+        if failures > settings.maxAttempts * 2 {
+            try end(item, item.machine.failed(error))
             return "failed"
         }
-        if delay > settings.longestHeldWait, !item.hasTransfers {
+        if isLong, !item.hasTransfers {
             let error = LectureError(.serverWait, detail: transfer.origin.host)
             try end(item, item.machine.stopped(.serverWait, error: error, until: now + delay, now: now))
         } else if let resource = transfer.resource {
-            resource.notBefore = boot + delay
+            // With others running the item is stopped when the last of them has ended and the server still wants rest.
+            resource.notBefore = boot + min(delay, settings.longestHeldWait)
         } else {
             item.loaderNotBefore = boot + delay
         }
@@ -258,8 +304,11 @@ extension DownloadEngine {
     ) throws -> String {
         let error = LectureError(.status(status), detail: transfer.origin.host)
         markURL(transfer.lease, .refused, resource)
-        if resource.urls.contains(where: { $0.state == .usable }) { return "mirror" }
-        guard item.record.isGateway || ports.resolver.isPresent, item.renewals < 3 else {
+        let hasMirror = resource.urls.contains { $0.state == .usable }
+        if hasMirror, mayCombine(resource) { return "mirror" }
+        guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewals < 3
+        else {
+            if hasMirror { return try changed(resource, of: item, because: error, now: now) }
             return try resourceFailed(resource, of: item, error)
         }
         item.renewals += 1
@@ -309,14 +358,14 @@ extension DownloadEngine {
     ) throws -> String {
         markURL(transfer.lease, .refused, resource)
         if resource.urls.contains(where: { $0.state == .usable }) {
-            // Without a digest the bytes of two servers cannot be put together.
-            if !resource.digestIsKnown, resource.book.proven.count > 0 {
-                return try restart(item, because: error, now: now)
-            }
-            return "mirror"
+            return mayCombine(resource) ? "mirror" : try changed(resource, of: item, because: error, now: now)
         }
         return try resourceFailed(resource, of: item, error)
     }
+
+    /// Whether another server's bytes may go on where this one's ended. Without a digest nothing would tell that the
+    /// two have the same file, whether or not anything is proven yet: what is on its way to the disk counts as well.
+    private func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource is given up alone; a required one takes the item with it.
     func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {
@@ -326,15 +375,33 @@ extension DownloadEngine {
             resource.stage = .failed
             resource.record.state = .failed
             abandon(resource, deleting: true)
+            // What will never be whole counts neither as due nor as there.
+            let chunks = try index.chunks(resource.record.id).map(\.index)
+            try index.unprove(item.lease, resource.record.id, chunks: chunks, bytes: resource.book.provenBytes)
+            resource.record.total = nil
+            resource.book = RangeBook(total: nil, chunkBytes: resource.record.chunkBytes, proven: [])
             try index.updateResource(item.lease, resource.record)
         }
         return "failed"
     }
 
+    /// Counts an attempt that gained nothing; answers how many there were in a row. A resource that may be missing has
+    /// a count of its own, so that it does not use up the attempts of the media.
+    private func countFailure(_ resource: ResourceWork?, of item: ItemWork, now: Timestamp) throws -> Int {
+        if let resource, !resource.record.role.isRequired {
+            resource.failures += 1
+            return resource.failures
+        }
+        try apply(item, item.machine.attemptFailed(), now: now)
+        return item.machine.status.attempts
+    }
+
     /// The attempt failed in a way that may pass.
-    func tryAgain(_ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp) throws -> String {
+    func tryAgain(
+        _ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp
+    ) throws -> String {
         let boot = ports.clock.boot()
-        item.failures += 1
+        let failures = try countFailure(resource, of: item, now: now)
         if let resource, !resource.sinks.isEmpty {
             // Others of this file still run: one connection fewer, and no new one for a moment.
             resource.connections = resource.sinks.count
@@ -342,7 +409,7 @@ extension DownloadEngine {
             resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())
             return "retry"
         }
-        if item.failures >= settings.maxAttempts {
+        if failures >= settings.maxAttempts {
             if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
             if error.isNetworkTrouble {
                 try end(item, item.machine.stopped(.network, error: error, until: now + .seconds(60), now: now))
@@ -351,7 +418,7 @@ extension DownloadEngine {
             }
             return "failed"
         }
-        let delay = Backoff().delay(failures: item.failures, random: ports.random.next())
+        let delay = Backoff().delay(failures: failures, random: ports.random.next())
         if delay > settings.longestHeldWait {
             try end(item, item.machine.retryLater(error: error, until: now + delay, now: now))
         } else if let resource {

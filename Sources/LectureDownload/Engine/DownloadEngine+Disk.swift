@@ -7,7 +7,7 @@ extension DownloadEngine {
         let token = PartToken(value: newID())
         let post = poster()
         let part = ports.files.make { event in post(.part(token, event)) }
-        parts[token] = (item.id, record.id)
+        parts[token] = LivingPart(item: item.id, resource: record.id, file: part)
         let chunks = record.state == .absent ? [] : try index.chunks(record.id)
         var urls = try index.urlLeases(record.id)
         // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
@@ -50,10 +50,16 @@ extension DownloadEngine {
         }
     }
 
-    private func proved(
+    func proved(
         _ chunks: [WrittenChunk], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws {
-        let fresh = chunks.filter { !resource.book.proven.contains($0.index) }
+        var fresh = chunks.filter { !resource.book.proven.contains($0.index) }
+        if resource.record.total == nil {
+            // The last chunk is short, and how short only the end of its transfer tells: it waits for that.
+            let position = resource.sinks.values.reduce(0) { max($0, $1.position) }
+            resource.unsized += fresh.filter { UInt64($0.index + 1) * resource.book.chunkBytes > position }
+            fresh.removeAll { UInt64($0.index + 1) * resource.book.chunkBytes > position }
+        }
         if !fresh.isEmpty {
             let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
@@ -103,8 +109,9 @@ extension DownloadEngine {
             for url in contributors.dropFirst() { markURL(url.id, .disagrees, resource) }
         } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
             markURL(contributors.first?.id, .disagrees, resource)
-        } else if item.restarts > 0 || !(item.record.isGateway || resource.validatorWasChanged
-            || resource.record.expectedSHA256 == nil) {
+        } else if item.restarts > 0
+            || !(item.record.isGateway || resource.validatorWasChanged || resource.record.expectedSHA256 == nil)
+        {
             return try end(item, item.machine.failed(error), discarding: true)
         }
         _ = try restart(item, because: error, now: now)
@@ -114,9 +121,14 @@ extension DownloadEngine {
         _ error: LectureError, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws {
         guard !item.isEnding else {
-            resource.isClosed = true
+            // Its transfers may be waiting for it; `closed` follows.
+            resource.isClosing = true
             effects.append { [part = resource.part] in part.close(deleting: false) }
             return
+        }
+        if error.code == .bug || error.code == .cryptography {
+            // Nothing that passes by waiting for space.
+            return try end(item, item.machine.failed(error))
         }
         if error.code == .damaged, resource.book.proven.count > 0 {
             // The part file is gone: its chunks are fetched again, nothing else is lost.
@@ -140,6 +152,7 @@ extension DownloadEngine {
         guard item.machine.placed() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
         try index.release(item.lease)
+        for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
         items[item.id] = nil
         item.reportedBytes = item.receivedBytes
         notices.append(.progress(progress(of: item)))
@@ -176,7 +189,8 @@ extension DownloadEngine {
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
         guard let record = try index.item(content) else { return }
-        if error == nil { try index.deleteOutput(content, path: path) }
+        // A path that cannot be used is told once. Kept, it would spoil every later run, whatever that one asks for.
+        try index.deleteOutput(content, path: path)
         notices.append(.published(record.content.key, path: path, error))
     }
 }

@@ -8,7 +8,7 @@ extension DownloadEngine {
     func loaderEnded(
         _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
     ) throws -> String {
-        if item.isEnding { return "ended" }
+        if item.isEnding || item.loader != nil { return "ended" }
         let host = transfer.origin.host
         switch report.verdict {
         case nil:
@@ -17,13 +17,15 @@ extension DownloadEngine {
             return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
         case .descriptor:
             guard report.outcome.end == .complete, let document = report.document else {
-                return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
+                return try loaderFailed(
+                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
             }
             return try descriptorCame(document, item, host: host, now: now)
         case .body, .noRanges:
             // The link is the media itself; it is asked again as such.
             guard item.resources.isEmpty else {
-                return try loaderFailed(item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
+                return try loaderFailed(
+                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
             }
             try beginVersion(item, wishes: [item.record.directWish], now: now)
             return "media"
@@ -42,7 +44,9 @@ extension DownloadEngine {
         }
     }
 
-    private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp) throws -> String {
+    private func followLoader(
+        _ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
+    ) throws -> String {
         do throws(LectureError) {
             item.loaderRedirect = try redirect(to: target, of: transfer)
             return "redirect"
@@ -85,23 +89,40 @@ extension DownloadEngine {
             return "failed"
         }
         item.record.isGateway = true
+        item.wantsLoader = false
+        let wishes = descriptor.wishes(expecting: item.record)
         if let media = item.media {
-            // Only new URLs were asked for; proven bytes stay.
-            item.wantsLoader = false
-            try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
-            return "renewed"
+            if describesSameBytes(wishes.first, media) {
+                // Only new URLs were asked for; proven bytes stay.
+                try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
+                if !item.record.isLoaded {
+                    item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
+                }
+                try apply(item, item.machine.sourceKnown(), now: now)
+                return "renewed"
+            }
+            try giveUpVersion(item)
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
             drop(item)
+            // The other may be complete already, and a place for the bytes may have come with this one.
+            try publish(other)
             return "merged"
         }
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }
-        try beginVersion(item, wishes: descriptor.wishes(expecting: item.record), now: now)
+        try beginVersion(item, wishes: wishes, now: now)
         try apply(item, item.machine.sourceKnown(), now: now)
         return "loaded"
+    }
+
+    /// Whether a descriptor that came later contradicts what is known of the media.
+    private func describesSameBytes(_ wish: ResourceWish?, _ media: ResourceWork) -> Bool {
+        let digest = wish?.expectedSHA256 ?? media.record.expectedSHA256
+        let bytes = wish?.expectedBytes ?? media.record.expectedBytes
+        return digest == media.record.expectedSHA256 && bytes == media.record.expectedBytes
     }
 
     // MARK: Versions
@@ -110,6 +131,15 @@ extension DownloadEngine {
         let version = try index.beginVersion(item.lease, wishes: wishes, now: now)
         item.version = version
         item.resources = try index.resources(version).map { try resourceWork($0, item) }
+    }
+
+    /// A resource is not the one any more that was begun. One that may be missing is given up alone, since a picture
+    /// must not cost a lecture its bytes.
+    func changed(
+        _ resource: ResourceWork, of item: ItemWork, because error: LectureError, now: Timestamp
+    ) throws -> String {
+        guard resource.record.role.isRequired else { return try resourceFailed(resource, of: item, error) }
+        return try restart(item, because: error, now: now)
     }
 
     /// The bytes of the version being built are given up; its files go, a new version begins.
@@ -127,8 +157,10 @@ extension DownloadEngine {
             wish.expectedBytes = resource.record.expectedBytes
             return wish
         }
+        let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
         try giveUpVersion(item)
-        try beginVersion(item, wishes: wishes, now: now)
+        if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, wishes: wishes, now: now) }
+        // Without a version the next `advance` asks the gateway, which may describe the new bytes.
         try apply(item, item.machine.restarted(), now: now)
         return "restart"
     }
@@ -167,6 +199,10 @@ extension DownloadEngine {
         var running = item.resources.flatMap { $0.sinks.keys }
         if let loader = item.loader { running.append(loader) }
         effects.append { [ports] in for id in running { ports.transport.cancel(id) } }
+        for resource in item.resources where !resource.isOpen {
+            // Blocks wait for a part file to be opened, and with them the transport's thread; this one never will be.
+            effects.append { [part = resource.part] in part.close(deleting: false) }
+        }
         try finishEnding(item, now: ports.clock.now())
     }
 
@@ -181,6 +217,7 @@ extension DownloadEngine {
         }
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
         if item.discardsVersion { try giveUpVersion(item) }
+        item.machine.cameToRest(wanting: try index.item(item.id)?.desire ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)
         for resource in item.resources { parts[resource.token] = nil }

@@ -4,13 +4,18 @@ package import LectureModel
 extension DownloadEngine {
     func reconcile(boot: BootInstant) throws {
         let now = ports.clock.now()
-        if needsAdoption { try adoptLeases(now: now) }
+        if needsAdoption {
+            // A path has one part file at a time: those from before the failed commit have to be closed first.
+            guard parts.isEmpty else { return }
+            try adoptLeases(now: now)
+        }
         try followDesires(now: now)
         if isStopping {
             for item in items.values where !item.isEnding { try end(item, item.machine.setBack()) }
         } else {
             try chores(now: now, boot: boot)
             try removeUnwanted(now: now)
+            try clearOrphans()
             if closedUntil == nil { try claim(now: now) }
         }
         for item in items.values.sorted(by: { $0.id < $1.id }) {
@@ -18,7 +23,7 @@ extension DownloadEngine {
         }
         flushIfDue(boot: boot)
         try reportProgress(boot: boot)
-        if isStopping, items.isEmpty, removing.isEmpty, publishing.isEmpty, !isAtRest {
+        if isStopping, activeCount == 0, !isAtRest {
             isAtRest = true
             notices.append(.stopped)
         }
@@ -26,8 +31,9 @@ extension DownloadEngine {
 
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
-        if let troubledUntil { return troubledUntil }
         if isAtRest { return nil }
+        if let troubledUntil { return troubledUntil }
+        if !unchecked.isEmpty, !isStopping { return boot }
         if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
         return boot + .milliseconds(500)
     }
@@ -109,8 +115,11 @@ extension DownloadEngine {
             if let (version, resources) = try index.building(item.id) {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
-                statistics.bytesReused += item.receivedBytes
+                if countedReuse.insert(item.id).inserted { statistics.bytesReused += item.receivedBytes }
+                // The link is another one since the version was begun: it is asked for its URLs before they are used.
+                item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
+                countedReuse.insert(item.id)
                 try beginVersion(item, wishes: [item.record.directWish], now: now)
             }
             try apply(item, item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil), now: now)
@@ -126,6 +135,27 @@ extension DownloadEngine {
             removalLeases[id] = (record.lease, record.content.key)
             delete(try index.paths(id), for: .content(id))
         }
+    }
+
+    /// Once in an engine's life: a crash between the last row and the last file of a removal leaves a file nobody owns.
+    private func clearOrphans() throws {
+        if !hasListed {
+            hasListed = true
+            isClearing = true
+            effects.append { [offload = ports.offload, files = ports.files] in
+                offload.run { .listed((try? files.listing()) ?? []) }
+            }
+        }
+        guard !unchecked.isEmpty else { return }
+        // A slice a step, so that a large store does not hold up a commit.
+        let slice = unchecked.suffix(500)
+        unchecked.removeLast(slice.count)
+        let suffix = ".part"
+        let orphans = try slice.map { $0.hasSuffix(suffix) ? String($0.dropLast(suffix.count)) : $0 }
+            .filter { try !index.hasResource(path: $0) }
+        guard !orphans.isEmpty else { return }
+        isClearing = true
+        delete(orphans, for: .orphans)
     }
 
     /// Deletes files away from this executor, after the commit.
@@ -144,17 +174,23 @@ extension DownloadEngine {
 
     func deletionEnded(_ purpose: DeletionPurpose, _ error: LectureError?) throws {
         switch purpose {
+        case .orphans: isClearing = false
         case .version(let version):
             deleting.remove(version)
             if error == nil { try index.forgetVersion(version) }
         case .content(let content):
             removing.remove(content)
             guard let (lease, key) = removalLeases.removeValue(forKey: content) else { return }
-            if error == nil {
-                try index.deleteContent(lease)
-                notices.append(.removed(key))
-            } else {
-                try index.release(lease)
+            do {
+                if error == nil {
+                    try index.deleteContent(lease)
+                    notices.append(.removed(key))
+                } else {
+                    try index.release(lease)
+                }
+            } catch let error as LectureError where error.code == .leaseLost {
+                // Another program has taken the removal over.
+                return
             }
         }
     }

@@ -54,28 +54,35 @@ extension DownloadEngine {
         let redirect = item.loaderRedirect
         let url = redirect?.url ?? item.record.content.sourceURL
         let origin = try originOf(url)
-        guard mayStart(origin, item: item, now: now, boot: boot) else { return try waitForOrigin(origin, item, now: now) }
+        guard mayStart(origin, item: item, now: now, boot: boot) else {
+            return try waitForOrigin(origin, item, now: now)
+        }
         item.loaderRedirect = nil
         let id = TransferID(newID())
         var asked = Expectation()
         asked.role = .media
         asked.isFirstContact = true
         let sink = RangeSink(
-            id: id, asked: asked, start: 0, border: nil, chunkBytes: RangeSink.blockBytes, proven: ChunkSet(),
+            id: id, asked: asked, start: 0, border: nil, chunkBytes: nil, proven: ChunkSet(),
             acceptsWholeBody: false, remainder: nil, part: nil, groupBytes: settings.groupBytes, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
         request.stallTimeout = settings.stallTimeout
         start(
-            request, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
+            request, sink, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil, now: now, boot: boot)
     }
 
     /// Opens one more transfer of a resource; answers whether it did.
     private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
-        guard let choice = resource.redirect.map({ (url: $0.url, lease: URLLeaseID?.none) }) ?? pickURL(resource, boot) else {
+        let target = resource.redirect.map { (url: $0.url, lease: URLLeaseID?.none) }
+        guard let choice = target ?? pickURL(resource, boot) else {
             if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }
+            return false
+        }
+        if resource.record.role == .media, resource.stage == .asking, Self.isPlaylist(choice.url) {
+            try end(item, item.machine.failed(LectureError(.playlistUnsupported)))
             return false
         }
         let origin = try originOf(choice.url)
@@ -93,7 +100,7 @@ extension DownloadEngine {
         let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
-            chunkBytes: resource.book.chunkBytes, proven: resource.book.proven,
+            chunkBytes: resource.stage == .asking ? nil : resource.book.chunkBytes, proven: resource.book.proven,
             acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part,
             groupBytes: settings.groupBytes, post: poster())
         resource.sinks[id] = sink
@@ -109,7 +116,7 @@ extension DownloadEngine {
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
         if resource.sinks.count > 1 { resource.awaited = id }
         start(
-            request, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
+            request, sink, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
         return true
     }
@@ -118,14 +125,23 @@ extension DownloadEngine {
         resource.stage == .asking && resource.record.role == .media && !item.record.isGateway
     }
 
+    /// Whether a URL names a playlist, whatever media type its server gives it.
+    private static func isPlaylist(_ url: String) -> Bool {
+        guard let parts = try? URLParts(url) else { return false }
+        let name = FieldText.lowercased(parts.lastPathPart)
+        return name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
+    }
+
     private func start(
-        _ request: TransferRequest, item: ItemWork, resource: ResourceWork?, lease: URLLeaseID?, origin: Origin,
-        route: Route?, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
+        _ request: TransferRequest, _ sink: RangeSink, item: ItemWork, resource: ResourceWork?, lease: URLLeaseID?,
+        origin: Origin, route: Route?, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
     ) {
         transfers[request.id] = TransferWork(
-            id: request.id, item: item, resource: resource, isLoader: resource == nil, url: request.url, lease: lease,
-            origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start, count: count, startedAt: now,
-            startedBoot: boot, lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
+            id: request.id, item: item, resource: resource, isLoader: resource == nil, sink: sink, url: request.url,
+            lease: lease, origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start,
+            count: count, startedAt: now, startedBoot: boot, lastPosition: start, lastLook: boot,
+            usesHTTP2: request.allowsHTTP2)
+        begun.append(request.id)
         governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }
     }
@@ -153,7 +169,9 @@ extension DownloadEngine {
         asked.digestIsKnown = resource.digestIsKnown
         asked.maximumBytes = resource.record.expectedBytes
         asked.isFirstContact = isFirstContact
-        let ifRange = range == nil || !owns ? nil : resource.validator.ifRangeValue
+        // After the validator has changed under a known digest it would only bring the whole instead of the range.
+        let isConditional = range != nil && owns && !resource.validatorWasChanged
+        let ifRange = isConditional ? resource.validator.ifRangeValue : nil
         asked.sentIfRange = ifRange != nil
         return (start, border, range, ifRange, asked)
     }
@@ -165,7 +183,10 @@ extension DownloadEngine {
         // With a begun chunk's length on each side a split always gains; below that the tail is left alone.
         let minimum = max(resource.book.chunkBytes, RangeSink.blockBytes)
         guard let cut = resource.book.split(id, minimum: minimum, position: resource.position) else { return nil }
-        guard let victim = resource.sinks[cut.victim] else { return nil }
+        guard let victim = resource.sinks[cut.victim] else {
+            resource.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
         let chunk = resource.book.chunkBytes
         let border = Int(victim.lower(border: UInt64(cut.victimEnd) * chunk, chunkBytes: chunk) / chunk)
         guard border < cut.taken.end ?? 0 else {
@@ -206,7 +227,9 @@ extension DownloadEngine {
     private func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
         let usable = resource.urls.filter { $0.state == .usable }
         guard let first = usable.first else { return nil }
-        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else { return (first.url, first.id) }
+        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else {
+            return (first.url, first.id)
+        }
         var load: [URLLeaseID: Int] = [:]
         for id in resource.sinks.keys {
             if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }

@@ -12,13 +12,21 @@ package import LectureModel
 package final class DownloadEngine {
     /// Everything outside the rules.
     package struct Ports {
+        /// What is kept: queue, versions, chunks, leases.
         package var index: any DownloadIndex
+        /// Carries out HTTP exchanges.
         package var transport: any Transport
+        /// The disk.
         package var files: any PartFiles
+        /// Makes proofs and digests.
         package var digests: any DigestMaker
+        /// Wall time for what is stored, boot time for what is waited for.
         package var clock: any LectureClock
+        /// Chance for the jitter of a backoff.
         package var random: any RandomSource
+        /// Runs what blocks away from the engine.
         package var offload: any WorkOffload
+        /// The application's source of new URLs.
         package var resolver: any URLResolver
 
         /// Collects the ports.
@@ -39,17 +47,25 @@ package final class DownloadEngine {
 
     let ports: Ports
     var index: any DownloadIndex { ports.index }
+    /// What bounds the engine; changed while it runs.
     package internal(set) var settings: DownloadSettings
     /// Takes events from any thread.
     package let inbox: EngineInbox
+    /// This program's row, under which it leases contents.
     package internal(set) var owner: OwnerID
+    /// The contents that this program wants.
     package internal(set) var run: RunID
     /// Counts of this engine's life.
     package internal(set) var statistics = EngineStatistics()
 
     var items: [ContentID: ItemWork] = [:]
     var transfers: [TransferID: TransferWork] = [:]
-    var parts: [PartToken: (item: ContentID, resource: ResourceID)] = [:]
+    /// Part files that have not told that they are closed.
+    var parts: [PartToken: LivingPart] = [:]
+    /// Transfers of this step, which begin with its commit.
+    var begun: [TransferID] = []
+    /// Contents whose proven bytes were counted as reused.
+    var countedReuse: Set<ContentID> = []
     var governor: OriginGovernor
     /// Servers whose stored limits and waits were looked up.
     var knownOrigins: Set<Origin> = []
@@ -114,7 +130,11 @@ package final class DownloadEngine {
 
     /// Ends all work cleanly: what is received is synced and committed, items go back to the queue. When everything
     /// has come to rest the notice ``EngineNotice/stopped`` follows.
-    package func stop() { isStopping = true }
+    package func stop() {
+        isStopping = true
+        troubledUntil = nil
+        troubles = 0
+    }
 
     /// Handles what has come, reconciles, commits, and lets the effects follow.
     ///
@@ -122,15 +142,17 @@ package final class DownloadEngine {
     ///   something new.
     package func step() -> (notices: [EngineNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
-        if let until = troubledUntil, boot < until, !isStopping { return ([], until) }
+        if let until = troubledUntil, boot < until { return ([], until) }
         troubledUntil = nil
         let events = inbox.take()
+        countFetched()
         do {
             try index.transaction {
                 for event in events { try handle(event) }
                 try reconcile(boot: boot)
             }
             troubles = 0
+            begun = []
             let due = effects
             effects = []
             for effect in due { effect() }
@@ -142,8 +164,21 @@ package final class DownloadEngine {
         return (told, nextStep(boot: boot))
     }
 
-    /// How many items are in work, files are being removed or given out.
-    package var activeCount: Int { items.count + removing.count + publishing.count }
+    /// How many items are in work, files are being removed or given out, or held against the rows.
+    package var activeCount: Int {
+        items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)
+    }
+
+    /// Counts what has come since the last step, so that the count is right whenever a run ends.
+    private func countFetched() {
+        for id in transfers.keys {
+            guard var transfer = transfers[id] else { continue }
+            let received = transfer.sink.receivedBytes
+            statistics.bytesFetched += received - transfer.countedBytes
+            transfer.countedBytes = received
+            transfers[id] = transfer
+        }
+    }
 
     // MARK: Events
 
@@ -154,7 +189,7 @@ package final class DownloadEngine {
             try guardingLease(of: item) { try headCame(transfer, verdict, status: status) }
         case .ended(let id, let report):
             guard let transfer = transfers.removeValue(forKey: id) else { return }
-            statistics.bytesFetched += report.outcome.bodyBytes
+            statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
             noteEnd(of: transfer, report)
             guard let item = transfer.item else { return }
             try guardingLease(of: item) { try transferEnded(transfer, report) }
@@ -165,6 +200,9 @@ package final class DownloadEngine {
                 let resource = item.resources.first(where: { $0.token == token })
             else { return }
             try guardingLease(of: item) { try partFileTold(item, resource, event) }
+        case .listed(let paths):
+            unchecked = paths
+            isClearing = false
         case .deleted(let purpose, let error):
             try deletionEnded(purpose, error)
         case .published(let content, let path, let error):
@@ -207,19 +245,38 @@ package final class DownloadEngine {
     private func collapse(_ error: LectureError, boot: BootInstant) {
         effects = []
         notices = [.storeTrouble(error)]
-        for transfer in transfers.values { ports.transport.cancel(transfer.id) }
-        for item in items.values {
-            for resource in item.resources { resource.part.close(deleting: false) }
+        for id in begun {
+            guard let transfer = transfers.removeValue(forKey: id) else { continue }
+            governor.ended(transfer.origin, .other)
         }
+        begun = []
+        for id in transfers.keys { ports.transport.cancel(id) }
+        // All of them, since the step that failed may have forgotten an item whose part file it was to close.
+        for part in parts.values { part.file.close(deleting: false) }
         items = [:]
         removing = []
+        removalLeases = [:]
         deleting = []
         publishing = [:]
         troubles += 1
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true
         needsAdoption = true
+        if isStopping, troubles >= Self.troublesBeforeRest {
+            // The store will not be written any more: the next program finds it as after a crash.
+            isAtRest = true
+            notices.append(.stopped)
+        }
     }
+
+    /// How many commits may fail before a stop does without them.
+    private static let troublesBeforeRest = 3
+
+    /// Files of the media directory that were not yet held against the rows.
+    var unchecked: [String] = []
+    var hasListed = false
+    /// The directory is being listed, or orphans deleted.
+    var isClearing = false
 
     /// Whether leases of this owner stand in the store that memory knows nothing of.
     var needsAdoption = false

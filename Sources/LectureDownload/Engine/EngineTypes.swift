@@ -47,6 +47,7 @@ package struct DownloadSettings: Sendable {
 
 /// Names a part file among the engine's events.
 package struct PartToken: Hashable, Sendable {
+    /// Counted up within one engine.
     package let value: UInt64
 }
 
@@ -58,6 +59,8 @@ package enum EngineEvent: Sendable {
     case ended(TransferID, TransferReport)
     /// A part file has done something.
     case part(PartToken, PartFileEvent)
+    /// The files below the store's media directory.
+    case listed([String])
     /// Files of a content or of a version were deleted, or could not be.
     case deleted(DeletionPurpose, LectureError?)
     /// The finished bytes stand where the user wants them, or cannot.
@@ -72,6 +75,8 @@ package enum DeletionPurpose: Sendable, Hashable {
     case content(ContentID)
     /// A version was given up.
     case version(VersionID)
+    /// No row names the files.
+    case orphans
 }
 
 /// How a transfer ended, as its sink saw it.
@@ -92,9 +97,13 @@ package struct TransferReport: Sendable {
         case disk
     }
 
+    /// How the transport saw it end.
     package var outcome: TransferOutcome
+    /// What the header was judged to mean; nil when none came.
     package var verdict: ResponseVerdict?
+    /// The HTTP status; nil when none came.
     package var status: Int?
+    /// Why the sink stopped it.
     package var cause: Cause
     /// The byte after the last one received.
     package var position: UInt64

@@ -22,10 +22,12 @@ package import LectureModel
 /// | every chunk is proven | ``allProven()`` | downloading, verifying |
 /// | the bytes were not the right ones | ``restarted()`` | downloading, verifying, loading |
 /// | it stands under its final name | ``placed()`` | verifying |
-/// | an attempt failed, another is due | ``retryLater(error:until:now:)`` | working states |
+/// | an attempt failed without gaining a byte | ``attemptFailed()`` | working states |
+/// | the next attempt is put off | ``retryLater(error:until:now:)`` | working states |
 /// | it cannot go on for now | ``stopped(_:error:until:now:)`` | every state but removing |
 /// | it cannot go on | ``failed(_:)`` | every state but removing |
 /// | it is to be deleted | ``removalBegan()`` | every state |
+/// | its work has ended, its wish may have changed | ``cameToRest(wanting:)`` | queued, stopped, removing |
 ///
 /// An event that is not legal comes late (after a stop, say): it changes nothing and answers ``Action/nothing``.
 package struct ItemMachine: Sendable {
@@ -57,6 +59,7 @@ package struct ItemMachine: Sendable {
     /// The engine leased the item.
     ///
     /// - Parameter sourceKnown: whether its resources are known, so that loading is passed by.
+    /// - Returns: what is to be done.
     package mutating func claimed(sourceKnown: Bool) -> Action {
         guard status.state == .queued else { return .nothing }
         status = ItemStatus(sourceKnown ? .downloading : .loading, attempts: status.attempts)
@@ -106,7 +109,14 @@ package struct ItemMachine: Sendable {
         return .endWork
     }
 
-    /// An attempt failed and another is due.
+    /// An attempt failed without gaining a byte; the work goes on.
+    package mutating func attemptFailed() -> Action {
+        guard isWorking else { return .nothing }
+        status.attempts += 1
+        return .store
+    }
+
+    /// The work is put off; the attempt that failed was counted by ``attemptFailed()``.
     ///
     /// - Parameters:
     ///   - error: why it failed.
@@ -116,7 +126,7 @@ package struct ItemMachine: Sendable {
     package mutating func retryLater(error: LectureError, until: Timestamp, now: Timestamp) -> Action {
         guard isWorking else { return .nothing }
         status = ItemStatus(
-            .queued, error: error, attempts: status.attempts + 1, nextAttempt: until, waitSet: now)
+            .queued, error: error, attempts: status.attempts, nextAttempt: until, waitSet: now)
         return .endWork
     }
 
@@ -161,6 +171,26 @@ package struct ItemMachine: Sendable {
         guard isWorking else { return .nothing }
         status = ItemStatus(.queued, error: status.error, attempts: status.attempts)
         return .endWork
+    }
+
+    /// All work has ended: the wish as it is now decides where the item comes to rest, since a wish that changed
+    /// meanwhile found the item still leased and left it alone.
+    ///
+    /// - Parameter desire: what is wanted of the item.
+    package mutating func cameToRest(wanting desire: Desire) {
+        switch (desire, status.state) {
+        case (.fetch, .removing):
+            status = ItemStatus(.queued)
+        case (.fetch, .stopped) where status.stopReason == .user:
+            status = ItemStatus(.queued, attempts: status.attempts)
+        case (.pause, .queued), (.pause, .removing), (.cancel, .queued), (.cancel, .removing),
+            (.pause, .stopped) where status.stopReason != .user,
+            (.cancel, .stopped) where status.stopReason != .user:
+            let error = desire == .cancel ? LectureError(.cancelled) : nil
+            status = ItemStatus(.stopped, stopReason: .user, error: error, attempts: status.attempts)
+        case (.fetch, _), (.pause, _), (.cancel, _), (.remove, _):
+            return
+        }
     }
 
     /// It is to be deleted.

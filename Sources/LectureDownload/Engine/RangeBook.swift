@@ -6,16 +6,19 @@ package import LectureModel
 ///
 ///         begin/split            ended (received)           proved
 ///     absent ───────▶ assigned ───────────────▶ submitted ─────────▶ proven
-///        ▲               │ ended (not received)     │ abandonSubmitted    │ unprove
-///        └───────────────┴──────────────────────────┴─────────────────────┘
+///        ▲               │ ended (not received)
+///        └───────────────┘
+///
+/// What the disk loses is not taken back here: the item's work ends, and the next book begins with what is proven.
 ///
 /// - absent: nobody fetches it. `firstAbsent`, ``begin(_:)``
 /// - assigned: inside the range of a running transfer. ``begin(_:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
 /// - proven: durable, with its proof committed. ``proved(_:)``
 ///
-/// Invariant: assigned ranges never overlap, and no assigned or submitted chunk is proven… except that a transfer may
-/// run over proven chunks when the server cannot send ranges; its sink passes them by.
+/// Invariants: assigned ranges never overlap, no submitted chunk is proven, and none is assigned. Chunks become proven
+/// while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges runs over
+/// proven chunks, which its sink passes by.
 package struct RangeBook: Sendable {
     /// The part of a resource that one transfer is to fetch, in chunks.
     package struct Assignment: Sendable, Hashable {
@@ -70,14 +73,7 @@ package struct RangeBook: Sendable {
     package var isReceived: Bool { chunkCount.map { proven.count + submitted.count >= $0 } ?? false }
 
     /// Bytes that are proven.
-    package var provenBytes: UInt64 {
-        guard proven.count > 0 else { return 0 }
-        var bytes = UInt64(proven.count) * chunkBytes
-        if let total, let count = chunkCount, count > 0, proven.contains(count - 1) {
-            bytes -= UInt64(count) * chunkBytes - total
-        }
-        return bytes
-    }
+    package var provenBytes: UInt64 { bytes(of: proven) }
 
     /// The bytes of one chunk.
     package func byteCount(of chunk: Int) -> UInt64 {
@@ -89,7 +85,7 @@ package struct RangeBook: Sendable {
     /// The length became known, and with it the length of a chunk. Nothing may be proven yet if the latter changes.
     package mutating func learn(total: UInt64) {
         self.total = total
-        if proven.count == 0 { chunkBytes = Self.chunkBytes(total: total) }
+        if proven.count == 0, submitted.count == 0 { chunkBytes = Self.chunkBytes(total: total) }
         let count = chunkCount
         for (id, assignment) in assignments where assignment.end == nil { assignments[id]?.end = count }
     }
@@ -129,7 +125,8 @@ package struct RangeBook: Sendable {
     ///   - id: the new transfer.
     ///   - minimum: each half must have at least this many bytes.
     ///   - position: the next byte of a running transfer.
-    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large enough.
+    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large
+    ///   enough.
     package mutating func split(
         _ id: TransferID, minimum: UInt64, position: (TransferID) -> UInt64
     ) -> (victim: TransferID, victimEnd: Int, taken: Assignment)? {
@@ -191,25 +188,33 @@ package struct RangeBook: Sendable {
         }
     }
 
-    /// The disk failed: what was handed over is absent again.
-    package mutating func abandonSubmitted() { submitted = ChunkSet() }
-
-    /// Everything is absent again.
-    package mutating func forgetAll() {
-        proven = ChunkSet()
-        submitted = ChunkSet()
-    }
-
     /// Bytes that nobody has received yet.
     ///
     /// - Parameter position: the next byte of a running transfer.
     /// - Returns: 0 when the length is unknown.
     package func missingBytes(position: (TransferID) -> UInt64) -> UInt64 {
         guard let total else { return 0 }
-        var bytes = total - min(total, provenBytes)
+        var bytes = total - min(total, self.bytes(of: proven) + self.bytes(of: submitted))
         for (id, assignment) in assignments {
-            let start = UInt64(assignment.first) * chunkBytes
-            bytes -= min(bytes, max(start, position(id)) - start)
+            let reached = min(total, position(id))
+            // Chunk by chunk, since some of what a transfer has passed may be proven by now.
+            var chunk = assignment.first
+            while UInt64(chunk) * chunkBytes < reached {
+                let start = UInt64(chunk) * chunkBytes
+                if !proven.contains(chunk), !submitted.contains(chunk) {
+                    bytes -= min(bytes, min(reached, start + chunkBytes) - start)
+                }
+                chunk += 1
+            }
+        }
+        return bytes
+    }
+
+    private func bytes(of set: ChunkSet) -> UInt64 {
+        guard set.count > 0 else { return 0 }
+        var bytes = UInt64(set.count) * chunkBytes
+        if let total, let count = chunkCount, count > 0, set.contains(count - 1) {
+            bytes -= UInt64(count) * chunkBytes - total
         }
         return bytes
     }

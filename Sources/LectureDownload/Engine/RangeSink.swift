@@ -18,6 +18,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var border: UInt64
         /// Where the block being filled ends; the border cannot move below it.
         var blockEnd: UInt64
+        /// Bytes of the body so far.
+        var received: Int64 = 0
     }
 
     /// What only the transport's thread touches.
@@ -48,6 +50,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private let proven: ChunkSet
     private let acceptsWholeBody: Bool
     private let groupBytes: Int
+    private let learnsChunkBytes: Bool
     private let post: @Sendable (EngineEvent) -> Void
     private let shared: Guarded<Shared>
     private var body: Body
@@ -59,7 +62,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - asked: what the header is held against.
     ///   - start: the first byte asked for.
     ///   - border: the byte after the last one to take; nil for the end of the object.
-    ///   - chunkBytes: the length of a chunk, as far as known.
+    ///   - chunkBytes: the length of a chunk; nil while the length of the object, which decides it, is not known.
     ///   - proven: chunks to pass by when the server can only send the whole.
     ///   - acceptsWholeBody: whether a whole body may come although a range was asked for.
     ///   - remainder: a begun chunk to go on with.
@@ -67,7 +70,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - groupBytes: bytes after which the part file is told to sync.
     ///   - post: takes events; called on the transport's thread.
     package init(
-        id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, chunkBytes: UInt64, proven: ChunkSet,
+        id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, chunkBytes: UInt64?, proven: ChunkSet,
         acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?, groupBytes: Int,
         post: @escaping @Sendable (EngineEvent) -> Void
     ) {
@@ -80,15 +83,23 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         self.post = post
         lane = remainder?.lane ?? id
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
+        learnsChunkBytes = chunkBytes == nil
+        let length = chunkBytes ?? RangeBook.chunkBytes(total: asked.total)
         body = Body(
-            offset: start, total: asked.total, chunkBytes: chunkBytes, block: remainder?.block,
-            laneBegan: start / chunkBytes * chunkBytes)
+            offset: start, total: asked.total, chunkBytes: length, block: remainder?.block,
+            laneBegan: start / length * length)
     }
 
     // MARK: Called by the engine
 
     /// The next byte.
     package var position: UInt64 { shared.withLock { $0.position } }
+
+    /// Bytes of the body that came so far.
+    package var receivedBytes: Int64 { shared.withLock { $0.received } }
+
+    /// The server sends the whole or nothing: no other transfer takes over at the border.
+    package func liftBorder() { shared.withLock { $0.border = .max } }
 
     /// Moves the border down, as far as the block being filled allows.
     ///
@@ -109,7 +120,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// Has the header judged and tells the verdict.
     package func headReceived(_ head: ResponseHead) -> Bool {
-        let verdict = ResponseJudge.judge(head, asked: asked)
+        var verdict = ResponseJudge.judge(head, asked: asked)
+        if case .body(let plan) = verdict, plan.first != body.offset, plan.first == 0, !asked.sentIfRange {
+            // Another validator, the same length, a digest that will decide: but the server sends the whole only.
+            verdict = .noRanges(plan)
+        }
         body.verdict = verdict
         body.status = head.status
         let accepted = accept(verdict)
@@ -142,9 +157,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     }
 
     private func begin(_ plan: BodyPlan) {
-        body.end = plan.count.map { plan.first + $0 }
         body.total = plan.total ?? body.total
-        if asked.isFirstContact { body.chunkBytes = RangeBook.chunkBytes(total: body.total) }
+        // A body without an announced length must not run past the end that is known from elsewhere.
+        body.end = plan.count.map { plan.first + $0 } ?? body.total
+        if learnsChunkBytes { body.chunkBytes = RangeBook.chunkBytes(total: body.total) }
         shared.withLock { $0.position = body.offset }
     }
 
@@ -196,7 +212,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.isPassingBy = proven.contains(chunk)
         if body.offset % body.chunkBytes == 0 { body.laneBegan = body.offset }
         body.block = Block(
-            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset))
+            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
+        )
         return true
     }
 
@@ -214,7 +231,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     private func advance(_ count: Int) {
         body.offset += UInt64(count)
-        shared.withLock { $0.position = body.offset }
+        shared.withLock { shared in
+            shared.position = body.offset
+            shared.received += Int64(count)
+        }
     }
 
     /// Hands the block over when it is full; answers false when the part file takes no more.
@@ -263,8 +283,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// The begun chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
-        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk, body.verdict?.mediaPlan != nil || lane != id,
-            body.offset % body.chunkBytes != 0
+        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
+            body.verdict?.mediaPlan != nil || lane != id, body.offset % body.chunkBytes != 0
         else { return nil }
         return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)
     }

@@ -21,8 +21,6 @@ final class ItemWork {
     var isResolving = false
     /// How often new URLs were fetched since bytes were last gained.
     var renewals = 0
-    /// Attempts without gaining a byte.
-    var failures: Int
     /// Versions given up in this claim because the bytes were not the right ones.
     var restarts = 0
     /// All work is being ended; when it has, the machine's status is stored and the lease given back.
@@ -40,7 +38,6 @@ final class ItemWork {
             ItemStatus(
                 content.state, stopReason: content.stopReason, error: content.error, attempts: content.attempts,
                 nextAttempt: content.nextAttempt, waitSet: record.waitSet))
-        failures = content.attempts
     }
 
     var lease: ContentLease { record.lease }
@@ -128,6 +125,10 @@ final class ResourceWork {
     var isOpen = false
     /// The part file has told that it is closed.
     var isClosed = true
+    /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
+    var failures = 0
+    /// Durable chunks that may be the short last one of a resource whose length is not known yet.
+    var unsized: [WrittenChunk] = []
 
     init(
         token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord]
@@ -182,6 +183,7 @@ struct TransferWork {
     /// Nil for a gateway's loader.
     weak var resource: ResourceWork?
     let isLoader: Bool
+    let sink: RangeSink
     let url: String
     let lease: URLLeaseID?
     let origin: Origin
@@ -195,6 +197,15 @@ struct TransferWork {
     var lastLook: BootInstant
     var bytesPerSecond: Double = 0
     var usesHTTP2: Bool
+    /// Bytes that the statistics have counted.
+    var countedBytes: Int64 = 0
+}
+
+/// A part file that has not told that it is closed.
+struct LivingPart {
+    var item: ContentID
+    var resource: ResourceID
+    var file: any PartFile
 }
 
 /// A speed over the last seconds: an exponentially weighted mean with a time constant of four seconds.

@@ -80,8 +80,8 @@ package struct ContentDescriptor: Hashable, Sendable {
     /// Reads a descriptor.
     ///
     /// - Parameter bytes: the whole answer.
-    /// - Throws: `LectureError(.descriptorEmpty)` without any member, `LectureError(.nameRefused)` for a name that could
-    ///   leave its directory, `LectureError(.descriptorUnreadable)` for everything else.
+    /// - Throws: `LectureError(.descriptorEmpty)` without any member, `LectureError(.nameRefused)` for a name that
+    ///   could leave its directory, `LectureError(.descriptorUnreadable)` for everything else.
     package init(_ bytes: [UInt8]) throws(LectureError) {
         do throws(LectureError) {
             if bytes.allSatisfy({ $0 <= 0x20 }) { throw LectureError(.descriptorEmpty) }

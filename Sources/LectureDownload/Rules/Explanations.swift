@@ -43,7 +43,7 @@ package enum Explanations {
                 next: "It becomes complete, or the damaged parts are fetched again.", remedy: "")
         case .completed:
             Explanation(
-                what: "It is complete.", why: "Every byte is proven and on the disk.", next: "Nothing.",
+                what: "It is complete.", why: "Every byte is proven and on the disk.", next: "Nothing more happens.",
                 remedy: "'lecturectl path' says where it is.")
         case .stopped:
             Explanation(

@@ -16,8 +16,8 @@ package enum RedirectPolicy {
     ///   - hop: the number of this redirect within its request, from 1.
     /// - Returns: the origin it leads to.
     /// - Throws: `LectureError(.redirectLoop)` after ten hops; `LectureError(.redirectRefused)` for another scheme than
-    ///   http and https, for a step from https to http, for a URL that carries user information (RFC 9110 section 4.2.4:
-    ///   treat it as an error), and for a URL that cannot be read.
+    ///   http and https, for a step from https to http, for a URL that carries user information (RFC 9110 section
+    ///   4.2.4: treat it as an error), and for a URL that cannot be read.
     package static func follow(_ url: String, from origin: Origin, hop: Int) throws(LectureError) -> Origin {
         if hop > limit { throw LectureError(.redirectLoop) }
         let target: Origin

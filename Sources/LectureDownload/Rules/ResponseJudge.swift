@@ -167,8 +167,9 @@ package enum ResponseJudge {
 
     /// Refuses a body by its media type.
     ///
-    /// A type that is missing, or is not one, says nothing (section 8.3). A page is let through in one case: a digest is known and the length is the expected one, so that a lecture which
-    /// really is a page can be fetched, and a sign-in page cannot take its place.
+    /// A type that is missing, or is not one, says nothing (section 8.3). A page is let through in one case: a digest
+    /// is known and the length is the expected one, so that a lecture which really is a page can be fetched, and a
+    /// sign-in page cannot take its place.
     private static func refusal(of media: MediaType?, _ plan: BodyPlan, _ asked: Expectation) -> LectureError.Code? {
         guard let media else { return nil }
         if media.isPage {

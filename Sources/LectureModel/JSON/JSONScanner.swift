@@ -1,8 +1,8 @@
 /// Reads one JSON text strictly (RFC 8259).
 ///
 /// Licences and descriptors are read with it, so two readers must never see two meanings: UTF-8 only, no byte order
-/// mark, no duplicate names, no lone surrogates, exact integers, nothing behind the value. Depth and number of items are
-/// limited, so that a hostile text costs no more than its length.
+/// mark, no duplicate names, no lone surrogates, exact integers, nothing behind the value. Depth and number of items
+/// are limited, so that a hostile text costs no more than its length.
 package struct JSONScanner {
     /// What a text may use up.
     package struct Limits: Hashable, Sendable {

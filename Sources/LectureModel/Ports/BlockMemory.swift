@@ -1,9 +1,9 @@
 /// The memory of blocks, used again and again: memory fresh from the system costs a page fault every 4 KiB, which on a
 /// large file is more than copying the bytes into it.
 enum BlockMemory {
-    /// The memory that lies idle. Confined to the lock around it.
-    @safe private struct Idle {
-        var pieces: [UnsafeMutableRawPointer] = unsafe []
+    /// A piece of memory nobody uses. Confined to the lock around it.
+    @safe private struct Piece {
+        let memory: UnsafeMutableRawPointer
     }
 
     /// The size of a piece that is kept. A block of less gets one too, unless it is so small that the allocator keeps
@@ -12,7 +12,7 @@ enum BlockMemory {
     private static let smallBytes = 1 << 16
     /// How many pieces are kept when nobody needs them.
     private static let keptPieces = 16
-    private static let idle = Guarded(Idle())
+    private static let idle = Guarded<[Piece]>([])
 
     /// Memory for a block, aligned to a page, with whatever bytes it had.
     ///
@@ -21,8 +21,8 @@ enum BlockMemory {
     @unsafe static func take(_ count: Int) -> UnsafeMutableRawPointer {
         guard isPiece(count) else { return .allocate(byteCount: count, alignment: 4096) }
         // The latest, which is the likeliest to be in the processor's cache.
-        let kept = unsafe idle.withLock { unsafe $0.pieces.popLast() }
-        return unsafe kept ?? .allocate(byteCount: pieceBytes, alignment: 4096)
+        if let kept = idle.withLock({ $0.popLast() }) { return unsafe kept.memory }
+        return .allocate(byteCount: pieceBytes, alignment: 4096)
     }
 
     /// Takes memory back.
@@ -31,12 +31,14 @@ enum BlockMemory {
     ///   - memory: what ``take(_:)`` gave; not used by the caller afterwards.
     ///   - count: how many bytes were asked for.
     @unsafe static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
-        guard isPiece(count) else { return unsafe memory.deallocate() }
-        let isKept = idle.withLock { idle in
-            guard unsafe idle.pieces.count < keptPieces else { return false }
-            unsafe idle.pieces.append(memory)
-            return true
-        }
+        let piece = unsafe Piece(memory: memory)
+        let isKept =
+            isPiece(count)
+            && idle.withLock { idle in
+                guard idle.count < keptPieces else { return false }
+                idle.append(piece)
+                return true
+            }
         if !isKept { unsafe memory.deallocate() }
     }
 

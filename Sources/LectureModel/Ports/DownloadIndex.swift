@@ -1,19 +1,26 @@
 /// A content as the engine works on it.
 package struct ItemRecord: Sendable {
+    /// The row.
     package var id: ContentID
+    /// What everybody may see of it.
     package var content: Content
+    /// What was last asked for it.
     package var desire: Desire
     /// Whether the source is a gateway link that answers a descriptor, or has answered one.
     package var isGateway: Bool
     /// Whether the source has told what it is.
     package var isLoaded: Bool
+    /// Request headers for the source's own origin.
     package var headers: [String: String]
     /// Other URLs of the same bytes, as wished for.
     package var mirrors: [String]
+    /// The SHA-256 the media must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
+    /// The size the media must have; nil when unknown.
     package var expectedBytes: Int64?
     /// When the waiting time was set; with `content.nextAttempt` it survives a clock that is set back.
     package var waitSet: Timestamp?
+    /// The fencing number it was leased under, or the last one.
     package var fence: Int64
     /// The playable version, when there is one.
     package var currentVersion: VersionID?
@@ -45,12 +52,17 @@ package struct ItemRecord: Sendable {
 /// The state of an item as it is to be stored. Cross-field rules: a stop reason exactly with `stopped`; an error with
 /// `failed`.
 package struct ItemStatus: Sendable, Hashable {
+    /// Where the item is on its way.
     package var state: ItemState
+    /// Why it is stopped.
     package var stopReason: StopReason?
+    /// What went wrong last; nil when nothing did.
     package var error: LectureError?
     /// Attempts since bytes were last gained.
     package var attempts: Int
+    /// When it is tried again; nil when no attempt is planned.
     package var nextAttempt: Timestamp?
+    /// When the waiting time was set.
     package var waitSet: Timestamp?
 
     /// Makes a status.
@@ -83,26 +95,41 @@ package struct ResourceRecord: Sendable {
         case failed = 4
     }
 
+    /// The row.
     package var id: ResourceID
+    /// The version it belongs to.
     package var version: VersionID
+    /// The content it belongs to.
     package var content: ContentID
+    /// What it is to the content.
     package var role: ResourceRole
     /// A name for people, for example a subtitle's.
     package var name: String
+    /// How far it is.
     package var state: State
     /// Relative to the store; empty until planned.
     package var path: String
+    /// The length in bytes; nil while unknown.
     package var total: UInt64?
+    /// The length of a chunk in bytes; never changes under proven chunks.
     package var chunkBytes: UInt64
+    /// Chunks that are durable with their proof.
     package var provenChunks: Int
+    /// The bytes of these chunks.
     package var provenBytes: UInt64
     /// The stored validator: the strong entity tag, the `Last-Modified` text.
     package var entityTag: String?
+    /// The `Last-Modified` text, letter by letter as it came.
     package var lastModified: String?
+    /// The SHA-256 it must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
+    /// The size it must have; nil when unknown.
     package var expectedBytes: UInt64?
+    /// The SHA-256 of the whole, 32 bytes; nil when never computed.
     package var sha256: [UInt8]?
+    /// The media type as answered.
     package var mediaType: String?
+    /// Whether the server has answered a range with one.
     package var acceptsRanges: Bool
 
     /// Makes a record of a resource nothing is known of.
@@ -123,11 +150,17 @@ package struct ResourceRecord: Sendable {
 
 /// A resource that a version needs, before it has a row.
 package struct ResourceWish: Sendable, Hashable {
+    /// What it is to the content.
     package var role: ResourceRole
+    /// A name for people, for example a subtitle's.
     package var name: String
+    /// Where the bytes are, the best place first.
     package var urls: [String]
+    /// The SHA-256 it must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
+    /// The size it must have; nil when unknown.
     package var expectedBytes: UInt64?
+    /// Makes a wish for bytes of which nothing is known.
     package init(role: ResourceRole, name: String, urls: [String]) {
         self.role = role
         self.name = name
@@ -147,11 +180,17 @@ package struct URLLeaseRecord: Sendable, Hashable {
         case disagrees = 2
     }
 
+    /// The row.
     package var id: URLLeaseID
+    /// What it leads to.
     package var resource: ResourceID
+    /// The address, with its signature if it has one.
     package var url: String
+    /// The order in which URLs are tried, 0 first.
     package var rank: Int
+    /// What is known of it.
     package var state: State
+    /// When it ends; nil when nobody said so.
     package var expires: Timestamp?
 
     /// Makes a record.
@@ -167,11 +206,13 @@ package struct URLLeaseRecord: Sendable, Hashable {
 
 /// What is remembered of a server across runs.
 package struct OriginRecord: Sendable, Hashable {
+    /// Scheme, host and port.
     package var origin: String
     /// How many requests at once it takes.
     package var limit: Int
     /// Until when it asks to be left alone, and when it asked.
     package var waitUntil: Timestamp?
+    /// When it asked; a clock that is set back does not lengthen the wait.
     package var waitSet: Timestamp?
 
     /// Makes a record.
@@ -185,29 +226,45 @@ package struct OriginRecord: Sendable, Hashable {
 
 /// What a gateway's descriptor or a first answer tells about a content, to be stored. Nil leaves what is stored.
 package struct ContentFacts: Sendable, Hashable {
+    /// The identity the gateway names.
     package var key: ContentKey?
+    /// The title.
     package var title: String?
+    /// The course it belongs to.
     package var course: String?
+    /// The teacher.
     package var teacher: String?
+    /// Who provides it.
     package var company: String?
+    /// What it is about.
     package var synopsis: String?
+    /// A page about it.
     package var descriptionURL: String?
+    /// Playing time.
     package var duration: Duration?
+    /// The width of the picture in pixels.
     package var width: Int?
+    /// The height of the picture in pixels.
     package var height: Int?
+    /// What it is to a learner.
     package var type: ContentType?
     /// The descriptor as it came, so that members this version does not know are kept.
     package var descriptor: String?
+    /// No facts.
     package init() {}
 }
 
 /// What one command wants, counted.
 package struct RunSummary: Sendable, Hashable {
+    /// Items by state.
     package var counts: [ItemState: Int] = [:]
     /// Stopped items by reason.
     package var stops: [StopReason: Int] = [:]
+    /// Bytes that are durable with their proof.
     package var bytesProven: Int64 = 0
+    /// Bytes of the items whose size is known.
     package var bytesTotal: Int64 = 0
+    /// Nothing wanted.
     package init() {}
 }
 
@@ -296,6 +353,9 @@ package protocol DownloadIndex: AnyObject {
     func contentsToRemove(limit: Int) throws -> [ContentID]
     /// The paths of all files of a content, of every version.
     func paths(_ content: ContentID) throws -> [String]
+    /// Whether a row names this path. Rows are committed before their files are made and deleted after them, so that a
+    /// file without a row belongs to nobody.
+    func hasResource(path: String) throws -> Bool
     /// Deletes a content with everything below it. The files must be gone before.
     func deleteContent(_ lease: ContentLease) throws
     /// Where the finished bytes shall also stand.

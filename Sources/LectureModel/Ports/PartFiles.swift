@@ -55,8 +55,11 @@
 
 /// A chunk whose bytes are durable, with its proof.
 package struct WrittenChunk: Sendable, Hashable {
+    /// The chunk's number, from 0.
     package var index: Int
+    /// Nonce and tag; what verifying compares with.
     package var proof: [UInt8]
+    /// Names a chunk and its proof.
     package init(index: Int, proof: [UInt8]) {
         self.index = index
         self.proof = proof
@@ -115,8 +118,8 @@ package struct PartFilePlan: Sendable, Hashable {
 ///
 /// Order of a life: made; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsObject:)`` and ``flush()`` →
 /// `flushed`; ``digest(total:)`` → `digested`; ``place(total:)`` → `placed`; ``close(deleting:)`` → `closed`. The first
-/// `failed` is the only one; after it only ``close(deleting:)`` is of use. A `flushed` that was under way may still come
-/// after it and is true.
+/// `failed` is the only one; after it only ``close(deleting:)`` is of use. A `flushed` that was under way may still
+/// come after it and is true.
 ///
 /// One path has one part file at a time: the next one is opened after `closed`, since a deletion may be under way.
 package protocol PartFile: AnyObject, Sendable {
@@ -124,13 +127,13 @@ package protocol PartFile: AnyObject, Sendable {
     ///
     /// A plan that resumes needs the file: the part file or, after a crash behind the rename and before a repair, the
     /// file under its final name, which becomes the part file again. If there is neither, or it is shorter than the
-    /// plan's total, `failed` has the code ``LectureError/Code/damaged``: the engine forgets the proven chunks and opens
-    /// a new part file with a plan that does not resume. Such a plan empties whatever part file was left.
+    /// plan's total, `failed` has the code ``LectureError/Code/damaged``: the engine forgets the proven chunks and
+    /// opens a new part file with a plan that does not resume. Such a plan empties whatever part file was left.
     ///
     /// - Parameter plan: what is to be written.
     func open(_ plan: PartFilePlan)
-    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before ``open(_:)``: the
-    /// block then waits, and counts as waiting for the disk.
+    /// Hands over a filled block. Blocks the caller while too much waits for the disk. May come before ``open(_:)``:
+    /// the block then waits, and counts as waiting for the disk.
     ///
     /// Two transfers must not work on one chunk at the same time; a chunk may be written again after
     /// ``abandon(_:)``. Bytes out of order or past the end break the contract: `failed` with

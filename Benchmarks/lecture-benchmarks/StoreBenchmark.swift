@@ -1,0 +1,100 @@
+import Glibc
+import LectureModel
+import LectureStore
+
+/// Measures lists and questions inside the process: `lecture-benchmarks [COUNT]`, 100,000 contents unless told.
+///
+/// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs.
+@main
+enum StoreBenchmark {
+    static func main() throws {
+        let count = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 100_000
+        var template = Array("/tmp/lecture-benchmark-XXXXXX".utf8CString)
+        guard let made = unsafe mkdtemp(&template) else { return print("no temporary directory") }
+        let directory = unsafe String(cString: made)
+        defer { _ = try? removeStore(directory) }
+        let location = StoreLocation(directory: directory)
+        let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
+        let filling = try milliseconds { try fill(index, count: count) }
+        report("enqueue", median: filling, worst: filling, note: "\(count) contents, one transaction a thousand")
+        let queries = try SQLiteContentQueries(opening: location)
+        for sort in ContentSort.allCases {
+            for offset in [0, count / 2, count - 50] {
+                try repeated("list \(sort.rawValue) offset \(offset)") {
+                    _ = try queries.contents(
+                        ContentFilter(), sort: sort, page: ContentPage(offset: offset, limit: 50))
+                }
+            }
+        }
+        var filter = ContentFilter()
+        filter.states = [.queued]
+        try repeated("list queued by title") {
+            _ = try queries.contents(filter, sort: .title, page: ContentPage(offset: 0, limit: 50))
+        }
+        try repeated("status") { _ = try queries.status() }
+        try repeated("open and first page") {
+            _ = try SQLiteContentQueries(opening: location)
+                .contents(ContentFilter(), sort: .added, page: ContentPage(offset: 0, limit: 50))
+        }
+    }
+
+    private static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
+        for start in stride(from: 0, to: count, by: 1000) {
+            try index.transaction {
+                for number in start..<min(count, start + 1000) { try add(number, to: index) }
+            }
+        }
+    }
+
+    private static func add(_ number: Int, to index: SQLiteDownloadIndex) throws {
+        var wish = DownloadRequest(url: "http://127.0.0.1/course-\(number % 40)/lecture-\(number).mp4")
+        // Titles that do not come in the order of the rows.
+        wish.title = "Lecture \(number &* 7919 % count(of: number))"
+        wish.course = "Course \(number % 40)"
+        let identity = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 8))) }
+        _ = try index.enqueue(
+            wish, derivedKey: ContentKey("lecture-\(number)"), identity: identity, isGateway: false,
+            now: Timestamp(milliseconds: Int64(number)))
+    }
+
+    private static func count(of number: Int) -> Int { max(1, number | 0xFFFF) }
+
+    private static func repeated(_ name: String, _ body: () throws -> Void) throws {
+        var samples: [Double] = []
+        for _ in 0..<50 { samples.append(try milliseconds(body)) }
+        samples.sort()
+        report(name, median: samples[25], worst: samples[49], note: "50 rows")
+    }
+
+    private static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
+        let begin = nanoseconds()
+        try body()
+        return Double(nanoseconds() - begin) / 1e6
+    }
+
+    private static func nanoseconds() -> Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
+    private static func report(_ name: String, median: Double, worst: Double, note: String) {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        print(
+            JSONWriter.object { writer in
+                writer.member("name", name)
+                writer.member("median_ms", (median * 1000).rounded() / 1000)
+                writer.member("worst_ms", (worst * 1000).rounded() / 1000)
+                writer.member("peak_mib", usage.ru_maxrss / 1024)
+                writer.member("note", note)
+            })
+    }
+
+    private static func removeStore(_ directory: String) throws {
+        for name in ["lecturekit.db", "lecturekit.db-wal", "lecturekit.db-shm"] {
+            unsafe unlink("\(directory)/\(name)")
+        }
+        unsafe rmdir(directory)
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import Glibc
+import LectureTestSupport
+import Testing
+
+/// Signals at any time: what is proven stays, what is fetched again is little.
+@Suite(.timeLimit(.minutes(3))) struct InterruptionNetTests {
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal ends it cleanly, the last line counts every byte, and the next run takes up the rest`(
+        signal: Int32
+    ) async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let url = "\(sandbox.http)/media/bytes-24M-1.mp4"
+        let first = try me.start("precache", "--json", "\(url)?fault=slow:6000000")
+        try await first.wait(forOutput: #""event":"progress""#)
+        while try await me.list().first?.bytes ?? 0 == 0 {}
+        first.send(signal)
+        let ending = await first.ending()
+        #expect(ending.status == 128 + signal)
+        let summary = try Line.summary(ending.text)
+        let proven = try #require(try await me.list().first?.bytes)
+        #expect(proven > 0)
+        #expect(summary.stopped == 1)
+        #expect(summary.bytesFetched ?? 0 >= proven)
+        // What ran in sockets when the connections were closed is the server's count, not the client's.
+        let sent = try await sandbox.requests(for: "/media/bytes-24M-1.mp4").reduce(0) { $0 + $1.bytes }
+        #expect(summary.bytesFetched ?? 0 <= sent)
+        try await me.expectSound()
+        let second = try await me("precache", "--json", url)
+        #expect(second.status == 0)
+        let rest = try Line.summary(second.text)
+        #expect(rest.bytesReused == proven)
+        #expect((rest.bytesFetched ?? 0) + proven == 24 << 20)
+        #expect(try await me.sha256() == (try await sandbox.sha256(of: "/media/bytes-24M-1.mp4")))
+    }
+
+    @Test func `a second SIGINT ends it at once`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let process = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-2.mp4?fault=slow:1000000")
+        try await process.wait(forOutput: #""event":"progress""#)
+        process.send(SIGINT)
+        process.send(SIGINT)
+        #expect(await process.ending().status == 130)
+        try await me.expectSound()
+    }
+
+    @Test func `twenty kills at random moments leave the right bytes and cost little each`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix(state: seed)
+        let (path, size, connections) = ("/media/bytes-768M-3.mp4", 768 << 20, 2)
+        var kills = 0
+        while kills < 20 {
+            let process = try me.start(
+                "precache", "--json", "--connections", "\(connections)", "\(sandbox.http)\(path)")
+            // The moment is the point here: there is nothing to wait for.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...400, using: &random)))
+            process.send(SIGKILL)
+            guard await process.ending().status == 128 + SIGKILL else { break }
+            kills += 1
+        }
+        let last = try await me("precache", "--json", "\(sandbox.http)\(path)")
+        #expect(last.status == 0, "seed \(seed): \(last.errorText)")
+        #expect(try await me.sha256() == (try await sandbox.sha256(of: path)), "seed \(seed)")
+        let sent = try await sandbox.requests(for: path).reduce(0) { $0 + $1.bytes }
+        // Begun chunks, one group, and what each connection's sockets and blocks on their way to the disk held.
+        let perKill = connections * (1 << 20) + (8 << 20) + connections * (4 << 20)
+        let again = max(0, sent - size)
+        print("seed \(seed): \(kills) kills, \(again / max(1, kills)) bytes fetched again a kill")
+        #expect(kills > 0)
+        let summary = try Line.summary(last.text)
+        #expect(summary.bytesReused ?? 0 > 0, "seed \(seed)")
+        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == size, "seed \(seed)")
+        #expect(again <= kills * perKill, "seed \(seed): \(again) bytes again after \(kills) kills")
+        try await me.expectSound()
+    }
+
+    @Test func `after a kill why says that nobody works on it`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let process = try me.start("precache", "--key", "k", "\(sandbox.http)/media/bytes-8M-5.mp4?fault=slow:1000000")
+        while try await me.list().first?.state != "downloading" {}
+        #expect(
+            try await me("why", "k").text.contains("Process \(process.identifier) (lecturectl precache) is working"))
+        process.send(SIGKILL)
+        _ = await process.ending()
+        let why = try await me("why", "k").text
+        #expect(why.contains("Nobody works on it: process \(process.identifier) (lecturectl precache) has ended"))
+        #expect(!why.contains("Bytes are coming."))
+    }
+
+    @Test func `a stopped process keeps nobody from asking, and goes on when it is continued`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let path = "/media/bytes-8M-4.mp4"
+        let process = try me.start("precache", "--json", "\(sandbox.http)\(path)?fault=slow:4000000")
+        try await process.wait(forOutput: #""event":"progress""#)
+        process.send(SIGSTOP)
+        #expect(try await me.list().first?.state == "downloading")
+        try await me.expectSound()
+        process.send(SIGCONT)
+        #expect(await process.ending().status == 0)
+        #expect(try await me.sha256() == (try await sandbox.sha256(of: path)))
+    }
+
+    @Test func `what is acknowledged is complete, even when the program is killed in that moment`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let urls = (1...8).map { "\(sandbox.http)/media/bytes-256K-\($0).mp4" }
+        let list = try me.home.write(urls.joined(separator: "\n"), to: "course.txt")
+        let process = try me.start("precache", "--acks", list)
+        let line = try await process.firstLine()
+        process.send(SIGKILL)
+        let ending = await process.ending()
+        let acknowledged = Set(
+            ending.text.split(separator: "\n").filter { $0.hasPrefix("ACK ") }.map { $0.dropFirst(4) })
+        #expect(line.hasPrefix("ACK "))
+        let complete = Set(try await me.list().filter { $0.state == "completed" }.compactMap { $0.key?[...] })
+        #expect(!acknowledged.isEmpty)
+        #expect(acknowledged.isSubset(of: complete))
+    }
+}
+
+/// Several processes on one store.
+@Suite(.timeLimit(.minutes(3))) struct CompanyNetTests {
+    /// A course of files that nginx serves.
+    private func course(
+        _ me: BadDay, count: Int, bytes: Int, _ options: NginxOrigin.Options = .init()
+    ) async throws -> (nginx: NginxOrigin, list: String) {
+        for number in 0..<count {
+            try me.home.write([UInt8](repeating: UInt8(number & 0xFF), count: bytes), to: "site/\(number).mp4")
+        }
+        let nginx = try await NginxOrigin.start(serving: me.home.file("site"), options)
+        let lines = (0..<count).map { #"{"url": "\#(nginx.http)/\#($0).mp4", "key": "k\#($0)"}"# }
+        return (nginx, try me.home.write(lines.joined(separator: "\n"), to: "course.jsonl"))
+    }
+
+    @Test func `two that want the same course fetch each file once, and both end well`() async throws {
+        let me = try BadDay()
+        let (nginx, list) = try await course(me, count: 24, bytes: 300_000)
+        async let one = me("precache", "--json", "--connections", "1", list)
+        async let two = me("precache", "--json", "--connections", "1", list)
+        let endings = try await [one, two]
+        let summaries = try endings.map { try Line.summary($0.text) }
+        #expect(endings.map(\.status) == [0, 0])
+        #expect(summaries.reduce(0) { $0 + ($1.bytesFetched ?? 0) } == 24 * 300_000)
+        #expect(summaries.map { ($0.completed ?? 0) + ($0.skipped ?? 0) } == [24, 24])
+        let targets = try await nginx.requests(atLeast: 24).map(\.target)
+        #expect(targets.sorted() == (0..<24).map { "/\($0).mp4" }.sorted())
+        try await me.expectSound()
+    }
+
+    @Test func `what a killed one had in work the other takes over`() async throws {
+        let me = try BadDay()
+        var options = NginxOrigin.Options()
+        options.bytesPerSecond = 1_000_000
+        let (nginx, list) = try await course(me, count: 3, bytes: 3_000_000, options)
+        let first = try me.start("precache", "--json", "--connections", "1", list)
+        try await first.wait(forOutput: #""event":"progress""#)
+        let second = try me.start("precache", "--json", "--connections", "1", list)
+        // Proven bytes that a dead process leaves behind are not fetched again by its heir.
+        while try await me.list().reduce(0, { $0 + ($1.bytes ?? 0) }) == 0 {}
+        first.send(SIGKILL)
+        _ = await first.ending()
+        let ending = await second.ending()
+        #expect(ending.status == 0, "\(ending.errorText)")
+        let summary = try Line.summary(ending.text)
+        #expect(summary.completed == 3)
+        #expect(summary.bytesReused ?? 0 > 0)
+        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == 9_000_000)
+        #expect(try await me.list().allSatisfy { $0.state == "completed" })
+        try await me.expectSound()
+        await nginx.stop()
+    }
+
+    @Test func `one steers what another fetches`() async throws {
+        let me = try BadDay()
+        var options = NginxOrigin.Options()
+        options.bytesPerSecond = 1_000_000
+        let (nginx, list) = try await course(me, count: 6, bytes: 6_000_000, options)
+        let fetching = try me.start("precache", "--json", "--jobs", "2", "--connections", "1", list)
+        try await fetching.wait(forOutput: #""event":"progress","key":"k1""#)
+        #expect(try await me("reorder", "k5", "--first").status == 0)
+        async let removal = me("remove", "k1")
+        async let pause = me("pause", "k0")
+        #expect(try await [removal, pause].map(\.status) == [0, 0])
+        try await fetching.wait(forOutput: #""event":"stopped","key":"k0""#)
+        try await fetching.wait(forOutput: #""event":"removed","key":"k1""#)
+        #expect(try await me("why", "k0").text.contains("It was paused or cancelled."))
+        #expect(try await me("cancel", "k4").status == 0)
+        #expect(try await me("resume", "k0").status == 0)
+        let ending = await fetching.ending()
+        #expect(ending.status == 0, "\(ending.errorText)")
+        let completed = try Line.all(ending.text).filter { $0.event == "completed" }.compactMap(\.key)
+        #expect(Set(completed) == ["k0", "k2", "k3", "k5"])
+        let places = ["k5", "k3"].map { completed.firstIndex(of: $0) ?? 99 }
+        #expect(places[0] < places[1], "\(completed)")
+        #expect(try await me.list().first { $0.key == "k4" }?.stopReason == "user")
+        #expect(try await me.list().count == 5)
+        try await me.expectSound()
+        await nginx.stop()
+    }
+
+    @Test func `status follows another process and ends with its signal`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let fetching = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-9.mp4?fault=slow:1000000")
+        let watching = try me.start("status", "--watch", "--json")
+        try await watching.wait(forOutput: #""downloading":1"#)
+        watching.send(SIGINT)
+        #expect(await watching.ending().status == 130)
+        fetching.send(SIGTERM)
+        #expect(await fetching.ending().status == 143)
+    }
+
+    @Test func `of eight processes five are killed, and every file of a hundred is complete in the end`() async throws {
+        let me = try BadDay()
+        let (nginx, list) = try await course(me, count: 100, bytes: 200_000)
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix(state: seed)
+        let processes = try (0..<8).map { _ in try me.start("precache", "--json", list) }
+        for process in processes.shuffled(using: &random).prefix(5) {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &random)))
+            process.send(SIGKILL)
+        }
+        for process in processes {
+            let ending = await process.ending()
+            #expect([0, 128 + SIGKILL].contains(ending.status), "seed \(seed): \(ending.errorText)")
+        }
+        let listed = try await me.list()
+        #expect(listed.count == 100)
+        #expect(listed.allSatisfy { $0.state == "completed" && $0.bytes == 200_000 }, "seed \(seed)")
+        #expect(try await me("verify", "--all").status == 0)
+        try await me.expectSound()
+        await nginx.stop()
+    }
+}
+
+/// Numbers that a seed brings again.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import LectureTestSupport
+import Testing
+
+/// Options of `precache` whose effect only a server sees.
+@Suite(.timeLimit(.minutes(2))) struct OptionNetTests {
+    @Test func `a repeated run asks the server nothing`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let url = "\(sandbox.http)/media/bytes-1M-1.mp4"
+        #expect(try await me("precache", url).status == 0)
+        let before = try await sandbox.requests().count
+        let again = try await me("precache", "--json", url)
+        #expect(again.status == 0)
+        #expect(try Line.summary(again.text).skipped == 1)
+        #expect(try await sandbox.requests().count == before)
+    }
+
+    @Test func `a fresh signature goes on with the same content from the new URL`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let path = "/media/bytes-16M-2.mp4"
+        let first = try me.start("precache", "--json", "\(sandbox.http)\(path)?signature=old&fault=slow:4000000")
+        while try await me.list().first?.bytes ?? 0 == 0 {}
+        first.send(SIGTERM)
+        #expect(await first.ending().status == 143)
+        let asked = try await sandbox.requests(for: path).count
+        let second = try await me("precache", "--json", "\(sandbox.http)\(path)?signature=new&fault=slow:8000000")
+        #expect(second.status == 0)
+        let later = try await sandbox.requests(for: path).dropFirst(asked)
+        #expect(!later.isEmpty)
+        #expect(later.allSatisfy { $0.target.contains("signature=new") })
+        let summary = try Line.summary(second.text)
+        #expect(summary.bytesReused ?? 0 > 0)
+        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == 16 << 20)
+        // A content that goes on is downloading, not loading: its progress is told.
+        #expect(try Line.all(second.text).contains { $0.event == "progress" })
+        #expect(try await me.list().count == 1)
+        #expect(try await me.sha256() == (try await sandbox.sha256(of: path)))
+    }
+
+    @Test func `a header reaches the source and not the server it redirects to`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        try me.home.write([UInt8](repeating: 7, count: 100_000), to: "site/a.mp4")
+        var options = NginxOrigin.Options()
+        options.directives = "if ($http_x_ticket) { return 403; }"
+        let nginx = try await NginxOrigin.start(serving: me.home.file("site"), options)
+        let header = ["--header", "X-Ticket: secret"]
+        let direct = try await me.run(["precache", "--json", "\(nginx.http)/a.mp4"] + header)
+        #expect(direct.status == 1)
+        #expect(direct.errorText.contains("HTTP 403"))
+        #expect(!(direct.errorText + direct.text).contains("secret"))
+        let redirected = "\(sandbox.http)/media/bytes-1M-3.mp4?fault=redirect-to:\(nginx.http)/a.mp4"
+        #expect(try await me.run(["precache", redirected] + header).status == 0)
+        await nginx.stop()
+    }
+
+    @Test func `a mirror takes over when the source refuses`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let path = "/media/bytes-2M-4.mp4"
+        let digest = try await sandbox.sha256(of: path)
+        let ending = try await me(
+            "precache", "--sha256", digest, "--mirror", "\(sandbox.http)/mirror-b\(path)",
+            "\(sandbox.http)\(path)?fault=410")
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(try await me.sha256() == digest)
+        #expect(try await sandbox.requests(for: "/mirror-b\(path)").contains { $0.bytes > 0 })
+    }
+
+    @Test func `a dry run asks no server and makes no store`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let ending = try await me(
+            "precache", "--dry-run", "--json", "\(sandbox.http)/media/bytes-1M-5.mp4?token=secret")
+        #expect(ending.status == 0)
+        #expect(try Line.all(ending.text).map(\.event) == ["planned"])
+        #expect(!ending.text.contains("secret"))
+        #expect(try await sandbox.requests().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: me.store))
+    }
+
+    @Test func `a deadline ends with 75 and keeps what is proven`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let ending = try await me(
+            "precache", "--json", "--deadline", "2s", "\(sandbox.http)/media/bytes-64M-6.mp4?fault=slow:4000000")
+        #expect(ending.status == 75)
+        #expect(try Line.summary(ending.text).stopped == 1)
+        #expect(try await me.list().first?.bytes ?? 0 > 0)
+        try await me.expectSound()
+    }
+
+    @Test func `a timetable that allows nothing lets no byte come`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let ending = try await me(
+            "precache", "--json", "--timetable", "else=off", "--deadline", "1s", "\(sandbox.http)/media/bytes-1M-7.mp4")
+        #expect(ending.status == 75)
+        #expect(try await sandbox.requests().isEmpty)
+    }
+
+    @Test func `a limit holds for all connections together`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let clock = ContinuousClock()
+        let began = clock.now
+        let ending = try await me(
+            "precache", "--connections", "4", "--limit-rate", "4M", "\(sandbox.http)/media/bytes-12M-8.mp4")
+        #expect(ending.status == 0)
+        // One second's bytes may come at once.
+        #expect(clock.now - began > .seconds(1.5))
+    }
+
+    @Test func `attempts end when they are used up`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let ending = try await me(
+            "precache", "--max-attempts", "3", "\(sandbox.http)/media/bytes-1M-9.mp4?fault=drop:0")
+        #expect(ending.status != 0)
+        #expect(try await sandbox.requests(for: "/media/bytes-1M-9.mp4").count == 3)
+    }
+
+    @Test func `a kollus link is its URLs`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let inner = "\(sandbox.http)/media/bytes-64K-10.mp4"
+        let quoted = try #require(inner.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let ending = try await me("precache", "--json", "kollus://download?url=\(quoted)&folder=week")
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(try await me("list", "--folder", "week", "--json").text.contains("bytes-64K-10"))
+    }
+}

@@ -1,0 +1,260 @@
+import LectureDownload
+import LectureModel
+import Testing
+
+/// Servers that ask to wait, fail, change the file, move it, or lie.
+struct ServerScenarios {
+    private static let url = FetchingScenarios.url
+
+    @Test func `Retry-After is obeyed, also by a program that comes later`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.script = { _, number, answer in number == 1 ? Answer(503, ["Retry-After": "600"]) : answer }
+        let key = try scene.want(Self.url)
+        let asked = scene.world.now
+        try scene.run { try scene.content(key)?.stopReason == .serverWait }
+        #expect(try #require(try scene.content(key)?.nextAttempt) - asked >= .seconds(600))
+        try scene.crash()
+        let other = try scene.want("http://media.example/other.mp4")
+        scene.work(for: .seconds(590))
+        #expect(scene.network.requests.count == 1)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.content(other)?.state == .failed)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a wait asked of one range lets the others end and frees the place`() throws {
+        var settings = DownloadSettings()
+        settings.connections = 2
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6, settings: settings)
+        scene.network.script = { _, number, answer in number == 2 ? Answer(503, ["Retry-After": "300"]) : answer }
+        let key = try scene.want(Self.url)
+        try scene.run(within: .seconds(60)) { try scene.content(key)?.stopReason == .serverWait }
+        #expect(scene.program.engine.activeCount == 0)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `attempts are counted in the row, wait longer and longer, and end`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        scene.network.script = { _, _, _ in Answer(500) }
+        let key = try scene.want(Self.url)
+        var seen: Set<Int> = []
+        try scene.run {
+            let content = try #require(try scene.content(key))
+            seen.insert(content.attempts)
+            return content.state == .failed
+        }
+        #expect(seen.isSuperset(of: [1, 2, 3, 4, 5]))
+        #expect(scene.network.requests.count == 5)
+        #expect(try scene.content(key)?.error?.code == .status(500))
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `bytes begin the count of attempts anew`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 3)
+        scene.network.script = { _, number, answer in
+            if number % 4 != 0 { return Answer.failure(7) }
+            var short = answer
+            short.breaksAfter = min(700_000, answer.body.count)
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.content(key)?.attempts == 0)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a network that is down stops the item and is tried again`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        var isDown = true
+        scene.network.script = { _, _, answer in isDown ? .failure(6) : answer }
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .network }
+        #expect(scene.program.engine.activeCount == 0)
+        isDown = false
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a digest that differs is tried once more and then told`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene { $0.more = [] }
+        let key = try scene.want(Self.url) { $0.sha256 = [UInt8](repeating: 1, count: 32) }
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .digestMismatch)
+        #expect(scene.network.delivered <= 2 * bytes.count)
+        #expect(scene.disk.files.isEmpty)
+        #expect(scene.disk.parts.isEmpty)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `an announced digest that differs restarts once and then fails`() throws {
+        let wrong = "sha-256=:\(String(repeating: "A", count: 43))=:"
+        let (scene, bytes) = try FetchingScenarios.scene { file in
+            file.more = [HeaderField(name: "Repr-Digest", value: wrong)]
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .digestMismatch)
+        #expect(scene.network.delivered == 2 * bytes.count)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that changes without a digest is a new version, never mixed`(hasRanges: Bool) throws {
+        let (scene, bytes) = try FetchingScenarios.scene { $0.hasRanges = hasRanges }
+        let fresh = lectureBytes(bytes.count, seed: 99)
+        scene.network.script = { _, number, answer in
+            guard number == 1 else { return answer }
+            var short = answer
+            short.breaksAfter = 2_500_000
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run { scene.network.delivered >= 2_500_000 }
+        scene.network.files[Self.url]?.bytes = fresh
+        scene.network.files[Self.url]?.etag = "\"v2\""
+        try scene.rest()
+        #expect(try scene.bytes(key) == fresh)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `a validator that changes under a known digest leaves the proven bytes in place`(hasRanges: Bool) throws {
+        let (scene, bytes) = try FetchingScenarios.scene { $0.hasRanges = hasRanges }
+        let digest = try FetchingScenarios.sha256(bytes, scene)
+        scene.network.script = { _, number, answer in
+            guard number == 1 else { return answer }
+            var short = answer
+            short.breaksAfter = 2_500_000
+            return short
+        }
+        let key = try scene.want(Self.url) { $0.sha256 = digest }
+        try scene.run { scene.network.delivered >= 2_500_000 }
+        scene.network.files[Self.url]?.etag = "\"v2\""
+        try scene.rest(within: .seconds(300))
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.requests.count <= 4)
+        if hasRanges { #expect(scene.network.delivered == bytes.count) }
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a validator that is new in every answer does not keep a known digest from being reached`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        let digest = try FetchingScenarios.sha256(bytes, scene)
+        let file = try #require(scene.network.files[Self.url])
+        scene.network.script = { request, number, _ in
+            var other = file
+            other.etag = "\"v\(number)\""
+            var answer = other.answer(to: request)
+            if number < 4 { answer.breaksAfter = min(1_200_000, answer.body.count) }
+            return answer
+        }
+        let key = try scene.want(Self.url) { $0.sha256 = digest }
+        try scene.rest(within: .seconds(300))
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `late ends of the ranges of a version that was given up change nothing`() throws {
+        var settings = DownloadSettings()
+        settings.connections = 3
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 9, settings: settings)
+        let fresh = lectureBytes(bytes.count, seed: 99)
+        scene.network.script = { _, _, answer in
+            var slow = answer
+            slow.pace = 64 << 10
+            slow.breaksAfter = min(1_300_000, answer.body.count)
+            return slow
+        }
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(150))
+        #expect(scene.program.transport.runningCount == 3)
+        scene.network.files[Self.url]?.bytes = fresh
+        scene.network.files[Self.url]?.etag = "\"v2\""
+        try scene.rest()
+        #expect(try scene.bytes(key) == fresh)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a chunked body longer than the known length is refused, not written`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene { file in
+            file.hasRanges = false
+            file.hidesLength = true
+        }
+        let digest = try FetchingScenarios.sha256(bytes, scene)
+        scene.network.files[Self.url]?.bytes = bytes + [1, 2, 3]
+        let key = try scene.want(Self.url) { wish in
+            wish.sha256 = digest
+            wish.size = Int64(bytes.count)
+        }
+        try scene.rest(within: .seconds(300))
+        #expect(try scene.content(key)?.state == .failed)
+        #expect(scene.disk.files.isEmpty)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a playlist and a page are refused by name`() throws {
+        for (type, code) in [
+            ("application/vnd.apple.mpegurl", LectureError.Code.playlistUnsupported), ("text/html", .notMedia),
+        ] {
+            let (scene, _) = try FetchingScenarios.scene { $0.type = type }
+            let key = try scene.want(Self.url)
+            try scene.rest()
+            #expect(try scene.content(key)?.error?.code == code)
+            #expect(scene.network.delivered == 0)
+            #expect(try scene.contradictions() == [])
+        }
+    }
+
+    @Test func `a playlist's name is refused when the type does not tell`() throws {
+        let url = "http://media.example/week-1.m3u8?token=1"
+        let scene = try Scene()
+        var file = ServedFile(Array("#EXTM3U\n".utf8))
+        file.type = "text/plain"
+        scene.network.files[url] = file
+        let key = try scene.want(url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .playlistUnsupported)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a redirect is followed and credentials stay behind`() throws {
+        let scene = try Scene()
+        let far = "http://cdn.example/a.mp4"
+        let file = ServedFile(lectureBytes(2 << 20))
+        scene.network.files[far] = file
+        scene.network.files[Self.url] = file
+        scene.network.script = { request, _, answer in
+            guard request.url == Self.url else { return answer }
+            var moved = Answer(302)
+            moved.redirectURL = far
+            return moved
+        }
+        let key = try scene.want(Self.url) { $0.headers = ["Authorization": "secret", "X-Course": "1"] }
+        try scene.rest()
+        #expect(try scene.bytes(key) == file.bytes)
+        #expect(scene.network.requests(for: Self.url).first?.headers["Authorization"] == "secret")
+        for request in scene.network.requests(for: far) {
+            #expect(request.headers["Authorization"] == nil)
+            #expect(request.headers["X-Course"] == nil)
+        }
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `redirects without an end are refused`() throws {
+        let scene = try Scene()
+        scene.network.script = { request, number, _ in
+            var moved = Answer(302)
+            moved.redirectURL = "http://media.example/\(number)"
+            return moved
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .redirectLoop)
+        #expect(scene.network.requests.count == RedirectPolicy.limit + 1)
+    }
+}

@@ -1,0 +1,235 @@
+import LectureDownload
+import LectureModel
+import LectureSQLite
+import Testing
+
+@testable import LectureStore
+
+/// People, other programs, full disks and broken stores.
+struct StoreScenarios {
+    private static let url = FetchingScenarios.url
+
+    private static func slow(_ scene: Scene) {
+        scene.network.script = { _, _, answer in
+            var slow = answer
+            slow.pace = 64 << 10
+            return slow
+        }
+    }
+
+    @Test(arguments: [Desire.pause, .cancel])
+    func `a content that was stopped goes on where it was`(desire: Desire) throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(500))
+        _ = try scene.index.setDesire(key, desire, now: scene.world.now)
+        try scene.rest()
+        let content = try #require(try scene.content(key))
+        #expect(content.stopReason == .user)
+        #expect(content.provenBytes > 0)
+        let before = scene.network.delivered
+        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.delivered - before == bytes.count - Int(content.provenBytes))
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test(arguments: [Desire.pause, .remove])
+    func `a wish that is taken back while the work ends is followed`(desire: Desire) throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(300))
+        _ = try scene.index.setDesire(key, desire, now: scene.world.now)
+        scene.program.step()
+        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a pause that comes while the work ends for another reason holds`() throws {
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(300))
+        scene.program.engine.stop()
+        scene.program.step()
+        _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
+        try scene.run { scene.program.engine.activeCount == 0 }
+        #expect(try scene.content(key)?.state == .stopped)
+        #expect(try scene.content(key)?.stopReason == .user)
+    }
+
+    @Test func `removing during a download leaves nothing`() throws {
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(300))
+        _ = try scene.index.setDesire(key, .remove, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.content(key) == nil)
+        #expect(try scene.disk.listing() == [])
+        #expect(scene.program.notices.contains { if case .removed(key) = $0 { true } else { false } })
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `the quota stops an item before its first byte is written`() throws {
+        var settings = DownloadSettings()
+        settings.quotaBytes = 3 << 20
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6, settings: settings)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.stopReason == .quota)
+        // The part file of a transfer that is not wanted must refuse its bytes at once: it is never opened, and a real
+        // one would keep the transport's thread waiting for ever.
+        #expect(scene.network.delivered < 1 << 20)
+        #expect(try scene.disk.listing() == [])
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a full disk stops the item, which goes on by itself`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(300))
+        scene.disk.writeFailure = LectureError(.storageFull)
+        try scene.run { try scene.content(key)?.stopReason == .space }
+        #expect(try scene.content(key)?.error?.code == .storageFull)
+        scene.disk.writeFailure = nil
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a part file that cannot be made stops the item, which goes on by itself`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.disk.openFailure = LectureError(.storageFull)
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .space }
+        scene.disk.openFailure = nil
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a lost part file is fetched again`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(700))
+        #expect(try #require(try scene.content(key)).provenBytes > 0)
+        try scene.crash()
+        scene.disk.parts = [:]
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `outside the timetable nothing moves`() throws {
+        var settings = DownloadSettings()
+        settings.timetable = try Timetable("02:00-06:00=full,else=off")
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 40, settings: settings)
+        // 05:59:59.8 of the epoch's first day, plus the boot time of one second.
+        scene.world.wallAtBoot = 6 * 3_600_000 - 1_200
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        try scene.run(within: .seconds(60)) { try scene.content(key)?.stopReason == .schedule }
+        let before = scene.network.delivered
+        scene.work(for: .seconds(3600))
+        #expect(scene.network.delivered == before)
+        try scene.rest(within: .seconds(86_400 * 7))
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `two programs on one store never fetch the same lecture`() throws {
+        let scene = try Scene()
+        var keys: [ContentKey] = []
+        for number in 1...12 {
+            let url = "http://media.example/\(number).mp4"
+            scene.network.files[url] = ServedFile(lectureBytes(300_000, seed: UInt64(number)))
+            keys.append(try scene.want(url))
+        }
+        let other = try scene.another()
+        let both = [scene.program, other]
+        var turns = 0
+        while try scene.index.nextDue(run: scene.program.run) != nil || both.contains(where: { $0.engine.activeCount > 0 }) {
+            for program in both { program.step() }
+            scene.advance(both)
+            turns += 1
+            try #require(turns < 5000)
+        }
+        #expect(scene.network.requests.count == 12)
+        for key in keys { #expect(try scene.content(key)?.state == .completed) }
+        #expect(both.allSatisfy { $0.engine.statistics.bytesFetched > 0 })
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a commit that fails is like a crash, and passes`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(100))
+        for table in ["chunk", "attempt", "resource"] {
+            let event = table == "resource" ? "UPDATE OF state ON resource" : "INSERT ON \(table)"
+            try scene.index.connection.execute(
+                "CREATE TRIGGER broken BEFORE \(event) BEGIN SELECT RAISE(ABORT, 'no'); END")
+            scene.work(for: .seconds(2))
+            try scene.index.connection.execute("DROP TRIGGER broken")
+            scene.work(for: .milliseconds(200))
+        }
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.program.notices.contains { if case .storeTrouble = $0 { true } else { false } })
+        #expect(try scene.contradictions() == [])
+        // Nothing of the failed commits may count against the server's limit.
+        let more = try (1...8).map { number in
+            let url = "http://media.example/more-\(number).mp4"
+            scene.network.files[url] = ServedFile(lectureBytes(100_000, seed: UInt64(number)))
+            return try scene.want(url)
+        }
+        try scene.rest()
+        for key in more { #expect(try scene.content(key)?.state == .completed) }
+        #expect(scene.disk.openPaths.isEmpty)
+    }
+
+    @Test func `a transfer whose commit failed takes no place of its server`() throws {
+        let scene = try Scene()
+        // The lease is written with the claim, so each failed commit had opened transfers.
+        for number in 1...20 {
+            let url = "http://media.example/\(number).mp4"
+            scene.network.files[url] = ServedFile(lectureBytes(50_000, seed: UInt64(number)))
+            try scene.want(url)
+        }
+        try scene.index.connection.execute(
+            """
+            CREATE TRIGGER broken AFTER UPDATE OF state ON content WHEN NEW.state = 2
+            BEGIN SELECT RAISE(ABORT, 'no'); END
+            """)
+        for _ in 0..<8 {
+            scene.program.step()
+            scene.work(for: .seconds(70))
+        }
+        try scene.index.connection.execute("DROP TRIGGER broken")
+        try scene.rest()
+        #expect(try scene.index.summary(scene.program.run).counts[.completed] == 20)
+    }
+
+    @Test func `a store that stays broken does not keep a program from ending`() throws {
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        try scene.want(Self.url)
+        scene.work(for: .milliseconds(300))
+        try scene.index.connection.execute(
+            "CREATE TRIGGER broken BEFORE UPDATE ON content BEGIN SELECT RAISE(ABORT, 'no'); END")
+        scene.program.engine.stop()
+        try scene.run(within: .seconds(120)) {
+            scene.program.notices.contains { if case .stopped = $0 { true } else { false } }
+        }
+        #expect(scene.world.findings == [])
+    }
+}

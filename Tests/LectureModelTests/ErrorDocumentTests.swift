@@ -1,0 +1,89 @@
+import Foundation
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// `docs/errors.md` is written by the catalogue. `RECORD_GOLDEN=1` writes it anew and fails the test, so that a
+/// recording run is never taken for a passing one.
+@Suite struct ErrorDocumentTests {
+    private static let path = "\(Places.repository())/docs/errors.md"
+
+    /// libcurl's results with a name of their own; the others are called by their number.
+    private static let namedTransfers = (1...99).filter {
+        !LectureError.Code.transfer($0).name.hasPrefix("transfer_")
+    }
+
+    private static let introduction = """
+        # Errors
+
+        Written by the catalogue in `Sources/LectureModel/LectureErrorCodes.swift`; a test compares. Numbers and names
+        are frozen: they are stored, stand in JSON (`code`, `name`), and are never used for something else. Scripts
+        compare the number or the name, people read the sentence. `lecturectl why KEY` adds why it is so and what
+        happens next.
+
+        Numbers between −8600 and −9000 are those of the Kollus storage manager, −8000−n is libcurl's result n below
+        100 or the HTTP status n from 300 on, and numbers from −20000 down are LectureKit's own. A newer program's
+        number that this one does not know is shown as `code_NUMBER`.
+
+        """
+
+    private static func row(_ code: LectureError.Code, name: String? = nil, number: String? = nil) -> String {
+        let columns = [number ?? "\(code.number)", "`\(name ?? code.name)`", code.summary, code.remedy]
+        return "| " + columns.joined(separator: " | ") + " |"
+    }
+
+    private static func table(_ rows: [String]) -> String {
+        "| number | name | what happened | what to do |\n| --- | --- | --- | --- |\n" + rows.joined(separator: "\n")
+            + "\n"
+    }
+
+    private static var document: String {
+        let all = LectureError.Code.all.sorted { $0.number > $1.number }
+        let ranges: [(title: String, numbers: ClosedRange<Int>)] = [
+            ("The storage", -9000 ... -8600), ("The store", -20009 ... -20001),
+            ("Answers that are not the object", -20029 ... -20010), ("Input", -20049 ... -20030),
+            ("Scheduling, and the program itself", -20099 ... -20050),
+        ]
+        var text = introduction
+        for (title, numbers) in ranges {
+            text += "\n## \(title)\n\n" + table(all.filter { numbers.contains($0.number) }.map { row($0) })
+        }
+        text += "\n## Transfers below HTTP\n\n"
+        text += table(
+            namedTransfers.map { row(.transfer($0)) }
+                + [row(.transfer(1), name: "transfer_n", number: "-8000-n, every other n")])
+        text += "\n## HTTP statuses\n\n"
+        text += table(
+            [401, 403, 404, 407, 410, 429, 500, 502, 503, 504].map { row(.status($0)) }
+                + ["| -8000-n, every other n from 300 | `http_n` | the server answered HTTP n | as its class |"])
+        return text
+    }
+
+    @Test func `The document is what the catalogue says`() throws {
+        if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" {
+            try Data(Self.document.utf8).write(to: URL(filePath: Self.path))
+            Issue.record("recorded errors.md; run again without RECORD_GOLDEN")
+            return
+        }
+        let written = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(written == Self.document, "RECORD_GOLDEN=1 writes it anew")
+    }
+
+    @Test func `Every code of the catalogue stands in the document once`() {
+        let document = Self.document
+        for code in LectureError.Code.all {
+            #expect(document.ranges(of: "| \(code.number) | `\(code.name)` |").count == 1, "\(code.name)")
+        }
+    }
+
+    @Test func `Numbers and names are used once, and every sentence can be put together`() {
+        let all = LectureError.Code.all
+        #expect(Set(all.map(\.number)).count == all.count)
+        #expect(Set(all.map(\.name)).count == all.count)
+        for code in all {
+            #expect(code.number < 0 && !code.summary.isEmpty && !code.summary.hasSuffix("."), "\(code.name)")
+            #expect(code.remedy.isEmpty || code.remedy.hasSuffix("."), "\(code.name)")
+            #expect(!code.summary.contains("|") && !code.remedy.contains("|"), "\(code.name)")
+        }
+    }
+}
