@@ -55,7 +55,7 @@ import Testing
             let process = try me.start(
                 "precache", "--json", "--connections", "\(connections)", "--limit-rate", "64M", "\(sandbox.http)\(path)"
             )
-            // The moment is the point here: there is nothing to wait for.
+            // proof: the moment of the kill is the point, so there is nothing to wait for.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...400, using: &random)))
             process.send(SIGKILL)
             #expect(await process.ending().status == 128 + SIGKILL)
@@ -221,6 +221,7 @@ import Testing
         var random = SplitMix(state: seed)
         let processes = try (0..<8).map { _ in try me.start("precache", "--json", list) }
         for process in processes.shuffled(using: &random).prefix(5) {
+            // proof: as above, the moment is the point.
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &random)))
             process.send(SIGKILL)
         }

@@ -144,7 +144,8 @@ struct SimulationTests {
             Issue.record("\(content.state) at the end; \(place)")
         }
         guard content.state == .completed, story.lie == .none else { return }
-        // Each crash costs what was not yet synced: a group of at most 250 ms here, and the begun chunk of a connection.
+        // Each crash costs what was not yet synced: a group of at most 250 ms here, and the begun chunk of a
+        // connection.
         let network = scene.network
         let hasRanges = network.files[FetchingScenarios.url]?.hasRanges ?? false
         let bound = story.lawful[0].count * (hasRanges ? story.crashes + 1 : network.requests.count)
