@@ -154,15 +154,30 @@ import Testing
         }
     }
 
-    @Test func aSourceWhoseURLChangedIsAskedAgain() throws {
+    @Test func mediaWhoseURLChangedGoesOnFromTheNewOne() throws {
         try StoreFixture.with { store in
-            let lease = try store.leased("a")
+            let (lease, _, resource) = try store.planned("a")
             #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
-            #expect(try store.item(lease.content).isLoaded)
-            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a")
-            #expect(try store.item(lease.content).isLoaded)
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
-            #expect(try !store.item(lease.content).isLoaded)
+            #expect(try store.item(lease.content).isLoaded)
+            #expect(try store.index.urlLeases(resource.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
+        }
+    }
+
+    @Test func aGatewayWhoseLinkChangedIsAskedAgain() throws {
+        try StoreFixture.with { store in
+            func wish(_ url: String) throws -> ContentID {
+                try store.index.enqueue(
+                    DownloadRequest(url: url), derivedKey: try ContentKey("a"), identity: [1], isGateway: true,
+                    now: store.now
+                ).id
+            }
+            let id = try wish("http://127.0.0.1/si?jwt=1")
+            #expect(try store.index.setFacts(store.lease(id), ContentFacts(), now: store.now) == nil)
+            _ = try wish("http://127.0.0.1/si?jwt=1")
+            #expect(try store.item(id).isLoaded)
+            _ = try wish("http://127.0.0.1/si?jwt=2")
+            #expect(try !store.item(id).isLoaded)
         }
     }
 

@@ -23,7 +23,7 @@ extension DownloadEngine {
         }
         flushIfDue(boot: boot)
         try reportProgress(boot: boot)
-        if isStopping, activeCount == 0, !isAtRest {
+        if isStopping, items.isEmpty, removing.isEmpty, deleting.isEmpty, publishing.isEmpty, !isAtRest {
             isAtRest = true
             notices.append(.stopped)
         }

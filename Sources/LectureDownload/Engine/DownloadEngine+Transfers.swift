@@ -178,7 +178,7 @@ extension DownloadEngine {
 
     /// Gives absent chunks to a transfer, or half of the largest rest.
     private func take(_ id: TransferID, _ resource: ResourceWork) -> RangeBook.Assignment? {
-        if let run = resource.book.begin(id) { return run }
+        if let run = resource.book.begin(id, begun: resource.remainders.keys) { return run }
         guard !resource.sinks.isEmpty else { return nil }
         // With a begun chunk's length on each side a split always gains; below that the tail is left alone.
         let minimum = max(resource.book.chunkBytes, RangeSink.blockBytes)

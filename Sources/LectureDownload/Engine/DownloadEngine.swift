@@ -157,7 +157,7 @@ package final class DownloadEngine {
             effects = []
             for effect in due { effect() }
         } catch {
-            collapse(error as? LectureError ?? LectureError(.bug), boot: boot)
+            collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
         let told = notices
         notices = []
@@ -242,9 +242,21 @@ package final class DownloadEngine {
 
     /// The store could not be written (a full disk, say). Memory is given up and read anew from the store later: a
     /// failed commit is handled like a crash.
-    private func collapse(_ error: LectureError, boot: BootInstant) {
+    private func collapse(_ error: LectureError, losing events: [EngineEvent], boot: BootInstant) {
         effects = []
         notices = [.storeTrouble(error)]
+        for event in events {
+            // Events do not come again: what has ended, has ended.
+            switch event {
+            case .ended(let id, let report):
+                guard let transfer = transfers.removeValue(forKey: id) else { continue }
+                statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
+                governor.ended(transfer.origin, .other)
+            case .part(let token, .closed): parts[token] = nil
+            case .head, .part, .listed, .deleted, .published, .resolved: continue
+            }
+        }
+        // Their start waited for this commit.
         for id in begun {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             governor.ended(transfer.origin, .other)
@@ -258,6 +270,9 @@ package final class DownloadEngine {
         removalLeases = [:]
         deleting = []
         publishing = [:]
+        unchecked = []
+        hasListed = false
+        isClearing = false
         troubles += 1
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true

@@ -11,8 +11,8 @@ package import LectureModel
 ///
 /// What the disk loses is not taken back here: the item's work ends, and the next book begins with what is proven.
 ///
-/// - absent: nobody fetches it. `firstAbsent`, ``begin(_:)``
-/// - assigned: inside the range of a running transfer. ``begin(_:)``, ``split(minimum:position:)``
+/// - absent: nobody fetches it. ``begin(_:begun:)``
+/// - assigned: inside the range of a running transfer. ``begin(_:begun:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
 /// - proven: durable, with its proof committed. ``proved(_:)``
 ///
@@ -95,26 +95,28 @@ package struct RangeBook: Sendable {
             && !assignments.values.contains { $0.first <= chunk && chunk < ($0.end ?? .max) }
     }
 
-    /// The first run of absent chunks; nil when there is none.
-    private var firstAbsent: Assignment? {
+    /// The first run of absent chunks, which ends before the next begun one; nil when there is none.
+    private func firstAbsent(begun: some Collection<Int>) -> Assignment? {
         guard let count = chunkCount else {
             return assignments.isEmpty ? Assignment(first: 0, end: nil) : nil
         }
         guard let first = (0..<count).first(where: isAbsent) else { return nil }
         var end = first + 1
-        while end < count, isAbsent(end) { end += 1 }
+        while end < count, isAbsent(end), !begun.contains(end) { end += 1 }
         return Assignment(first: first, end: end)
     }
 
     /// Whether a transfer could be begun without taking work from another.
-    package var hasAbsent: Bool { firstAbsent != nil }
+    package var hasAbsent: Bool { firstAbsent(begun: [Int]()) != nil }
 
     /// Gives the first run of absent chunks to a transfer.
     ///
-    /// - Parameter id: the new transfer.
+    /// - Parameters:
+    ///   - id: the new transfer.
+    ///   - begun: chunks of which a part has come; a transfer that goes on with one must begin with it.
     /// - Returns: what it is to fetch; nil when nothing is absent.
-    package mutating func begin(_ id: TransferID) -> Assignment? {
-        guard let run = firstAbsent else { return nil }
+    package mutating func begin(_ id: TransferID, begun: some Collection<Int> = [Int]()) -> Assignment? {
+        guard let run = firstAbsent(begun: begun) else { return nil }
         assignments[id] = run
         return run
     }

@@ -125,6 +125,7 @@ struct GatewayScenarios {
         try scene.rest()
         let key = try ContentKey("k")
         #expect(try scene.bytes(key) == file.bytes)
+        scene.work(for: .milliseconds(50))
         #expect(scene.disk.openPaths.isEmpty)
         #expect(try scene.contradictions() == [])
     }

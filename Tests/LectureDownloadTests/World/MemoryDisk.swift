@@ -18,8 +18,12 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
 
         static func apply(_ write: (offset: Int, bytes: [UInt8]), to bytes: inout [UInt8]) {
             let end = write.offset + write.bytes.count
-            if bytes.count < end { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
-            bytes.replaceSubrange(write.offset..<end, with: write.bytes)
+            if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
+            unsafe bytes.withUnsafeMutableBytes { to in
+                unsafe write.bytes.withUnsafeBytes { from in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: to[write.offset..<end]).copyMemory(from: from)
+                }
+            }
         }
     }
 

@@ -16,6 +16,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private let program: Int
     private let receiver: @Sendable (PartFileEvent) -> Void
     private var plan: PartFilePlan?
+    private var heldPath: String?
     private var early: [() -> Void] = []
     private var wasOpened = false
     private var isClosing = false
@@ -59,6 +60,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         queue { [self] in
             if let error = disk.openFailure { return fail(error) }
             if !disk.openPaths.insert(plan.path).inserted { world.found("\(plan.path) was opened twice") }
+            heldPath = plan.path
             if plan.resumes {
                 if let final = disk.files.removeValue(forKey: plan.path) {
                     let part = MemoryDisk.Part()
@@ -102,7 +104,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         queue { [self] in
             guard !hasFailed, !isClosing, let plan, let part = disk.parts[plan.path] else { return }
             guard let running = try? disk.digests.sha256() else { return }
-            unsafe part.content().withUnsafeBytes { unsafe running.update(UnsafeRawBufferPointer(rebasing: $0[..<Int(total)])) }
+            unsafe part.content().withUnsafeBytes { bytes in
+                unsafe running.update(UnsafeRawBufferPointer(rebasing: bytes[..<Int(total)]))
+            }
             if let sha256 = try? running.finish() { tell(.digested(sha256: sha256)) }
         }
     }
@@ -110,7 +114,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     func place(total: UInt64) {
         guard !isClosing else { return }
         queue { [self] in
-            guard !hasFailed, !isDeleting, let plan, let part = disk.parts.removeValue(forKey: plan.path) else { return }
+            guard !hasFailed, !isDeleting, let plan, let part = disk.parts.removeValue(forKey: plan.path)
+            else { return }
             disk.files[plan.path] = Array(part.content().prefix(Int(total)))
             tell(.placed)
         }
@@ -123,10 +128,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         early = []
         queue { [self] in
             if !deleting { sync() }
-            if let plan {
-                disk.openPaths.remove(plan.path)
-                if deleting { disk.parts[plan.path] = nil }
-            }
+            if let heldPath { disk.openPaths.remove(heldPath) }
+            if deleting, let plan { disk.parts[plan.path] = nil }
             tell(.closed)
         }
     }
@@ -152,7 +155,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         let end = offset + UInt64(bytes.count)
         while position < end {
             guard var lane = lanes[transfer] ?? begin(at: position, plan) else { return }
-            guard lane.next == position else { return fail(LectureError(.bug, cause: "bytes at \(position) out of order")) }
+            guard lane.next == position else {
+                return fail(LectureError(.bug, cause: "bytes at \(position) out of order"))
+            }
             let stop = min(end, lane.end)
             let piece = Int(position - offset)..<Int(stop - offset)
             unsafe lane.proof.update(UnsafeRawBufferPointer(rebasing: bytes[piece]))

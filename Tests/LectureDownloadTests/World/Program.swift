@@ -217,12 +217,29 @@ struct WorldOffload: WorkOffload {
 /// Bytes that are the same for the same number anywhere, and different in every chunk.
 func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
-    var words = [UInt64](repeating: 0, count: (count + 7) / 8)
-    // A short walk instead of a call a word: debug builds are slow.
-    var value = generator.next()
-    for place in words.indices {
-        value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        words[place] = value
+    // One piece of chance, copied and numbered: debug builds are slow at making megabytes word by word.
+    var piece = (0..<512).map { _ in generator.next() }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        while filled < count {
+            piece[0] &+= 1
+            let length = min(count - filled, piece.count * 8)
+            unsafe piece.withUnsafeBytes { bytes in
+                guard let from = bytes.baseAddress, let to = buffer.baseAddress else { return }
+                unsafe UnsafeMutableRawPointer(to + filled).copyMemory(from: from, byteCount: length)
+            }
+            filled += length
+        }
     }
-    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+}
+
+/// Whether two files are the same; `==` looks at each byte by itself in a debug build.
+func areSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    guard !left.isEmpty else { return true }
+    return unsafe left.withUnsafeBytes { one in
+        unsafe right.withUnsafeBytes { other in
+            guard let one = one.baseAddress, let other = other.baseAddress else { return false }
+            return unsafe memcmp(one, other, left.count) == 0
+        }
+    }
 }

@@ -1,0 +1,24 @@
+import LectureDownload
+import Testing
+
+struct ChunkSetTests {
+    @Test(arguments: 1...20)
+    func `it is the set that Swift has, whatever is done to it`(seed: Int) {
+        var chance = SeededGenerator(seed: UInt64(seed))
+        var set = ChunkSet()
+        var model: Set<Int> = []
+        for _ in 0..<400 {
+            let number = Int.random(in: 0...300, using: &chance)
+            if Bool.random(using: &chance) {
+                #expect(set.insert(number) == model.insert(number).inserted)
+            } else {
+                #expect(set.remove(number) == (model.remove(number) != nil))
+            }
+            #expect(set.count == model.count)
+            let probe = Int.random(in: 0...600, using: &chance)
+            #expect(set.contains(probe) == model.contains(probe))
+        }
+        #expect((0...300).filter(set.contains) == model.sorted())
+        #expect(ChunkSet(model).count == model.count)
+    }
+}

@@ -1,0 +1,150 @@
+import LectureModel
+import Testing
+
+@testable import LectureDownload
+
+struct RangeBookTests {
+    private static let chunk: UInt64 = 1 << 20
+
+    @Test func `a chunk grows until a resource has at most 4096 of them`() {
+        #expect(RangeBook.chunkBytes(total: nil) == 1 << 20)
+        #expect(RangeBook.chunkBytes(total: 4096 << 20) == 1 << 20)
+        #expect(RangeBook.chunkBytes(total: 4097 << 20) == 2 << 20)
+        #expect(RangeBook.chunkBytes(total: 1 << 40) == 256 << 20)
+        #expect(RangeBook.chunkCount(total: 0, chunkBytes: 5) == 0)
+        #expect(RangeBook.chunkCount(total: 11, chunkBytes: 5) == 3)
+    }
+
+    @Test func `a resource of unknown length has one range, which learns its end`() {
+        var book = RangeBook(total: nil, chunkBytes: Self.chunk, proven: [])
+        let first = TransferID(1)
+        #expect(book.begin(first) == RangeBook.Assignment(first: 0, end: nil))
+        #expect(book.begin(TransferID(2)) == nil)
+        book.learn(total: 3 * Self.chunk + 1)
+        #expect(book.assignments[first]?.end == 4)
+        #expect(!book.isWhole)
+        book.ended(first, position: 3 * Self.chunk + 1)
+        #expect(!book.hasAbsent)
+        book.proved(0..<4)
+        #expect(book.isWhole)
+        #expect(book.provenBytes == 3 * Self.chunk + 1)
+    }
+
+    @Test func `what is proven while its transfer runs is not counted twice`() {
+        var book = RangeBook(total: 10 * Self.chunk, chunkBytes: Self.chunk, proven: [])
+        _ = book.begin(TransferID(1))
+        book.proved(0..<4)
+        #expect(book.missingBytes { _ in 5 * Self.chunk } == 5 * Self.chunk)
+    }
+
+    @Test func `what is handed to the disk is not missing`() {
+        var book = RangeBook(total: 10 * Self.chunk, chunkBytes: Self.chunk, proven: [])
+        _ = book.begin(TransferID(1))
+        book.ended(TransferID(1), position: 4 * Self.chunk)
+        #expect(book.missingBytes { _ in 0 } == 6 * Self.chunk)
+        #expect(book.begin(TransferID(2)) == RangeBook.Assignment(first: 4, end: 10))
+    }
+
+    @Test func `of equal rests the older transfer is split`() {
+        var book = RangeBook(total: 30 * Self.chunk, chunkBytes: Self.chunk, proven: [10, 20])
+        for number in 1...3 { _ = book.begin(TransferID(UInt64(number))) }
+        let cut = book.split(TransferID(9), minimum: Self.chunk) { id in UInt64((Int(id.value) - 1) * 10) * Self.chunk }
+        #expect(cut?.victim == TransferID(2) || cut?.victim == TransferID(1))
+        #expect(cut.map { $0.taken.first == $0.victimEnd } == true)
+    }
+
+    /// A model of the transfers beside the book.
+    private struct Model {
+        var positions: [TransferID: UInt64] = [:]
+        var submitted: Set<Int> = []
+        var proven: Set<Int> = []
+        var nextID: UInt64 = 1
+    }
+
+    @Test(arguments: 1...60)
+    func `ranges never overlap, nothing is lost, and in the end all is proven`(seed: Int) {
+        var chance = SeededGenerator(seed: UInt64(seed))
+        let count = Int.random(in: 1...60, using: &chance)
+        let total = UInt64(count - 1) * Self.chunk + UInt64.random(in: 1...Self.chunk, using: &chance)
+        var model = Model()
+        model.proven = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
+        var book = RangeBook(total: total, chunkBytes: Self.chunk, proven: model.proven)
+        for step in 0..<4000 where !book.isWhole {
+            act(&book, &model, total: total, isCalm: step > 300, &chance)
+            check(book, model, count: count, total: total)
+        }
+        #expect(book.isWhole)
+        #expect(book.provenBytes == total)
+    }
+
+    private func act(
+        _ book: inout RangeBook, _ model: inout Model, total: UInt64, isCalm: Bool, _ chance: inout SeededGenerator
+    ) {
+        let running = model.positions.keys.sorted { $0.value < $1.value }
+        let id = TransferID(model.nextID)
+        switch Int.random(in: 0..<6, using: &chance) {
+        case 0:
+            guard let range = book.begin(id) else { return }
+            model.nextID += 1
+            model.positions[id] = UInt64(range.first) * Self.chunk
+        case 1:
+            let positions = model.positions
+            guard let cut = book.split(id, minimum: Self.chunk, position: { positions[$0] ?? 0 }) else { return }
+            model.nextID += 1
+            if Int.random(in: 0..<3, using: &chance) == 0 {
+                book.giveBack(taker: id, to: cut.victim)
+            } else {
+                model.positions[id] = UInt64(cut.taken.first) * Self.chunk
+            }
+        case 2 where !running.isEmpty:
+            let id = running[Int.random(in: 0..<running.count, using: &chance)]
+            let end = min(total, UInt64(book.assignments[id]?.end ?? 0) * Self.chunk)
+            let position = model.positions[id] ?? 0
+            guard position < end else { return }
+            model.positions[id] = min(end, position + UInt64.random(in: 1...3 * Self.chunk, using: &chance))
+        case 3 where !running.isEmpty:
+            let id = running[Int.random(in: 0..<running.count, using: &chance)]
+            guard let range = book.assignments[id] else { return }
+            let position = model.positions.removeValue(forKey: id) ?? 0
+            book.ended(id, position: position)
+            for chunk in range.first..<(range.end ?? 0) {
+                let end = min(total, UInt64(chunk + 1) * Self.chunk)
+                if end <= position, !model.proven.contains(chunk) { model.submitted.insert(chunk) }
+            }
+        case 4:
+            let durable = model.submitted.filter { _ in Bool.random(using: &chance) }
+            book.proved(durable)
+            model.proven.formUnion(durable)
+            model.submitted.subtract(durable)
+        case 5 where !isCalm && running.count == 1 && Int.random(in: 0..<8, using: &chance) == 0:
+            book.restart(running[0])
+            model.positions[running[0]] = 0
+        default: return
+        }
+    }
+
+    private func check(_ book: RangeBook, _ model: Model, count: Int, total: UInt64) {
+        var owners = [Int](repeating: 0, count: count)
+        for range in book.assignments.values { for chunk in range.first..<(range.end ?? count) { owners[chunk] += 1 } }
+        #expect(owners.allSatisfy { $0 <= 1 })
+        #expect(Set(book.assignments.keys) == Set(model.positions.keys))
+        #expect((0..<count).filter(book.proven.contains) == model.proven.sorted())
+        let isFree = (0..<count).contains {
+            owners[$0] == 0 && !model.proven.contains($0) && !model.submitted.contains($0)
+        }
+        #expect(book.hasAbsent == isFree)
+        var there: UInt64 = 0
+        for chunk in 0..<count {
+            let start = UInt64(chunk) * Self.chunk
+            let length = min(Self.chunk, total - start)
+            if model.proven.contains(chunk) || model.submitted.contains(chunk) {
+                there += length
+            } else {
+                for (id, range) in book.assignments where range.first <= chunk && chunk < range.end ?? count {
+                    there += min(length, max(start, model.positions[id] ?? 0) - start)
+                }
+            }
+        }
+        #expect(book.missingBytes { model.positions[$0] ?? 0 } == total - there)
+    }
+}

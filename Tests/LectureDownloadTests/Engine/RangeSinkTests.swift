@@ -1,0 +1,267 @@
+import LectureModel
+import Testing
+
+@testable import LectureDownload
+
+/// Remembers what a sink hands over.
+///
+/// `@unchecked Sendable`: used by the one thread of its test.
+private final class RecordingPart: PartFile, @unchecked Sendable {
+    var blocks: [(offset: UInt64, bytes: [UInt8], lane: TransferID, endsObject: Bool)] = []
+    var flushes = 0
+    var abandoned: [TransferID] = []
+    /// How many blocks are taken before the file says no.
+    var room = Int.max
+
+    func open(_ plan: PartFilePlan) {}
+    func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
+        guard blocks.count < room else { return false }
+        unsafe block.withBytes { unsafe blocks.append((block.offset, Array($0), transfer, endsObject)) }
+        return true
+    }
+    func flush() { flushes += 1 }
+    func abandon(_ transfer: TransferID) { abandoned.append(transfer) }
+    func digest(total: UInt64) {}
+    func place(total: UInt64) {}
+    func close(deleting: Bool) {}
+}
+
+struct RangeSinkTests {
+    private static let mebi: UInt64 = 1 << 20
+
+    /// A sink, its part file, and what it posted.
+    private final class Bench {
+        let part = RecordingPart()
+        let sink: RangeSink
+        private let posted = Guarded<[EngineEvent]>([])
+
+        init(
+            asked: LectureDownload.Expectation, start: UInt64 = 0, border: UInt64? = nil, proven: [Int] = [],
+            acceptsWhole: Bool = true, remainder: ChunkRemainder? = nil, hasPart: Bool = true, id: UInt64 = 7,
+            part shared: RecordingPart? = nil
+        ) {
+            let part = shared ?? self.part
+            sink = RangeSink(
+                id: TransferID(id), asked: asked, start: start, border: border, chunkBytes: 1 << 20,
+                proven: ChunkSet(proven), acceptsWholeBody: acceptsWhole, remainder: remainder,
+                part: hasPart ? part : nil, groupBytes: 4 << 20
+            ) { [posted] event in posted.withLock { $0.append(event) } }
+        }
+
+        func head(_ status: Int, _ fields: HeaderFields) -> Bool {
+            sink.headReceived(ResponseHead(status: status, fields: fields, receivedAt: Timestamp(milliseconds: 0)))
+        }
+
+        /// Delivers bytes in pieces as libcurl does; answers how many were taken before the sink had enough.
+        func deliver(_ bytes: some Collection<UInt8>) -> Int {
+            let all = Array(bytes)
+            var sent = 0
+            while sent < all.count {
+                let stop = min(all.count, sent + 16_384)
+                let isTaken = unsafe all.withUnsafeBytes { pointer in
+                    unsafe sink.bodyReceived(UnsafeRawBufferPointer(rebasing: pointer[sent..<stop]))
+                }
+                guard isTaken else { return sent }
+                sent = stop
+            }
+            return sent
+        }
+
+        func end(_ end: TransferOutcome.End = .complete) throws -> TransferReport {
+            sink.transferEnded(TransferOutcome(end: end, bodyBytes: 0, elapsed: .seconds(1)))
+            let last = posted.withLock { $0.last }
+            guard case .ended(_, let report) = try #require(last) else { throw LectureError(.bug) }
+            return report
+        }
+    }
+
+    private static func asked(_ range: Range<UInt64>? = nil, total: UInt64? = nil) -> LectureDownload.Expectation {
+        var asked = LectureDownload.Expectation()
+        asked.range = range.flatMap { ByteRange(start: $0.lowerBound, end: $0.upperBound) }.map(RangeRequest.closed)
+        asked.total = total
+        return asked
+    }
+
+    private static func part(_ range: Range<UInt64>, of total: UInt64) -> HeaderFields {
+        ["Content-Range": "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"]
+    }
+
+    @Test func `a body is handed over in blocks that end the object`() throws {
+        let bytes = lectureBytes(2_500_000)
+        let bench = Bench(asked: Self.asked())
+        #expect(bench.head(200, ["Content-Length": "2500000"]))
+        #expect(bench.deliver(bytes) == bytes.count)
+        let report = try bench.end()
+        #expect(bench.part.blocks.map(\.offset) == [0, Self.mebi, 2 * Self.mebi])
+        #expect(bench.part.blocks.flatMap(\.bytes) == bytes)
+        #expect(bench.part.blocks.map(\.endsObject) == [false, false, true])
+        #expect(report.reachedEnd)
+        #expect(report.handedOver == 2_500_000)
+        #expect(report.remainder == nil)
+        #expect(bench.part.flushes > 0)
+        #expect(bench.sink.receivedBytes == 2_500_000)
+    }
+
+    @Test func `a body of unknown length ends with its transfer`() throws {
+        let bench = Bench(asked: Self.asked())
+        #expect(bench.head(200, [:]))
+        _ = bench.deliver(lectureBytes(1_200_000))
+        let report = try bench.end()
+        #expect(report.reachedEnd)
+        #expect(report.position == 1_200_000)
+        #expect(bench.part.blocks.last?.endsObject == true)
+    }
+
+    @Test func `a body of unknown length that breaks has not reached its end`() throws {
+        let bench = Bench(asked: Self.asked())
+        #expect(bench.head(200, [:]))
+        _ = bench.deliver(lectureBytes(1_200_000))
+        let report = try bench.end(.failed(curl: 18, detail: ""))
+        #expect(!report.reachedEnd)
+        #expect(report.handedOver == Self.mebi)
+        #expect(report.remainder?.offset == 1_200_000)
+        #expect(report.remainder?.block?.count == 1_200_000 - 1 << 20)
+    }
+
+    @Test func `a border is where the bytes end`() throws {
+        let total = 8 * Self.mebi
+        let bench = Bench(asked: Self.asked(0..<total, total: total), border: 2 * Self.mebi)
+        #expect(bench.head(206, Self.part(0..<total, of: total)))
+        #expect(bench.deliver(lectureBytes(4 << 20)) == 2 << 20)
+        let report = try bench.end(.stopped)
+        #expect(report.cause == .border)
+        #expect(report.position == 2 * Self.mebi)
+        #expect(report.remainder == nil)
+        #expect(bench.part.blocks.count == 2)
+    }
+
+    @Test func `a border is lowered, but not into the block that is being filled`() throws {
+        let total = 8 * Self.mebi
+        let bench = Bench(asked: Self.asked(0..<total, total: total))
+        #expect(bench.head(206, Self.part(0..<total, of: total)))
+        _ = bench.deliver(lectureBytes(3 << 20 + 5))
+        #expect(bench.sink.lower(border: 2 * Self.mebi, chunkBytes: Self.mebi) == 4 * Self.mebi)
+        #expect(bench.sink.lower(border: 7 * Self.mebi, chunkBytes: Self.mebi) == 4 * Self.mebi)
+        #expect(bench.sink.lower(border: 2 * Self.mebi, chunkBytes: 8 * Self.mebi) == 4 * Self.mebi)
+        _ = bench.deliver(lectureBytes(3 << 20))
+        #expect(try bench.end(.stopped).position == 4 * Self.mebi)
+    }
+
+    @Test func `more bytes than announced, and more than known, are refused`() throws {
+        for fields: HeaderFields in [["Content-Length": "1000"], [:]] {
+            let bench = Bench(asked: Self.asked(total: 1000))
+            #expect(bench.head(200, fields))
+            #expect(bench.deliver(lectureBytes(1000)) == 1000)
+            #expect(bench.deliver([1]) == 0)
+            let report = try bench.end(.stopped)
+            #expect(report.cause == .tooLong)
+            #expect(bench.part.blocks.flatMap(\.bytes).count == 1000)
+        }
+    }
+
+    @Test func `more bytes than allowed are refused`() throws {
+        var asked = Self.asked()
+        asked.maximumBytes = 1 << 20
+        let bench = Bench(asked: asked)
+        #expect(bench.head(200, [:]))
+        #expect(bench.deliver(lectureBytes(1 << 20 + 16_384)) == 1 << 20)
+        #expect(try bench.end(.stopped).cause == .tooLarge)
+    }
+
+    @Test func `what is proven is passed by when the server sends the whole`() throws {
+        let total = 4 * Self.mebi
+        let bytes = lectureBytes(Int(total))
+        var asked = Self.asked(2 * Self.mebi..<total, total: total)
+        asked.validator = Validator(etag: "\"v\"", lastModified: nil, total: total)
+        let bench = Bench(asked: asked, start: 2 * Self.mebi, proven: [0, 1, 3])
+        #expect(bench.head(200, ["Content-Length": "\(total)", "ETag": "\"v\""]))
+        #expect(bench.deliver(bytes) == bytes.count)
+        let report = try bench.end()
+        #expect(bench.part.blocks.map(\.offset) == [2 * Self.mebi])
+        #expect(bench.part.blocks.first?.bytes == Array(bytes[2 << 20..<3 << 20]))
+        #expect(report.reachedEnd)
+    }
+
+    @Test func `the whole is refused while others run`() throws {
+        let total = 4 * Self.mebi
+        let bench = Bench(
+            asked: Self.asked(2 * Self.mebi..<total, total: total), start: 2 * Self.mebi, acceptsWhole: false)
+        #expect(!bench.head(200, ["Content-Length": "\(total)"]))
+        #expect(try bench.end(.stopped).cause == .refusedHead)
+        #expect(bench.part.blocks.isEmpty)
+    }
+
+    @Test func `the whole in answer to a condition is refused, since the range may still be had`() throws {
+        let total = 4 * Self.mebi
+        for isConditional in [true, false] {
+            var asked = Self.asked(2 * Self.mebi..<total, total: total)
+            asked.validator = Validator(etag: "\"v1\"", lastModified: nil, total: total)
+            asked.digestIsKnown = true
+            asked.sentIfRange = isConditional
+            let bench = Bench(asked: asked, start: 2 * Self.mebi, proven: [0, 1])
+            #expect(bench.head(200, ["Content-Length": "\(total)", "ETag": "\"v2\""]) == !isConditional)
+        }
+    }
+
+    @Test func `a successor goes on in the middle of a chunk`() throws {
+        let total = Self.mebi
+        let bytes = lectureBytes(Int(total))
+        let part = RecordingPart()
+        var remainder: ChunkRemainder?
+        var start = 0
+        var number: UInt64 = 1
+        while start < bytes.count {
+            let asked = Self.asked(UInt64(start)..<total, total: total)
+            let bench = Bench(asked: asked, start: UInt64(start), remainder: remainder, id: number, part: part)
+            #expect(bench.head(206, Self.part(UInt64(start)..<total, of: total)))
+            _ = bench.deliver(bytes[start..<min(bytes.count, start + 65_536)])
+            let report = try bench.end(.failed(curl: 56, detail: ""))
+            remainder = report.remainder
+            start = Int(report.position)
+            number += 1
+        }
+        #expect(remainder == nil)
+        #expect(part.blocks.count == 1)
+        #expect(part.blocks.first?.bytes == bytes)
+        // The lane is that of the first, which began the chunk.
+        #expect(part.blocks.first?.lane == TransferID(1))
+    }
+
+    @Test func `an answer that is refused leaves the begun chunk to the next`() throws {
+        let block = Block(offset: 0, capacity: 1 << 20)
+        let remainder = ChunkRemainder(lane: TransferID(1), offset: 500, block: block)
+        let bench = Bench(asked: Self.asked(500..<Self.mebi, total: Self.mebi), start: 500, remainder: remainder)
+        #expect(!bench.head(503, [:]))
+        let report = try bench.end(.stopped)
+        #expect(report.remainder?.lane == TransferID(1))
+        #expect(report.remainder?.offset == 500)
+        #expect(report.remainder?.block === block)
+    }
+
+    @Test func `a part file that takes no more ends the transfer at its last whole chunk`() throws {
+        let bench = Bench(asked: Self.asked())
+        bench.part.room = 2
+        #expect(bench.head(200, ["Content-Length": "9000000"]))
+        _ = bench.deliver(lectureBytes(4 << 20))
+        let report = try bench.end(.stopped)
+        #expect(report.cause == .disk)
+        #expect(report.handedOver == 2 * Self.mebi)
+        #expect(report.remainder == nil)
+    }
+
+    @Test func `a descriptor is read up to its limit and never handed to the disk`() throws {
+        var asked = Self.asked()
+        asked.isFirstContact = true
+        let bench = Bench(asked: asked, hasPart: false)
+        #expect(bench.head(200, ["Content-Type": ContentDescriptor.mediaType]))
+        #expect(bench.deliver(lectureBytes(RangeSink.documentLimit)) == RangeSink.documentLimit)
+        #expect(bench.deliver([1]) == 0)
+        #expect(try bench.end(.stopped).cause == .tooLarge)
+    }
+
+    @Test func `a link that turns out to be media is only asked, not taken`() throws {
+        let bench = Bench(asked: Self.asked(), hasPart: false)
+        #expect(!bench.head(200, ["Content-Length": "5"]))
+        #expect(try bench.end(.stopped).document == nil)
+    }
+}

@@ -1,0 +1,153 @@
+import LectureDownload
+import LectureModel
+import LectureStore
+import Testing
+
+/// Random worlds: servers that drop, stall, wait and lie; programs that are killed; people who change their minds. The
+/// same seed is the same story.
+struct SimulationTests {
+    /// How a server lies.
+    enum Lie: CaseIterable {
+        case none
+        case otherValidator
+        case changedFile
+        case shiftedRange
+        case longBody
+        case wrongTotal
+        case page
+    }
+
+    /// One story.
+    private struct Story {
+        let seed: UInt64
+        let scene: Scene
+        let key: ContentKey
+        /// All bytes that may lawfully end under the final name.
+        var lawful: [[UInt8]]
+        let knowsDigest: Bool
+        let lie: Lie
+        var crashes = 0
+    }
+
+    @Test(arguments: 0..<8)
+    func `whatever happens, the bytes are right or the refusal is clear`(part: Int) throws {
+        for number in 0..<64 { try tell(seed: UInt64(part * 64 + number + 1)) }
+    }
+
+    private func tell(seed: UInt64) throws {
+        var story = try begin(seed)
+        let world = story.scene.world
+        let changesAt = world.some(1...4)
+        try script(&story, changesAt: changesAt)
+        story.crashes = world.some(0...3)
+        for _ in 0..<story.crashes {
+            for _ in 0..<world.some(1...25) {
+                story.scene.program.step()
+                story.scene.advance([story.scene.program])
+            }
+            if world.chance(10) {
+                _ = try story.scene.index.setDesire(story.key, .pause, now: world.now)
+                _ = try story.scene.index.setDesire(story.key, .fetch, now: world.now)
+                story.scene.program.engine.poke()
+            }
+            try story.scene.crash(powerCut: world.chance(50))
+        }
+        try story.scene.rest(within: .seconds(1800))
+        try judge(story)
+    }
+
+    private func begin(_ seed: UInt64) throws -> Story {
+        var settings = DownloadSettings()
+        var chance = SeededGenerator(seed: seed &* 77)
+        settings.connections = [nil, 1, 2, 3].randomElement(using: &chance) ?? nil
+        let scene = try Scene(seed: seed, settings: settings)
+        let bytes = lectureBytes(Int.random(in: 0...3_300_000, using: &chance), seed: seed)
+        var file = ServedFile(bytes)
+        file.hasRanges = Int.random(in: 0..<4, using: &chance) > 0
+        file.hidesLength = !file.hasRanges && Bool.random(using: &chance)
+        if Int.random(in: 0..<5, using: &chance) == 0 { file.etag = nil }
+        scene.network.files[FetchingScenarios.url] = file
+        let knowsDigest = Bool.random(using: &chance)
+        let digest = try FetchingScenarios.sha256(bytes, scene)
+        let key = try scene.want(FetchingScenarios.url) { $0.sha256 = knowsDigest ? digest : nil }
+        let lies = Bool.random(using: &chance)
+        let lie = lies ? Lie.allCases.randomElement(using: &chance) ?? .none : .none
+        return Story(seed: seed, scene: scene, key: key, lawful: [bytes], knowsDigest: knowsDigest, lie: lie)
+    }
+
+    private func script(_ story: inout Story, changesAt: Int) throws {
+        let scene = story.scene
+        let world = scene.world
+        let lie = story.lie
+        var file = try #require(scene.network.files[FetchingScenarios.url])
+        let fresh = lectureBytes(max(1, file.bytes.count), seed: story.seed &+ 1000)
+        // Without a validator a file of the same length that changed cannot be told from the old one.
+        let canTell = file.etag != nil
+        if lie == .changedFile, canTell { story.lawful.append(fresh) }
+        // Without a length and a digest nothing can tell that a body is too long.
+        if lie == .longBody, file.hidesLength { story.lawful.append(file.bytes + Self.surplus) }
+        scene.network.script = { request, number, _ in
+            if lie == .changedFile, canTell, number == changesAt {
+                file.bytes = fresh
+                file.etag = "\"v2\""
+            }
+            if lie == .otherValidator, file.etag != nil { file.etag = "\"v\(number / 3)\"" }
+            if number < 40 {
+                if world.chance(4) { return .failure(7) }
+                if world.chance(4) { return Answer(503, world.chance(50) ? ["Retry-After": "3"] : [:]) }
+                if world.chance(3) { return Answer(500) }
+            }
+            var answer = file.answer(to: request)
+            answer.latency = .milliseconds(world.some(1...80))
+            answer.pace = world.some(32...1024) << 10
+            if number < 40, world.chance(45), answer.body.count > 1 {
+                answer.breaksAfter = world.some(0...answer.body.count - 1)
+                answer.curl = world.chance(50) ? 56 : 18
+            }
+            if number % 3 == 1 { Self.apply(lie, to: &answer) }
+            return answer
+        }
+    }
+
+    private static let surplus: [UInt8] = [1, 2, 3]
+
+    private static func apply(_ lie: Lie, to answer: inout Answer) {
+        func replace(_ name: String, _ value: String) {
+            var fields = answer.fields.elements.filter { $0.name != name }
+            fields.append(HeaderField(name: name, value: value))
+            answer.fields = HeaderFields(fields)
+        }
+        switch lie {
+        case .none, .otherValidator, .changedFile: return
+        case .shiftedRange: if answer.status == 206 { replace("Content-Range", "bytes 1-2/3") }
+        case .longBody:
+            answer.body = (Array(answer.body) + surplus)[...]
+        case .wrongTotal:
+            if answer.status == 206, let text = answer.fields["Content-Range"] { replace("Content-Range", "\(text)9") }
+        case .page:
+            replace("Content-Type", "text/html")
+        }
+    }
+
+    private func judge(_ story: Story) throws {
+        let scene = story.scene
+        let place = Comment(rawValue: "seed \(story.seed), \(story.lie), \(story.crashes) crashes")
+        #expect(try scene.contradictions() == [], place)
+        let content = try #require(try scene.content(story.key))
+        switch content.state {
+        case .completed:
+            let bytes = try #require(try scene.bytes(story.key), place)
+            let lawful = story.knowsDigest ? [story.lawful[0]] : story.lawful
+            #expect(lawful.contains { areSame($0, bytes) }, place)
+        case .failed: #expect(content.error != nil && story.lie != .none, place)
+        case .queued, .loading, .downloading, .verifying, .stopped, .removing:
+            Issue.record("\(content.state) at the end; \(place)")
+        }
+        guard content.state == .completed, story.lie == .none else { return }
+        // Each crash costs what was not yet synced: a group of at most 250 ms here, and the begun chunk of a connection.
+        let network = scene.network
+        let hasRanges = network.files[FetchingScenarios.url]?.hasRanges ?? false
+        let bound = story.lawful[0].count * (hasRanges ? story.crashes + 1 : network.requests.count)
+        #expect(network.delivered <= bound + network.requests.count << 14, place)
+    }
+}

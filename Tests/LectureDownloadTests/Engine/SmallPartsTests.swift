@@ -1,0 +1,38 @@
+import LectureModel
+import Testing
+
+@testable import LectureDownload
+
+struct SmallPartsTests {
+    @Test func `a speed is a mean over some seconds and falls when nothing comes`() {
+        var meter = SpeedMeter()
+        meter.note(bytes: 0, at: BootInstant(nanoseconds: 0))
+        for second in 1...20 {
+            meter.note(bytes: Int64(second) * 1000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000))
+        }
+        #expect(abs(meter.bytesPerSecond - 1000) < 1)
+        for second in 21...40 { meter.note(bytes: 20_000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000)) }
+        #expect(meter.bytesPerSecond < 10)
+        meter.note(bytes: 0, at: BootInstant(nanoseconds: 41_000_000_000))
+        #expect(meter.bytesPerSecond >= 0)
+    }
+
+    @Test func `two looks at one moment do not make a speed`() {
+        var meter = SpeedMeter()
+        meter.note(bytes: 0, at: BootInstant(nanoseconds: 0))
+        meter.note(bytes: 1 << 30, at: BootInstant(nanoseconds: 1))
+        #expect(meter.bytesPerSecond == 0)
+    }
+
+    @Test(arguments: [
+        (1, "video/mp4", "media/0000/1.mp4"), (1023, "audio/mpeg", "media/0000/1023.mp3"),
+        (1024, "text/x-../../etc/passwd", "media/0001/1024.media"), (70_000_000, "", "media/10b07/70000000.media"),
+    ])
+    func `a path comes from the number of the row and a list of extensions`(id: Int64, type: String, path: String) {
+        var record = ResourceRecord(
+            id: ResourceID(id), version: VersionID(1), content: ContentID(1), role: .media)
+        record.mediaType = type
+        record.name = "../../etc/passwd"
+        #expect(MediaPath.path(record) == path)
+    }
+}
