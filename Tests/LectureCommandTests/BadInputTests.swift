@@ -209,7 +209,7 @@ struct DiskNetTests {
         let script = #"""
             mount -t tmpfs -o size=24m none /mnt
             export LECTURE_STORE=/mnt/store LECTURE_RESERVE=0
-            "$0" precache --json --key k "$1?fault=slow:4000000" > out &
+            "$0" precache --json --connections 1 --key k "$1?fault=slow:500000" > out &
             until [ -n "$(find /mnt/store/media -name '*.part' -size +1M 2> /dev/null)" ]; do :; done
             cat /dev/zero > /mnt/filler 2> /dev/null || true
             status=0; wait $! || status=$?

@@ -94,7 +94,7 @@ import Testing
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/media/bytes-8M-4.mp4"
         let process = try me.start(
-            "precache", "--json", "--connections", "1", "--timeout", "2s",
+            "precache", "--json", "--connections", "1", "--timeout", "10s",
             "\(sandbox.http)\(path)?fault=stall:4000000;times=1")
         try await process.wait(forOutput: #""event":"progress""#)
         process.send(SIGSTOP)
