@@ -142,7 +142,7 @@ package enum RetryTable {
         ([88], .final, "A callback of ours failed."),
         (
             [43], .retryOverHTTP1,
-            "The stream came to an HTTP/2 connection that was just being closed (libcurl 7.88 says it so)."
+            "A handle refused an option, as libcurl 7.88 does after sharing a connection; HTTP/1.1 shares none."
         ),
         ([92], .retryOverHTTP1, "The HTTP/2 stream was reset; a GET may be repeated, and HTTP/1.1 has no streams."),
         ([95, 96], .retryOverHTTP1, "HTTP/3 failed; HTTP/1.1 goes over TCP."),
