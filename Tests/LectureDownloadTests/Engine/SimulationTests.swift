@@ -144,7 +144,7 @@ struct SimulationTests {
             Issue.record("\(content.state) at the end; \(place)")
         }
         guard content.state == .completed, story.lie == .none else { return }
-        // Each crash costs what was not yet synced: a group of at most 250 ms here, and the begun chunk of a connection.
+        // Only a crash costs bytes, and a server that sends the whole or nothing; a call of the transport may be cut.
         let network = scene.network
         let hasRanges = network.files[FetchingScenarios.url]?.hasRanges ?? false
         let bound = story.lawful[0].count * (hasRanges ? story.crashes + 1 : network.requests.count)
