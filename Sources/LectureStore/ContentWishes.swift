@@ -77,6 +77,10 @@ extension SQLiteDownloadIndex {
         let isSameSource = known.content.sourceURL == request.url && known.mirrors == mirrors
         // A fresh signature does not make media of a link that has once led to a description.
         let isDescribed = try isGateway || (known.isGateway && hasIdentity(known.id, identity))
+        var isLoaded = known.isLoaded && isSameSource
+        if !isSameSource, !isDescribed {
+            isLoaded = try renewURLs(of: known.id, [request.url] + mirrors, now: now) && known.isLoaded
+        }
         try connection.execute(
             """
             UPDATE content SET desire = 0, source_url = ?, source_identity = ?, is_gateway = ?, is_loaded = ?,
@@ -86,11 +90,10 @@ extension SQLiteDownloadIndex {
                 updated_ms = ?
             WHERE id = ?
             """,
-            request.url, identity, isDescribed, known.isLoaded && (isSameSource || !isDescribed),
+            request.url, identity, isDescribed, isLoaded,
             request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
-        if !isSameSource, !isDescribed { try renewURLs(of: known.id, [request.url] + mirrors, now: now) }
         try addOutput(request.outputPath, content: known.id)
         if !isLeased { try startAnew("id = ?", [known.id.sqliteValue], now: now) }
         let outcome: EnqueueOutcome =
@@ -108,11 +111,14 @@ extension SQLiteDownloadIndex {
     }
 
     /// The version being built goes on from the new URLs; its proven bytes stay.
-    private func renewURLs(of content: ContentID, _ urls: [String], now: Timestamp) throws {
+    ///
+    /// - Returns: whether there is such a version.
+    private func renewURLs(of content: ContentID, _ urls: [String], now: Timestamp) throws -> Bool {
         let media = try building(content)?.resources.first { $0.role == .media }
-        guard let media else { return }
+        guard let media else { return false }
         try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", media.id)
         try insertURLLeases(media.id, urls: urls, expires: nil, now: now)
+        return true
     }
 
     /// Makes unleased contents that are not complete `queued`, their attempts and waiting times forgotten.

@@ -106,7 +106,7 @@ import Testing
 
     @Test func `a reader that leaves early and a full device end with 74, and the store stays sound`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let url = "\(sandbox.http)/media/bytes-4M-6.mp4?fault=slow:4000000"
+        let url = "\(sandbox.http)/media/bytes-4M-6.mp4?fault=stall:2000000"
         for redirection in ["| head -1 > /dev/null; exit ${PIPESTATUS[0]}", "> /dev/full"] {
             let line = "\"$0\" precache --json '\(url)' --store '\(me.store)' \(redirection)"
             let ending = try await ChildProcess.run("/bin/bash", ["-c", line, BuiltProgram.url.path])

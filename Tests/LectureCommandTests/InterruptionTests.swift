@@ -11,7 +11,7 @@ import Testing
     ) async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-24M-1.mp4"
-        let first = try me.start("precache", "--json", "\(url)?fault=slow:6000000")
+        let first = try me.start("precache", "--json", "--connections", "1", "\(url)?fault=stall:12000000")
         try await first.wait(forOutput: #""event":"progress""#)
         while try await me.list().first?.bytes ?? 0 == 0 {}
         first.send(signal)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `a second SIGINT ends it at once`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let process = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-2.mp4?fault=slow:1000000")
+        let process = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-2.mp4?fault=stall:1000000")
         try await process.wait(forOutput: #""event":"progress""#)
         process.send(SIGINT)
         process.send(SIGINT)
@@ -49,15 +49,16 @@ import Testing
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(state: seed)
         let (path, size, connections) = ("/media/bytes-768M-3.mp4", 768 << 20, 2)
-        var kills = 0
-        while kills < 20 {
+        // At the limit twenty runs of at most 400 ms cannot finish it.
+        let kills = 20
+        for _ in 0..<kills {
             let process = try me.start(
-                "precache", "--json", "--connections", "\(connections)", "\(sandbox.http)\(path)")
+                "precache", "--json", "--connections", "\(connections)", "--limit-rate", "64M", "\(sandbox.http)\(path)"
+            )
             // The moment is the point here: there is nothing to wait for.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...400, using: &random)))
             process.send(SIGKILL)
-            guard await process.ending().status == 128 + SIGKILL else { break }
-            kills += 1
+            #expect(await process.ending().status == 128 + SIGKILL)
         }
         let last = try await me("precache", "--json", "\(sandbox.http)\(path)")
         #expect(last.status == 0, "seed \(seed): \(last.errorText)")
@@ -66,18 +67,19 @@ import Testing
         // Begun chunks, one group, and what each connection's sockets and blocks on their way to the disk held.
         let perKill = connections * (1 << 20) + (8 << 20) + connections * (4 << 20)
         let again = max(0, sent - size)
-        print("seed \(seed): \(kills) kills, \(again / max(1, kills)) bytes fetched again a kill")
-        #expect(kills > 0)
+        print("seed \(seed): \(kills) kills, \(again / kills) bytes fetched again a kill")
         let summary = try Line.summary(last.text)
         #expect(summary.bytesReused ?? 0 > 0, "seed \(seed)")
-        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == size, "seed \(seed)")
+        // Where two connections meet, the first may read a little of what is the second's.
+        let sum = (summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0)
+        #expect((size...size + (1 << 20)).contains(sum), "seed \(seed): \(sum)")
         #expect(again <= kills * perKill, "seed \(seed): \(again) bytes again after \(kills) kills")
         try await me.expectSound()
     }
 
     @Test func `after a kill why says that nobody works on it`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let process = try me.start("precache", "--key", "k", "\(sandbox.http)/media/bytes-8M-5.mp4?fault=slow:1000000")
+        let process = try me.start("precache", "--key", "k", "\(sandbox.http)/media/bytes-8M-5.mp4?fault=stall:1000000")
         while try await me.list().first?.state != "downloading" {}
         #expect(
             try await me("why", "k").text.contains("Process \(process.identifier) (lecturectl precache) is working"))
@@ -91,7 +93,9 @@ import Testing
     @Test func `a stopped process keeps nobody from asking, and goes on when it is continued`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/media/bytes-8M-4.mp4"
-        let process = try me.start("precache", "--json", "\(sandbox.http)\(path)?fault=slow:4000000")
+        let process = try me.start(
+            "precache", "--json", "--connections", "1", "--timeout", "2s",
+            "\(sandbox.http)\(path)?fault=stall:4000000;times=1")
         try await process.wait(forOutput: #""event":"progress""#)
         process.send(SIGSTOP)
         #expect(try await me.list().first?.state == "downloading")
@@ -148,59 +152,60 @@ import Testing
     }
 
     @Test func `what a killed one had in work the other takes over`() async throws {
-        let me = try BadDay()
-        var options = NginxOrigin.Options()
-        options.bytesPerSecond = 1_000_000
-        let (nginx, list) = try await course(me, count: 3, bytes: 3_000_000, options)
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        // Only the first answer for each file falls silent: whoever asks again gets the rest.
+        let urls = (1...3).map { "\(sandbox.http)/media/bytes-4M-\($0).mp4?fault=stall:3000000;times=1" }
+        let list = try me.home.write(urls.joined(separator: "\n"), to: "course.txt")
         let first = try me.start("precache", "--json", "--connections", "1", list)
-        try await first.wait(forOutput: #""event":"progress""#)
+        while try await me.list().filter({ $0.bytes ?? 0 > 0 }).count < 3 {}
         let second = try me.start("precache", "--json", "--connections", "1", list)
-        // Proven bytes that a dead process leaves behind are not fetched again by its heir.
-        while try await me.list().reduce(0, { $0 + ($1.bytes ?? 0) }) == 0 {}
         first.send(SIGKILL)
         _ = await first.ending()
         let ending = await second.ending()
         #expect(ending.status == 0, "\(ending.errorText)")
         let summary = try Line.summary(ending.text)
         #expect(summary.completed == 3)
-        #expect(summary.bytesReused ?? 0 > 0)
-        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == 9_000_000)
+        // Proven bytes that a dead process leaves behind are not fetched again by its heir.
+        #expect(summary.bytesReused ?? 0 >= 3 << 20)
+        #expect((summary.bytesFetched ?? 0) + (summary.bytesReused ?? 0) == 12 << 20)
         #expect(try await me.list().allSatisfy { $0.state == "completed" })
         try await me.expectSound()
-        await nginx.stop()
     }
 
     @Test func `one steers what another fetches`() async throws {
-        let me = try BadDay()
-        var options = NginxOrigin.Options()
-        options.bytesPerSecond = 1_000_000
-        let (nginx, list) = try await course(me, count: 6, bytes: 6_000_000, options)
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        // The first two are in work and fall silent, so that nothing moves but by what is said.
+        let lines = (0..<6).map { number in
+            let fault = number < 2 ? "?fault=stall:1500000;times=1" : ""
+            return #"{"url": "\#(sandbox.http)/media/bytes-2M-\#(number).mp4\#(fault)", "key": "k\#(number)"}"#
+        }
+        let list = try me.home.write(lines.joined(separator: "\n"), to: "course.jsonl")
         let fetching = try me.start("precache", "--json", "--jobs", "2", "--connections", "1", list)
-        try await fetching.wait(forOutput: #""event":"progress","key":"k1""#)
-        #expect(try await me("reorder", "k5", "--first").status == 0)
-        async let removal = me("remove", "k1")
-        async let pause = me("pause", "k0")
-        #expect(try await [removal, pause].map(\.status) == [0, 0])
-        try await fetching.wait(forOutput: #""event":"stopped","key":"k0""#)
-        try await fetching.wait(forOutput: #""event":"removed","key":"k1""#)
-        #expect(try await me("why", "k0").text.contains("It was paused or cancelled."))
+        while try await me.list().filter({ $0.bytes ?? 0 > 0 }).count < 2 {}
         #expect(try await me("cancel", "k4").status == 0)
+        #expect(try await me("reorder", "k5", "--first").status == 0)
+        #expect(try await me("pause", "k0").status == 0)
+        try await fetching.wait(forOutput: #""event":"stopped","key":"k0""#)
+        #expect(try await me("why", "k0").text.contains("It was paused or cancelled."))
         #expect(try await me("resume", "k0").status == 0)
+        try await fetching.wait(forOutput: #""event":"completed","key":"k0""#)
+        #expect(try await me("remove", "k1").status == 0)
         let ending = await fetching.ending()
         #expect(ending.status == 0, "\(ending.errorText)")
-        let completed = try Line.all(ending.text).filter { $0.event == "completed" }.compactMap(\.key)
-        #expect(Set(completed) == ["k0", "k2", "k3", "k5"])
-        let places = ["k5", "k3"].map { completed.firstIndex(of: $0) ?? 99 }
-        #expect(places[0] < places[1], "\(completed)")
+        let events = try Line.all(ending.text)
+        // Whichever process comes first deletes it.
+        while try await me.list().contains(where: { $0.key == "k1" }) {}
+        let completed = events.filter { $0.event == "completed" }.compactMap(\.key)
+        #expect(completed.first == "k5")
+        #expect(completed.sorted() == ["k0", "k2", "k3", "k5"])
         #expect(try await me.list().first { $0.key == "k4" }?.stopReason == "user")
         #expect(try await me.list().count == 5)
         try await me.expectSound()
-        await nginx.stop()
     }
 
     @Test func `status follows another process and ends with its signal`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let fetching = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-9.mp4?fault=slow:1000000")
+        let fetching = try me.start("precache", "--json", "\(sandbox.http)/media/bytes-8M-9.mp4?fault=stall:1000000")
         let watching = try me.start("status", "--watch", "--json")
         try await watching.wait(forOutput: #""downloading":1"#)
         watching.send(SIGINT)

@@ -1,7 +1,8 @@
 import Foundation
-@testable import LectureFiles
 import LectureModel
 import Testing
+
+@testable import LectureFiles
 
 /// A door that one side keeps shut.
 private final class Gate: Sendable {

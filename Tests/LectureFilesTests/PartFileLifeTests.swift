@@ -197,6 +197,19 @@ import Testing
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
     }
 
+    @Test func `A flush that came before the file is opened is carried out when it is`() async throws {
+        let store = try TestStore()
+        let bytes = sample(3 << 16)
+        let part = store.make()
+        #expect(part.send(bytes, plan(bytes.count), from: 0..<bytes.count))
+        part.file.flush()
+        part.file.open(plan(bytes.count))
+        try await part.expectOpened()
+        #expect(try await part.flushed().map(\.index) == [0, 1, 2])
+        part.file.close(deleting: false)
+        try await part.expectClosed()
+    }
+
     @Test func `Blocks that came early are given back when the file is never opened`() async throws {
         let part = store.make()
         let kept = part.newTransfer()

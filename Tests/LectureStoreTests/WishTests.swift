@@ -154,15 +154,44 @@ import Testing
         }
     }
 
-    @Test func aSourceWhoseURLChangedIsAskedAgain() throws {
+    @Test func mediaWhoseURLChangedGoesOnFromTheNewOne() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
+            #expect(try store.item(lease.content).isLoaded)
+            #expect(try store.index.urlLeases(resource.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
+        }
+    }
+
+    @Test func aGatewayWhoseLinkChangedIsAskedAgain() throws {
+        try StoreFixture.with { store in
+            func wish(_ url: String) throws -> ContentID {
+                try store.index.enqueue(
+                    DownloadRequest(url: url), derivedKey: try ContentKey("a"), identity: [1], isGateway: true,
+                    now: store.now
+                ).id
+            }
+            let id = try wish("http://127.0.0.1/si?jwt=1")
+            #expect(try store.index.setFacts(store.lease(id), ContentFacts(), now: store.now) == nil)
+            _ = try wish("http://127.0.0.1/si?jwt=1")
+            #expect(try store.item(id).isLoaded)
+            _ = try wish("http://127.0.0.1/si?jwt=2")
+            #expect(try !store.item(id).isLoaded)
+        }
+    }
+
+    @Test func aVersionBeingBuiltGoesOnWithTheNewURLs() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
-            #expect(try store.item(lease.content).isLoaded)
-            _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a")
-            #expect(try store.item(lease.content).isLoaded)
+            let wish = ResourceWish(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
+            let version = try store.index.beginVersion(lease, wishes: [wish], now: store.now)
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
-            #expect(try !store.item(lease.content).isLoaded)
+            #expect(try store.item(lease.content).isLoaded)
+            #expect(try store.index.building(lease.content)?.version == version)
+            let media = try #require(try store.index.resources(version).first)
+            #expect(try store.index.urlLeases(media.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
         }
     }
 

@@ -1,0 +1,34 @@
+import LectureDownload
+import LectureModel
+import Testing
+
+/// When a resource waits for nothing but the disk.
+struct ReceivedTests {
+    private let chunk: UInt64 = 1 << 20
+
+    @Test
+    func `a resource is received when its last chunk was handed over, and not before`() {
+        var book = RangeBook(total: chunk * 2 + 5, chunkBytes: chunk, proven: [0])
+        #expect(!book.isReceived)
+        #expect(book.begin(TransferID(1))?.first == 1)
+        #expect(!book.isReceived)
+        book.ended(TransferID(1), position: chunk * 2)
+        #expect(!book.isReceived)
+        #expect(book.begin(TransferID(2))?.first == 2)
+        book.ended(TransferID(2), position: chunk * 2 + 5)
+        #expect(book.isReceived)
+        #expect(!book.isWhole)
+        book.proved([1, 2])
+        #expect(book.isReceived && book.isWhole)
+    }
+
+    @Test
+    func `a resource of unknown length is not received before its end is known`() {
+        var book = RangeBook(total: nil, chunkBytes: chunk, proven: [])
+        _ = book.begin(TransferID(1))
+        book.ended(TransferID(1), position: chunk)
+        #expect(!book.isReceived)
+        book.learn(total: chunk)
+        #expect(book.isReceived)
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import LectureModel
+import Testing
+
+/// Compares as the C library does: a debug build is slow at single bytes.
+private func holds(_ block: Block, _ bytes: ArraySlice<UInt8>) -> Bool {
+    guard block.count == bytes.count else { return false }
+    return unsafe block.withBytes { held in
+        unsafe bytes.withUnsafeBytes { due in
+            guard let left = held.baseAddress, let right = due.baseAddress else { return true }
+            return unsafe memcmp(left, right, due.count) == 0
+        }
+    }
+}
+
+/// Blocks, whose memory goes from one to the next.
+struct BlockTests {
+    /// The lengths around those at which the memory comes from elsewhere.
+    @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 300_000, 1 << 20, (1 << 20) + 1, 3 << 20])
+    func `a block holds its own bytes and no more than fit`(capacity: Int) {
+        for turn in 0..<20 {
+            let block = Block(offset: 7, capacity: capacity)
+            #expect(block.count == 0)
+            #expect(block.end == 7 + UInt64(capacity))
+            let bytes = [UInt8](repeating: UInt8(turn), count: capacity + 1)
+            #expect(unsafe bytes.withUnsafeBytes { unsafe block.append($0) } == capacity)
+            #expect(block.room == 0)
+            #expect(holds(block, bytes.prefix(capacity)))
+        }
+    }
+
+    @Test
+    func `blocks of many threads never share memory`() async {
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for turn in 0..<20 {
+                        let mark = UInt8(task * 20 + turn)
+                        let bytes = [UInt8](repeating: mark, count: 1 << 20)
+                        let blocks = (0..<3).map { _ in Block(offset: 0, capacity: 1 << 20) }
+                        for block in blocks { _ = unsafe bytes.withUnsafeBytes { unsafe block.append($0) } }
+                        await Task.yield()
+                        for block in blocks { #expect(holds(block, bytes[...])) }
+                    }
+                }
+            }
+        }
+    }
+}
