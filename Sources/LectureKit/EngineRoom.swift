@@ -173,6 +173,8 @@ final class EngineRoom: @unchecked Sendable {
     /// are not: they are told, and the next run goes on.
     private func isAtRest(longestWait: Duration) -> Bool {
         guard engine.activeCount == 0 else { return false }
+        // A store that cannot be written for seconds is like a full disk: told, and left to the next run.
+        if engine.isTroubled { return true }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }

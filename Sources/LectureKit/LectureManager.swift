@@ -173,8 +173,8 @@ public actor LectureManager {
 
     /// Waits until everything this manager was asked for is complete or has a final reason.
     ///
-    /// A server that asks to wait and a timetable are waited for; a network that is down, a full disk and a used-up
-    /// quota are final for this call.
+    /// A server that asks to wait and a timetable are waited for; a network that is down, a full disk, a store that
+    /// cannot be written and a used-up quota are final for this call.
     ///
     /// - Parameters:
     ///   - longestWait: a server that asks to wait longer than this is not waited for.

@@ -284,6 +284,9 @@ package final class DownloadEngine {
         }
     }
 
+    /// Whether commits have failed again and again, so that nobody should wait for what needs one. It is tried on.
+    package var isTroubled: Bool { troubles >= Self.troublesBeforeRest }
+
     /// How many commits may fail before a stop does without them.
     private static let troublesBeforeRest = 3
 
