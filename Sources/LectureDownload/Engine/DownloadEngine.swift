@@ -277,11 +277,10 @@ package final class DownloadEngine {
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true
         needsAdoption = true
-        if isStopping, troubles >= Self.troublesBeforeRest {
-            // The store will not be written any more: the next program finds it as after a crash.
-            isAtRest = true
-            notices.append(.stopped)
-        }
+        // The rest that the failed step had found was not told. A store that will not be written any more is left to
+        // the next program, which finds it as after a crash.
+        isAtRest = isStopping && troubles >= Self.troublesBeforeRest
+        if isAtRest { notices.append(.stopped) }
     }
 
     /// Whether commits have failed again and again, so that nobody should wait for what needs one. It is tried on.

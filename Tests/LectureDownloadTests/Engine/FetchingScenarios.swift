@@ -187,6 +187,7 @@ struct FetchingScenarios {
     @Test func `progress never runs backwards and is never ahead of what came`() throws {
         var settings = DownloadSettings()
         settings.progressInterval = .milliseconds(20)
+        settings.groupInterval = .milliseconds(20)
         let (scene, bytes) = try Self.scene(chunks: 6, settings: settings)
         scene.network.script = { _, number, answer in
             var slow = answer

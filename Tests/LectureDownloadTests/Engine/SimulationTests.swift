@@ -50,7 +50,7 @@ struct SimulationTests {
             if world.chance(10) {
                 _ = try story.scene.index.setDesire(story.key, .pause, now: world.now)
                 _ = try story.scene.index.setDesire(story.key, .fetch, now: world.now)
-                story.scene.program.engine.poke()
+                story.scene.program.poke()
             }
             let proven = Int(try #require(try story.scene.content(story.key)).provenBytes)
             story.lost = max(story.lost, story.scene.network.delivered - proven)

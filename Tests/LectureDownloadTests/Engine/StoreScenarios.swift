@@ -55,7 +55,7 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        scene.program.engine.stop()
+        scene.program.stop()
         scene.program.step()
         _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
         try scene.run { scene.program.engine.activeCount == 0 }
@@ -222,14 +222,21 @@ struct StoreScenarios {
         #expect(try scene.index.summary(scene.program.run).counts[.completed] == 20)
     }
 
-    @Test func `a store that stays broken does not keep a program from ending`() throws {
+    @Test(arguments: [
+        "CREATE TRIGGER broken BEFORE UPDATE ON content BEGIN SELECT RAISE(ABORT, 'no'); END",
+        // Every statement succeeds, the commit does not: as on a full disk.
+        "CREATE TRIGGER broken AFTER UPDATE ON content BEGIN INSERT INTO late VALUES (7); END",
+    ])
+    func `a store that stays broken does not keep a program from ending`(trigger: String) throws {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        try scene.index.connection.execute(
-            "CREATE TRIGGER broken BEFORE UPDATE ON content BEGIN SELECT RAISE(ABORT, 'no'); END")
-        scene.program.engine.stop()
+        let store = scene.index.connection
+        try store.execute("CREATE TABLE early(id INTEGER PRIMARY KEY)")
+        try store.execute("CREATE TABLE late(id REFERENCES early(id) DEFERRABLE INITIALLY DEFERRED)")
+        try store.execute(trigger)
+        scene.program.stop()
         try scene.run(within: .seconds(120)) {
             scene.program.notices.contains { if case .stopped = $0 { true } else { false } }
         }

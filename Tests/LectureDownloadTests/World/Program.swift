@@ -42,7 +42,7 @@ final class Scene {
         let wish = try index.enqueue(
             request, derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway, now: world.now)
         try index.join(program.run, content: wish.id)
-        program.engine.poke()
+        program.poke()
         return wish.key
     }
 
@@ -103,7 +103,7 @@ final class Scene {
     func run(within longest: Duration = .seconds(7200), until isReached: () throws -> Bool) throws {
         let end = world.boot + longest.nanosecondCount
         while world.boot < end {
-            program.step()
+            program.stepIfDue()
             if try isReached() { return }
             advance([program])
         }
@@ -114,7 +114,7 @@ final class Scene {
     func work(for time: Duration) {
         let end = world.boot + time.nanosecondCount
         while world.boot < end {
-            program.step()
+            program.stepIfDue()
             advance([program])
         }
     }
@@ -161,6 +161,24 @@ final class Program {
             random: WorldRandom(world: world), offload: WorldOffload(world: world, program: number, inbox: inbox),
             resolver: resolver)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
+    }
+
+    /// A wish has changed, as the application tells its engine.
+    func poke() {
+        engine.poke()
+        isWoken.withLock { $0 = true }
+    }
+
+    /// Ends the engine's work.
+    func stop() {
+        engine.stop()
+        isWoken.withLock { $0 = true }
+    }
+
+    /// A step when one is due or something has come, and none otherwise: an engine that forgets to ask for a step must
+    /// be found out.
+    func stepIfDue() {
+        if isWoken.withLock({ $0 }) || next.map({ $0 <= world.boot }) ?? false { step() }
     }
 
     func step() {
