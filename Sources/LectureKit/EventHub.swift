@@ -25,6 +25,8 @@ final class EventHub: Sendable {
         }
     }
 
+    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+
     func send(_ event: LectureEvent) {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
     }

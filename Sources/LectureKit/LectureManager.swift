@@ -142,9 +142,18 @@ public actor LectureManager {
         try index.transaction {
             for request in requests { results.append(try enqueue(request, in: room)) }
         }
+        try tellQueued(results)
         room.engine.poke()
         room.wake()
         return results
+    }
+
+    /// Tells what has joined the queue, after the commit; nothing is read when nobody listens.
+    private func tellQueued(_ results: [Result<Enqueued, LectureError>]) throws {
+        guard hub.hasListeners else { return }
+        for case .success(let entry) in results where entry.outcome == .added || entry.outcome == .resumed {
+            if let content = try index.item(entry.key)?.content, content.state == .queued { hub.send(.queued(content)) }
+        }
     }
 
     private func enqueue(_ request: DownloadRequest, in room: EngineRoom) throws -> Result<Enqueued, LectureError> {
