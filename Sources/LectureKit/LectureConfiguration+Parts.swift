@@ -15,6 +15,9 @@ extension LectureConfiguration {
         settings.connections = try connections.map { try Self.check($0, in: 1...64, "connections") }
         settings.maxAttempts = try Self.check(maxAttempts, in: 1...1000, "attempts")
         settings.rateLimit = try rateLimit.map { try Self.check($0, in: 1...Int.max, "rate limit") }
+        settings.rateLimitPerItem = try rateLimitPerContent.map {
+            try Self.check($0, in: 1...Int.max, "rate limit per content")
+        }
         settings.timetable = try timetable.map { text throws(LectureError) in try Timetable(text) }
         settings.stallTimeout = stallTimeout
         settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")

@@ -13,6 +13,8 @@ public struct LectureConfiguration: Sendable {
     public var connections: Int?
     /// Bytes a second of all downloads together; nil for no bound.
     public var rateLimit: Int?
+    /// Bytes a second of one content; nil for no bound of its own.
+    public var rateLimitPerContent: Int?
     /// When downloads may run and how fast, for example `02:00-06:00=full, else=2M`; nil for always.
     public var timetable: String?
     /// Attempts without gaining a byte before a content is given up.

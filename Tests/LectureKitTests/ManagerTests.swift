@@ -195,6 +195,20 @@ struct ManagerNetTests {
     }
 
     @Test
+    func `one content keeps its own rate`() async throws {
+        let site = try Site()
+        try site.file("lecture.mp4", bytes: 8 << 20)
+        let nginx = try await NginxOrigin.start(serving: site.root)
+        let manager = try site.manager { $0.rateLimitPerContent = 500_000 }
+        try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
+        // Slower is possible on a busy machine, faster is not: 8 MiB last sixteen seconds.
+        #expect(!(await manager.untilRest(deadline: .seconds(2))))
+        #expect(try await manager.summary().fetchedBytes < 4 << 20)
+        await manager.close()
+        await nginx.stop()
+    }
+
+    @Test
     func `why explains, and names what was tried`() async throws {
         let site = try Site()
         let nginx = try await NginxOrigin.start(serving: site.root)

@@ -44,6 +44,8 @@ extension DownloadEngine {
 
     private func wantedConnections(_ resource: ResourceWork) -> Int {
         guard resource.record.acceptsRanges, resource.record.total != nil else { return 1 }
+        // Under a limit of its own a file gains nothing by more connections.
+        if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
         return max(1, min(resource.connections, settings.connectionsLimit))
     }
@@ -111,6 +113,7 @@ extension DownloadEngine {
         request.headers =
             try redirect?.fields
             ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
+        request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)

@@ -20,6 +20,8 @@ package struct DownloadSettings: Sendable {
     package var reserveBytes: UInt64 = 157_286_400
     /// Bytes a second of all downloads together; nil for no bound.
     package var rateLimit: Int?
+    /// Bytes a second of one item; nil for no bound of its own.
+    package var rateLimitPerItem: Int?
     /// When downloads may run, and how fast; nil for always.
     package var timetable: Timetable?
     /// Bytes that are synced and committed together.
