@@ -1,4 +1,5 @@
 import Foundation
+import LectureTestSupport
 
 /// The built `lecturectl`, which lies beside the test runner.
 enum BuiltProgram {
@@ -30,15 +31,16 @@ enum BuiltProgram {
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        let (output, diagnostics) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = diagnostics
+        // Files and not pipes: a pipe's end that another test's child inherited would keep a reader waiting for that child.
+        let directory = try TemporaryDirectory()
+        let (output, diagnostics) = (directory.file("output"), directory.file("diagnostics"))
+        for path in [output, diagnostics] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: diagnostics))
         try process.run()
-        // Both pipes are drained at once: a program that fills one while the other is read would never end.
-        let drained = Drain(diagnostics.fileHandleForReading)
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        let errors = drained.data()
         process.waitUntilExit()
+        let data = try Data(contentsOf: URL(filePath: output))
+        let errors = try Data(contentsOf: URL(filePath: diagnostics))
         return Result(
             status: process.terminationStatus, reason: process.terminationReason, output: data, diagnostics: errors)
     }
