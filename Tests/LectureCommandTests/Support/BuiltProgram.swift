@@ -31,7 +31,7 @@ enum BuiltProgram {
         process.arguments = arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        // Files and not pipes: a pipe's end that another test's child inherited would keep a reader waiting for that child.
+        // Files and not pipes: a pipe that another test's child inherited would keep its reader waiting for that child.
         let directory = try TemporaryDirectory()
         let (output, diagnostics) = (directory.file("output"), directory.file("diagnostics"))
         for path in [output, diagnostics] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
