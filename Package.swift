@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
+        .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
     ],
     targets: [
         // C libraries from Debian, one importer each.
@@ -27,6 +28,8 @@ let package = Package(
             providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(
             name: "CGnuTLS", path: "Tools/CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+        .systemLibrary(
+            name: "CNghttp2", path: "Tools/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
         // Media bytes for the sandbox; C because they must be quick in a debug build too.
@@ -57,8 +60,15 @@ let package = Package(
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
-            name: "lecture-sandbox", dependencies: ["CMicroHTTPD", "CGnuTLS", "CSandbox"],
+            name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
+        // What the servers of the tests need of GnuTLS: digests, certificates, TLS.
+        .target(name: "SandboxSecurity", dependencies: ["CGnuTLS"], path: "Tools/SandboxSecurity"),
+        // The hostile origin and its cases, and the command that holds clients against them.
+        .target(
+            name: "HostileSuite", dependencies: ["SandboxSecurity", "LectureModel", "CNghttp2"],
+            path: "Tools/HostileSuite"),
+        .executableTarget(name: "lecture-hostile", dependencies: ["HostileSuite"], path: "Tools/lecture-hostile"),
 
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
@@ -70,6 +80,8 @@ let package = Package(
 
         // Tests.
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
+        .target(
+            name: "LectureProgramSupport", dependencies: ["LectureTestSupport"], path: "Tests/LectureProgramSupport"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
@@ -94,8 +106,14 @@ let package = Package(
             dependencies: ["LectureKit", "LectureModel", "LectureDownload", "LectureTestSupport"]),
         .testTarget(
             name: "LectureCommandTests",
-            dependencies: ["LectureCommand", "LectureKit", "LectureModel", "LectureTestSupport"],
+            dependencies: [
+                "LectureCommand", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ],
             exclude: ["Golden"]),
+        // Black boxes: the built program, real servers, real disks, and everything that goes wrong.
+        .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
+        .testTarget(
+            name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LectureCommand
+import LectureProgramSupport
 import Testing
 
 /// The real program: what only a process has.

@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureProgramSupport
 import Testing
 
 @Suite struct DocumentTests {

@@ -175,3 +175,23 @@ import Testing
         #expect(diagnostics.text == "lecturectl: a\u{FFFD}[2Jb\u{FFFD}c\n")
     }
 }
+
+/// Reads a handle to its end on a thread of its own.
+///
+/// `@unchecked Sendable`: `result` is written by the thread before it signals and read after the wait.
+private final class Drain: @unchecked Sendable {
+    private let finished = DispatchSemaphore(value: 0)
+    private var result = Data()
+
+    init(_ handle: FileHandle) {
+        Thread.detachNewThread { [self] in
+            result = handle.readDataToEndOfFile()
+            finished.signal()
+        }
+    }
+
+    func data() -> Data {
+        finished.wait()
+        return result
+    }
+}

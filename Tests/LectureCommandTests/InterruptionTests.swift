@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
@@ -47,7 +48,7 @@ import Testing
     @Test func `twenty kills at random moments leave the right bytes and cost little each`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let seed = UInt64.random(in: .min ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let (path, size, connections) = ("/media/bytes-768M-3.mp4", 768 << 20, 2)
         // At the limit twenty runs of at most 400 ms cannot finish it.
         let kills = 20
@@ -218,7 +219,7 @@ import Testing
         let me = try BadDay()
         let (nginx, list) = try await course(me, count: 100, bytes: 200_000)
         let seed = UInt64.random(in: .min ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let processes = try (0..<8).map { _ in try me.start("precache", "--json", list) }
         for process in processes.shuffled(using: &random).prefix(5) {
             // proof: as above, the moment is the point.
@@ -235,18 +236,5 @@ import Testing
         #expect(try await me("verify", "--all").status == 0)
         try await me.expectSound()
         await nginx.stop()
-    }
-}
-
-/// Numbers that a seed brings again.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LectureCommand
 import LectureModel
+import LectureProgramSupport
 import Testing
 
 @Suite struct JSONLineTests {

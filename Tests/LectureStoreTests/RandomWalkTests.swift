@@ -6,19 +6,6 @@ import Testing
 
 @testable import LectureStore
 
-/// Repeatable chance (SplitMix64).
-private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Two processes do whatever comes to their minds; after every step the store must keep its rules.
 @Suite struct RandomWalkTests {
     private struct Walker {
@@ -31,7 +18,7 @@ private struct Dice: RandomNumberGenerator {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func theRulesHoldWhateverHappens(seed: UInt64) throws {
         try StoreFixture.with { store in
-            var dice = Dice(state: seed)
+            var dice = SeededGenerator(seed: seed)
             let other = try store.another()
             let otherRun = try other.index.beginRun(owner: other.owner, command: "", now: store.now)
             var walkers = [
@@ -56,7 +43,7 @@ private struct Dice: RandomNumberGenerator {
         }
     }
 
-    private func take(_ walker: inout Walker, _ store: StoreFixture, _ dice: inout Dice) throws {
+    private func take(_ walker: inout Walker, _ store: StoreFixture, _ dice: inout SeededGenerator) throws {
         let now = store.now
         let name = "k\(Int.random(in: 0..<12, using: &dice))"
         let key = try ContentKey(name)
@@ -98,7 +85,7 @@ private struct Dice: RandomNumberGenerator {
 
     /// A step of the holder of a lease, as the engine would go on from where the content stands.
     private func work(
-        _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout Dice
+        _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout SeededGenerator
     ) throws {
         guard let item = try index.item(lease.content) else { throw LectureError(.leaseLost) }
         if item.desire == .remove {

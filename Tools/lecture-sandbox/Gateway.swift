@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SandboxSecurity
 
 /// A shared secret, and what is signed with it: tokens of the gateway and leases of media addresses.
 struct Secret: Sendable {

@@ -1,4 +1,5 @@
 import CSandbox
+import SandboxSecurity
 
 /// The bytes of one lecture: a file in memory, or the stream of a generator.
 struct Media: Sendable {

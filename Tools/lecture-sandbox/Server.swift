@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import SandboxSecurity
 
 /// The two ports and what they stand on.
 @safe

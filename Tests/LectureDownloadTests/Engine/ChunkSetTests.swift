@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureTestSupport
 import Testing
 
 struct ChunkSetTests {

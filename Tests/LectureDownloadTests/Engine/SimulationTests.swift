@@ -1,6 +1,7 @@
 import LectureDownload
 import LectureModel
 import LectureStore
+import LectureTestSupport
 import Testing
 
 /// Random worlds: servers that drop, stall, wait and lie; programs that are killed; people who change their minds. The

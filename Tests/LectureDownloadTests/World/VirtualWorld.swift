@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureModel
+import LectureTestSupport
 
 /// Virtual time, chance from a seed, and everything that happens outside the engine, one thing after the other.
 ///

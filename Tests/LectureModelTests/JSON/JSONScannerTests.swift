@@ -1,3 +1,4 @@
+import LectureTestSupport
 import Testing
 
 @testable import LectureModel

@@ -2,20 +2,22 @@ import CGnuTLS
 
 /// A SHA-256 that takes its bytes in pieces.
 @safe
-struct SHA256Hasher: ~Copyable {
+package struct SHA256Hasher: ~Copyable {
     private var handle: gnutls_hash_hd_t?
 
-    init() { _ = unsafe gnutls_hash_init(&handle, GNUTLS_DIG_SHA256) }
+    /// Begins with no bytes.
+    package init() { _ = unsafe gnutls_hash_init(&handle, GNUTLS_DIG_SHA256) }
 
     deinit { if let handle = unsafe handle { unsafe gnutls_hash_deinit(handle, nil) } }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    /// Takes the next bytes.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let handle = unsafe handle, let base = bytes.baseAddress else { return }
         unsafe gnutls_hash(handle, base, bytes.count)
     }
 
     /// The digest of everything so far, 32 bytes; begins anew.
-    mutating func finish() -> [UInt8] {
+    package mutating func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         guard let handle = unsafe handle else { return digest }
         unsafe digest.withUnsafeMutableBytes { unsafe gnutls_hash_output(handle, $0.baseAddress) }
@@ -29,7 +31,7 @@ struct SHA256Hasher: ~Copyable {
 ///   - key: the secret.
 ///   - message: what is signed.
 /// - Returns: 32 bytes.
-func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
+package func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     unsafe key.withUnsafeBytes { key in
         unsafe message.withUnsafeBytes { message in
@@ -47,7 +49,7 @@ func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
 ///
 /// - Parameter count: how many.
 /// - Returns: the bytes.
-func randomBytes(_ count: Int) -> [UInt8] {
+package func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }

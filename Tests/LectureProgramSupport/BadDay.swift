@@ -1,19 +1,19 @@
-import Foundation
+package import Foundation
 import Glibc
-import LectureTestSupport
-import Testing
+package import LectureTestSupport
+package import Testing
 
 /// A person's account on a machine: the built program, a home and a store of its own, gone with the test.
-final class BadDay: Sendable {
+package final class BadDay: Sendable {
     /// Whether this program may mount file systems in a name space of its own, for disks that are full or read-only.
-    static let mayMount: Bool = {
+    package static let mayMount: Bool = {
         let result = try? BuiltProgram.run(
             URL(filePath: "/usr/bin/unshare"), ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
         return result?.status == 0
     }()
 
-    let home: TemporaryDirectory
-    var store: String { home.file("store") }
+    package let home: TemporaryDirectory
+    package var store: String { home.file("store") }
     private var environment: [String: String] {
         [
             "HOME": home.path, "LECTURE_STORE": store, "LECTURE_RESERVE": "1M", "XDG_DATA_HOME": "",
@@ -21,49 +21,49 @@ final class BadDay: Sendable {
         ]
     }
 
-    init() throws { home = try TemporaryDirectory() }
+    package init() throws { home = try TemporaryDirectory() }
 
     /// Starts the program.
-    func start(_ words: String..., keepsInputOpen: Bool = false) throws -> ChildProcess {
+    package func start(_ words: String..., keepsInputOpen: Bool = false) throws -> ChildProcess {
         try ChildProcess(
             BuiltProgram.url.path, words, environment: environment, directory: home.path,
             keepsInputOpen: keepsInputOpen)
     }
 
     /// Runs the program to its end.
-    func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await run(words) }
+    package func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await run(words) }
 
     /// Runs the program to its end.
-    func run(_ words: [String]) async throws -> ChildProcess.Ending {
+    package func run(_ words: [String]) async throws -> ChildProcess.Ending {
         try await ChildProcess.run(
             BuiltProgram.url.path, words, environment: environment, directory: home.path)
     }
 
     /// Runs a shell script in which `$0` is the program, with mounts of its own.
-    func withMounts(_ script: String, _ words: String...) async throws -> ChildProcess.Ending {
+    package func withMounts(_ script: String, _ words: String...) async throws -> ChildProcess.Ending {
         try await ChildProcess.run(
             "/usr/bin/unshare", ["--mount", "bash", "-euc", script, BuiltProgram.url.path] + words,
             environment: environment, directory: home.path)
     }
 
     /// What the store says of its contents, by key.
-    func list() async throws -> [Line] { try await Line.all(self("list", "--json").text) }
+    package func list() async throws -> [Line] { try await Line.all(self("list", "--json").text) }
 
     /// The store must be sound.
-    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    package func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let check = try await self("store", "check")
         #expect(check.status == 0, "\(check.errorText)", sourceLocation: sourceLocation)
     }
 
     /// The bytes of the only content's file.
-    func bytes() async throws -> Data {
+    package func bytes() async throws -> Data {
         let key = try #require(try await list().first?.key)
         let path = try await self("path", key).text.trimmingCharacters(in: .newlines)
         return try Data(contentsOf: URL(filePath: path))
     }
 
     /// The SHA-256 of the only content's file, by a program that others wrote.
-    func sha256() async throws -> String {
+    package func sha256() async throws -> String {
         let key = try #require(try await list().first?.key)
         let path = try await self("path", key).text.trimmingCharacters(in: .newlines)
         return String(try await ChildProcess.run("/usr/bin/sha256sum", [path]).text.prefix(64))
@@ -71,23 +71,23 @@ final class BadDay: Sendable {
 }
 
 /// A line of JSON output, as far as tests look at it.
-struct Line: Decodable, Sendable {
-    let event: String?
-    let key: String?
-    let state: String?
-    let stopReason: String?
-    let name: String?
-    let bytes: Int?
-    let total: Int?
-    let completed: Int?
-    let failed: Int?
-    let stopped: Int?
-    let skipped: Int?
-    let bytesFetched: Int?
-    let bytesReused: Int?
+package struct Line: Decodable, Sendable {
+    package let event: String?
+    package let key: String?
+    package let state: String?
+    package let stopReason: String?
+    package let name: String?
+    package let bytes: Int?
+    package let total: Int?
+    package let completed: Int?
+    package let failed: Int?
+    package let stopped: Int?
+    package let skipped: Int?
+    package let bytesFetched: Int?
+    package let bytesReused: Int?
 
     /// Reads output, each line of which must be what its schema says.
-    static func all(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Line] {
+    package static func all(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Line] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try text.split(separator: "\n").map { line in
@@ -98,7 +98,7 @@ struct Line: Decodable, Sendable {
     }
 
     /// The last line, which must be the summary.
-    static func summary(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Line {
+    package static func summary(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Line {
         let last = try #require(try all(text, sourceLocation: sourceLocation).last, sourceLocation: sourceLocation)
         #expect(last.event == "summary", sourceLocation: sourceLocation)
         return last
@@ -107,7 +107,7 @@ struct Line: Decodable, Sendable {
 
 extension ChildProcess {
     /// Waits until standard output holds a text.
-    func wait(forOutput text: String) async throws {
+    package func wait(forOutput text: String) async throws {
         try await wait(for: .output) { $0.range(of: Data(text.utf8)) != nil }
     }
 }

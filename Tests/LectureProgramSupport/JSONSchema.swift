@@ -1,30 +1,31 @@
-import Foundation
+package import Foundation
+import LectureTestSupport
 
 /// The part of JSON Schema (2020-12) that docs/json uses. A keyword it does not know is a fault, so that no rule of a
 /// schema is passed by in silence. Members that a schema does not name are a fault as well: the schemas are complete.
-struct JSONSchema {
-    static let directory = repositoryRoot.appending(path: "docs/json")
+package struct JSONSchema {
+    package static let directory = URL(filePath: Places.repository()).appending(path: "docs/json")
     private let root: [String: Any]
 
-    init(named name: String) throws {
+    package init(named name: String) throws {
         let data = try Data(contentsOf: Self.directory.appending(path: "\(name).schema.json"))
         root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
     }
 
-    func enumeration(_ property: String) -> [String]? {
+    package func enumeration(_ property: String) -> [String]? {
         let properties = root["properties"] as? [String: Any]
         return (properties?[property] as? [String: Any])?["enum"] as? [String]
     }
 
     /// The schema of a line, by its `event` or `record`.
-    init(describing line: String) throws {
+    package init(describing line: String) throws {
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         let event = (object?["event"] as? String).map { "event-\($0)" }
         let record = (object?["record"] as? String).map { "record-\($0)" }
         try self.init(named: event ?? record ?? "none")
     }
 
-    func faults(in data: Data) throws -> [String] {
+    package func faults(in data: Data) throws -> [String] {
         var faults: [String] = []
         check(try JSONSerialization.jsonObject(with: data), root, "", &faults)
         return faults

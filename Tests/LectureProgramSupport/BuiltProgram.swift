@@ -1,31 +1,33 @@
-import Foundation
+package import Foundation
 import LectureTestSupport
 
 /// The built `lecturectl`, which lies beside the test runner.
-enum BuiltProgram {
-    static let url = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "lecturectl")
+package enum BuiltProgram {
+    package static let url = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+        path: "lecturectl")
 
-    struct Result {
-        let status: Int32
-        let reason: Process.TerminationReason
-        let output: Data
-        let diagnostics: Data
+    package struct Result {
+        package let status: Int32
+        package let reason: Process.TerminationReason
+        package let output: Data
+        package let diagnostics: Data
 
-        var outputText: String { String(decoding: output, as: UTF8.self) }
-        var diagnosticsText: String { String(decoding: diagnostics, as: UTF8.self) }
+        package var outputText: String { String(decoding: output, as: UTF8.self) }
+        package var diagnosticsText: String { String(decoding: diagnostics, as: UTF8.self) }
     }
 
     /// Runs the program to its end.
-    static func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Result {
+    package static func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Result {
         try run(url, arguments, environment: environment)
     }
 
     /// Runs a shell line in which `$0` is the program.
-    static func shell(_ line: String) throws -> Result {
+    package static func shell(_ line: String) throws -> Result {
         try run(URL(filePath: "/bin/bash"), ["-c", line, url.path], environment: ["PATH": "/usr/bin:/bin"])
     }
 
-    static func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> Result {
+    package static func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> Result
+    {
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
@@ -43,25 +45,5 @@ enum BuiltProgram {
         let errors = try Data(contentsOf: URL(filePath: diagnostics))
         return Result(
             status: process.terminationStatus, reason: process.terminationReason, output: data, diagnostics: errors)
-    }
-}
-
-/// Reads a handle to its end on a thread of its own.
-///
-/// `@unchecked Sendable`: `result` is written by the thread before it signals and read after the wait.
-final class Drain: @unchecked Sendable {
-    private let finished = DispatchSemaphore(value: 0)
-    private var result = Data()
-
-    init(_ handle: FileHandle) {
-        Thread.detachNewThread { [self] in
-            result = handle.readDataToEndOfFile()
-            finished.signal()
-        }
-    }
-
-    func data() -> Data {
-        finished.wait()
-        return result
     }
 }

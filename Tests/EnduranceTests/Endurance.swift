@@ -1,0 +1,2 @@
+/// The built program on its worst days.
+enum Endurance {}

@@ -1,0 +1,3 @@
+import HostileSuite
+
+print(Due.allCases.map(\.rawValue))
