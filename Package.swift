@@ -66,8 +66,8 @@ let package = Package(
         .target(name: "SandboxSecurity", dependencies: ["CGnuTLS"], path: "Tools/SandboxSecurity"),
         // The hostile origin and its cases, and the command that holds clients against them.
         .target(
-            name: "HostileSuite", dependencies: ["SandboxSecurity", "LectureModel", "CNghttp2"],
-            path: "Tools/HostileSuite"),
+            name: "HostileSuite", dependencies: ["SandboxSecurity", "LectureModel", "LectureTestSupport", "CNghttp2"],
+            path: "Tests/HostileSuite"),
         .executableTarget(name: "lecture-hostile", dependencies: ["HostileSuite"], path: "Tools/lecture-hostile"),
 
         // Examples: in the documents word for word, so they are built with everything else.

@@ -26,6 +26,7 @@ package enum BuiltProgram {
         try run(URL(filePath: "/bin/bash"), ["-c", line, url.path], environment: ["PATH": "/usr/bin:/bin"])
     }
 
+    /// Runs any program to its end; blocks its thread.
     package static func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> Result
     {
         let process = Process()

@@ -4,9 +4,11 @@ import LectureTestSupport
 /// The part of JSON Schema (2020-12) that docs/json uses. A keyword it does not know is a fault, so that no rule of a
 /// schema is passed by in silence. Members that a schema does not name are a fault as well: the schemas are complete.
 package struct JSONSchema {
+    /// Where the schemas are.
     package static let directory = URL(filePath: Places.repository()).appending(path: "docs/json")
     private let root: [String: Any]
 
+    /// Reads the schema of this name.
     package init(named name: String) throws {
         let data = try Data(contentsOf: Self.directory.appending(path: "\(name).schema.json"))
         root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
@@ -25,6 +27,7 @@ package struct JSONSchema {
         try self.init(named: event ?? record ?? "none")
     }
 
+    /// The rules that a document breaks, each as its place and the keyword.
     package func faults(in data: Data) throws -> [String] {
         var faults: [String] = []
         check(try JSONSerialization.jsonObject(with: data), root, "", &faults)

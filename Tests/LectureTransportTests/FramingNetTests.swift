@@ -1,4 +1,5 @@
 import LectureModel
+import LectureTestSupport
 import LectureTransport
 import Testing
 

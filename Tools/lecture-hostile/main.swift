@@ -1,3 +1,3 @@
 import HostileSuite
 
-print(Due.allCases.map(\.rawValue))
+for hostileCase in HostileCase.all { print(hostileCase.name, hostileCase.summary) }

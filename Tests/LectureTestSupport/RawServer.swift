@@ -3,22 +3,22 @@ import Glibc
 import LectureModel
 
 /// A TCP server on loopback that answers byte by byte what a test says, however wrong. One thread a connection.
-final class RawServer: Sendable {
+package final class RawServer: Sendable {
     /// The port.
-    let port: Int
+    package let port: Int
     private let listener: Int32
     private let accepted = Guarded(0)
 
     /// `http://127.0.0.1:PORT`.
-    var http: String { "http://127.0.0.1:\(port)" }
+    package var http: String { "http://127.0.0.1:\(port)" }
     /// How many connections came.
-    var connections: Int { accepted.withLock { $0 } }
+    package var connections: Int { accepted.withLock { $0 } }
 
     /// Starts to listen.
     ///
     /// - Parameter answer: called for every connection, on a thread of its own; the connection is closed afterwards.
     /// - Throws: when the system has no port.
-    init(_ answer: @escaping @Sendable (Peer) -> Void) throws {
+    package init(_ answer: @escaping @Sendable (Peer) -> Void) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -59,7 +59,7 @@ final class RawServer: Sendable {
     /// - Parameter bytes: the whole answer; the connection is closed behind it.
     /// - Returns: the server.
     /// - Throws: when the system has no port.
-    static func answering(_ bytes: String) throws -> RawServer {
+    package static func answering(_ bytes: String) throws -> RawServer {
         try RawServer { peer in
             _ = peer.readHead()
             peer.send(bytes)
@@ -68,15 +68,20 @@ final class RawServer: Sendable {
 }
 
 /// One connection of a ``RawServer``.
-final class Peer: Sendable {
-    private let socket: Int32
+package final class Peer: Sendable {
+    /// For TLS, which reads and writes by itself.
+    package let socket: Int32
+    private let isOpen = Guarded(true)
 
-    init(_ socket: Int32) { self.socket = socket }
+    /// Takes a connection over.
+    ///
+    /// - Parameter socket: its descriptor; ``close()`` closes it.
+    package init(_ socket: Int32) { self.socket = socket }
 
     /// Reads to the empty line behind a header.
     ///
     /// - Returns: the header, or what came before the end of the connection.
-    func readHead() -> String {
+    package func readHead() -> String {
         var text = ""
         while !text.hasSuffix("\r\n\r\n") {
             guard let byte = read(1).first else { break }
@@ -89,20 +94,21 @@ final class Peer: Sendable {
     ///
     /// - Parameter limit: how many bytes at most.
     /// - Returns: nothing at the end of the connection.
-    func read(_ limit: Int) -> [UInt8] {
+    package func read(_ limit: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = unsafe recv(socket, &bytes, limit, 0)
         return Array(bytes.prefix(max(count, 0)))
     }
 
     /// Waits until the other side has closed the connection.
-    func waitForEnd() { while !read(4096).isEmpty {} }
+    package func waitForEnd() { while !read(4096).isEmpty {} }
 
     /// Sends everything.
     ///
+    /// - Parameter bytes: what to send.
     /// - Returns: false when the other side is gone.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes[sent...].withUnsafeBytes { bytes in
@@ -115,14 +121,17 @@ final class Peer: Sendable {
     }
 
     /// Sends a text.
+    ///
+    /// - Parameter text: what to send, as UTF-8.
+    /// - Returns: false when the other side is gone.
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// Opens a connection to a port of this machine.
     ///
     /// - Parameter port: of 127.0.0.1.
     /// - Returns: nil when nobody listens.
-    static func connected(to port: Int) -> Peer? {
+    package static func connected(to port: Int) -> Peer? {
         let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -139,7 +148,9 @@ final class Peer: Sendable {
     }
 
     /// Passes on everything in both directions until one of them ends.
-    func relay(to other: Peer) {
+    ///
+    /// - Parameter other: the other connection.
+    package func relay(to other: Peer) {
         Thread.detachNewThread {
             self.pump(into: other)
         }
@@ -154,9 +165,40 @@ final class Peer: Sendable {
         shutdown(other.socket, Int32(SHUT_WR))
     }
 
-    /// Closes the connection in good order.
-    func close() {
-        shutdown(socket, Int32(SHUT_RDWR))
-        Glibc.close(socket)
+    /// Closes the connection in good order; a second time it does nothing.
+    package func close() {
+        isOpen.withLock { isOpen in
+            guard isOpen else { return }
+            isOpen = false
+            shutdown(socket, Int32(SHUT_RDWR))
+            Glibc.close(socket)
+        }
+    }
+
+    /// Ends the connection without closing its descriptor: wakes whoever reads or writes.
+    package func hangUp() {
+        isOpen.withLock { isOpen in
+            if isOpen { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Closes the connection with a reset.
+    package func reset() {
+        var lingering = linger(l_onoff: 1, l_linger: 0)
+        isOpen.withLock { isOpen in
+            guard isOpen else { return }
+            isOpen = false
+            unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+            Glibc.close(socket)
+        }
+    }
+
+    /// Waits until something can be read, the other side has left, or the time is over.
+    ///
+    /// - Parameter milliseconds: the longest wait.
+    /// - Returns: false when the time was over first.
+    package func waitForInput(_ milliseconds: Int) -> Bool {
+        var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&watched, 1, Int32(milliseconds)) > 0
     }
 }

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// Content codings and transfer codings that were not asked for.
+    static let codings: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// Several servers that give one lecture.
+    static let edgesOfMany: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// The same and more over HTTP/2.
+    static let http2s: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// Not the object, not even HTTP.
+    static let impostors: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// Lengths that are not true.
+    static let lengths: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// Redirects and what goes along with them.
+    static let redirects: [HostileCase] = []
+}

@@ -1,0 +1,4 @@
+extension HostileCase {
+    /// TLS and certificates.
+    static let securities: [HostileCase] = []
+}

@@ -1,0 +1,111 @@
+/// HTTP/1 as a server speaks it that has no scruples.
+struct HTTP1 {
+    let wire: any Wire
+    let journal: Journal
+    /// Answers one request.
+    let play: (Asked, Int) -> Reply
+
+    /// Serves a connection to its end.
+    func serve(edge: Int, connection: Int) {
+        while let asked = Asked(readHead()) {
+            let number = journal.note(asked, edge: edge, connection: connection)
+            let goesOn =
+                switch play(asked, number) {
+                case .answer(let answer): send(answer, to: asked, number)
+                case .raw(let bytes, let ending): send(bytes, ending, number)
+                }
+            journal.change(number) { $0.isOver = true }
+            if !goesOn { return }
+        }
+        wire.finish()
+    }
+
+    /// Byte by byte, so that nothing behind the head is taken.
+    private func readHead() -> String {
+        var head: [UInt8] = []
+        while head.suffix(4) != [13, 10, 13, 10], head.count < 1 << 16 {
+            guard let byte = wire.read(1).first else { break }
+            head.append(byte)
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+
+    private func send(_ bytes: [UInt8], _ ending: Answer.Ending, _ number: Int) -> Bool {
+        wire.send(bytes[...])
+        journal.change(number) { $0.bytes = bytes.count }
+        end(ending == .whole ? .closed : ending)
+        return false
+    }
+
+    private func send(_ answer: Answer, to asked: Asked, _ number: Int) -> Bool {
+        journal.change(number) { $0.status = answer.status }
+        if answer.delayMilliseconds > 0, wire.waitForInput(answer.delayMilliseconds) { return false }
+        for head in answer.interim { wire.send(head) }
+        guard wire.send(head(of: answer)) else { return false }
+        let hasBody = asked.method != "HEAD" && answer.status != 204 && answer.status != 304
+        if hasBody, !sendBody(answer, number) { return false }
+        wire.send(answer.surplus[...])
+        if answer.ending != .whole || answer.framing == .untilClose && hasBody || answer.version == "HTTP/1.0" {
+            end(answer.ending == .whole ? .closed : answer.ending)
+            return false
+        }
+        return true
+    }
+
+    private func head(of answer: Answer) -> String {
+        var lines = ["\(answer.version) \(answer.status) \(answer.reason)"]
+        lines += answer.fields.map { "\($0.name): \($0.value)" }
+        switch answer.framing {
+        case .length where answer.field("Content-Length") == nil && answer.status != 204 && answer.status != 304:
+            lines.append("Content-Length: \(answer.body.count)")
+        case .chunked: lines.append("Transfer-Encoding: chunked")
+        case .length, .untilClose: break
+        }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    /// Sends the body up to where it is to end; false when the connection is over.
+    private func sendBody(_ answer: Answer, _ number: Int) -> Bool {
+        let (count, isChunked) = (answer.bodyBytesToSend, answer.framing.isChunked)
+        var position = 0
+        while position < count {
+            let end = min(count, position + (answer.trickle?.bytes ?? 1 << 16))
+            let piece = answer.body.piece(position..<end)
+            if isChunked { wire.send(String(piece.count, radix: 16) + "\r\n") }
+            guard wire.send(piece) else { return false }
+            if isChunked { wire.send("\r\n") }
+            journal.change(number) { $0.bytes += piece.count }
+            position = end
+            if let trickle = answer.trickle, wire.waitForInput(trickle.milliseconds) { return false }
+        }
+        if isChunked, answer.ending == .whole || answer.ending == .closed { wire.send("0\r\n\r\n") }
+        return true
+    }
+
+    private func end(_ ending: Answer.Ending) {
+        switch ending {
+        case .whole, .closed: wire.finish()
+        case .cut, .goAway: wire.cut()
+        case .reset: wire.reset()
+        case .stall:
+            wire.waitForEnd()
+            wire.cut()
+        }
+    }
+}
+
+extension Answer {
+    /// How many bytes of the body go out before the ending.
+    var bodyBytesToSend: Int {
+        switch ending {
+        case .whole, .closed: body.count
+        case .cut(let after), .reset(let after), .stall(let after), .goAway(let after): min(after, body.count)
+        }
+    }
+}
+
+extension Answer.Framing {
+    fileprivate var isChunked: Bool {
+        if case .chunked = self { true } else { false }
+    }
+}

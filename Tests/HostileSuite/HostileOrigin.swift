@@ -1,0 +1,56 @@
+import Foundation
+import LectureModel
+import LectureTestSupport
+
+/// A server that plays one case, on 127.0.0.1 only. Ends with its last reference.
+package final class HostileOrigin: Sendable {
+    /// The base URL of every listener.
+    package let bases: [String]
+    /// What was asked and sent.
+    package let journal = Journal()
+    /// The lecture.
+    package let media: Media
+    /// What a client must trust for the listeners under TLS, PEM; empty without such a listener.
+    package let authorityPEM: String
+    private let listeners: [RawServer]
+    private let open: Guarded<[Int: any Wire]>
+
+    /// Begins to serve.
+    ///
+    /// - Parameter hostileCase: what to play.
+    /// - Throws: when the system has no port.
+    package init(_ hostileCase: HostileCase) throws {
+        let media = Media(count: hostileCase.size)
+        let open = Guarded<[Int: any Wire]>([:])
+        let counts = Guarded<[String: Int]>([:])
+        let known = Guarded<[String]>([])
+        let journal = journal
+        listeners = try hostileCase.edges.enumerated().map { number, edge in
+            let acceptor = edge.acceptor()
+            return try RawServer { peer in
+                let connection = journal.newConnection()
+                guard let wire = acceptor(peer) else { return }
+                open.withLock { $0[connection] = wire }
+                defer { open.withLock { $0[connection] = nil } }
+                let play = { @Sendable (asked: Asked, request: Int) in
+                    hostileCase.play(
+                        Visit(
+                            asked: asked, number: request, connection: connection, edge: number, media: media,
+                            bases: known.withLock { $0 }, counts: counts))
+                }
+                HTTP1(wire: wire, journal: journal, play: play).serve(edge: number, connection: connection)
+            }
+        }
+        bases = zip(hostileCase.edges, listeners).map { edge, listener in
+            edge.isSecure ? "https://localhost:\(listener.port)" : "http://127.0.0.1:\(listener.port)"
+        }
+        let bases = bases
+        known.withLock { $0 = bases }
+        (self.media, self.open, authorityPEM) = (media, open, "")
+    }
+
+    deinit {
+        // Wakes the threads that wait for a client which has left in silence.
+        open.withLock { wires in wires.values.forEach { $0.hangUp() } }
+    }
+}

@@ -1,0 +1,45 @@
+import LectureTestSupport
+import SandboxSecurity
+
+/// One version of a lecture, with what an origin says of it.
+package struct Media: Sendable {
+    /// All bytes.
+    package var bytes: [UInt8]
+    /// The entity tag as it stands in the field; `nil` for none.
+    package var etag: String?
+    /// The date of the last change as it stands in the field; `nil` for none.
+    package var lastModified: String?
+    /// The media type; `nil` for none.
+    package var type: String? = "video/mp4"
+
+    /// The lecture that is asked for.
+    ///
+    /// - Parameters:
+    ///   - count: bytes.
+    ///   - seed: the same seed makes the same bytes.
+    package init(count: Int, seed: UInt64 = 1) {
+        var generator = SeededGenerator(seed: seed)
+        bytes = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count {
+            unsafe withUnsafeBytes(of: generator.next().littleEndian) { unsafe bytes.append(contentsOf: $0) }
+        }
+        bytes.removeLast(bytes.count - count)
+        etag = "\"v\(seed)\""
+        lastModified = "Mon, 0\(1 + seed % 9) Jan 2024 00:00:00 GMT"
+    }
+
+    /// The next version: other bytes of the same length, other validators.
+    package var next: Media {
+        var media = Media(count: bytes.count, seed: 2)
+        media.type = type
+        return media
+    }
+
+    /// SHA-256 in lower-case digits.
+    package var sha256: String {
+        var hasher = SHA256Hasher()
+        unsafe bytes.withUnsafeBytes { unsafe hasher.update($0) }
+        return hasher.finish().map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+}

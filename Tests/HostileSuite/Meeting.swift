@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+import LectureModel
+import LectureTestSupport
+
+/// A client meets a case once.
+package struct Meeting: Sendable {
+    /// The case.
+    package let hostileCase: HostileCase
+    /// The client.
+    package let client: Client
+    /// Whether the client is told the digest.
+    package let knowsDigest: Bool
+
+    /// The time a client has.
+    static let limit: Duration = .seconds(40)
+
+    /// Plans a meeting.
+    ///
+    /// - Parameters:
+    ///   - hostileCase: the case.
+    ///   - client: the client.
+    ///   - knowsDigest: whether it is told the digest.
+    package init(_ hostileCase: HostileCase, _ client: Client, knowsDigest: Bool) {
+        (self.hostileCase, self.client, self.knowsDigest) = (hostileCase, client, knowsDigest)
+    }
+
+    /// What is due in this meeting.
+    package var due: Due { knowsDigest ? hostileCase.due : hostileCase.dueBlind }
+
+    /// Lets them meet.
+    ///
+    /// - Returns: what was seen.
+    /// - Throws: when the origin or the program cannot be started.
+    package func hold() async throws -> Evidence {
+        let origin = try HostileOrigin(hostileCase)
+        let place = try TemporaryDirectory()
+        let task = try task(origin, place)
+        let began = ContinuousClock.now
+        let process = try ChildProcess(
+            client.program, client.words(task), environment: client.environment(task), directory: place.path)
+        let watch = Watch(process, directory: place.path, limit: Self.limit)
+        let ending = await process.ending()
+        let (wasKilled, peak) = watch.end()
+        let passed = ContinuousClock.now - began
+        return Evidence(
+            journal: origin.journal.all, verdict: try verdict(ending, wasKilled, task.output, origin.media),
+            status: ending.status, words: ending.errorText, peakDiskBytes: peak,
+            milliseconds: Int(passed / .milliseconds(1)), size: hostileCase.size)
+    }
+
+    /// The promises that were broken, as sentences.
+    ///
+    /// - Parameter evidence: what was seen.
+    /// - Returns: nothing when all were kept.
+    package func breaches(_ evidence: Evidence) -> [String] {
+        var breaches = due.accepts(evidence.verdict) ? [] : ["\(evidence.verdict.rawValue); due is \(due.rawValue)"]
+        breaches += (Self.always + hostileCase.promises).compactMap { $0.breach(evidence) }
+        return breaches
+    }
+
+    /// What holds in every case.
+    private static let always: [Promise] = [.requests(atMost: 60), .disk(beyondTwice: 8 << 20)]
+
+    private func task(_ origin: HostileOrigin, _ place: TemporaryDirectory) throws -> Client.Task {
+        let home = place.file("home")
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        let authority = origin.authorityPEM.isEmpty ? nil : try place.write(origin.authorityPEM, to: "authority.pem")
+        return Client.Task(
+            url: origin.bases[0] + hostileCase.path,
+            mirrors: hostileCase.mirrors.map { origin.bases[$0] + hostileCase.path },
+            output: place.file("lecture.mp4"), home: home, sha256: knowsDigest ? origin.media.sha256 : nil,
+            authorityFile: authority, connections: hostileCase.connections,
+            sendsCredentials: hostileCase.sendsCredentials)
+    }
+
+    private func verdict(
+        _ ending: ChildProcess.Ending, _ wasKilled: Bool, _ output: String, _ media: Media
+    ) throws -> Verdict {
+        if wasKilled { return .hung }
+        if ending.status > 128 { return .crashed }
+        let bytes = FileManager.default.contents(atPath: output)
+        if ending.status == 0 { return bytes == Data(media.bytes) ? .right : .corrupt }
+        return bytes == nil ? .refused : .half
+    }
+}
+
+/// Looks at a program from outside, on a thread of its own: how much lies on the disk, and whether it ends in time.
+private final class Watch: Sendable {
+    private struct Findings {
+        var wasKilled = false
+        var peak = 0
+    }
+
+    private let findings = Guarded(Findings())
+    private let ended = DispatchSemaphore(value: 0)
+    private let directory: String
+
+    init(_ process: ChildProcess, directory: String, limit: Duration) {
+        self.directory = directory
+        let last = ContinuousClock.now + limit
+        Thread.detachNewThread { [self] in
+            while ended.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                look()
+                guard ContinuousClock.now >= last else { continue }
+                findings.withLock { $0.wasKilled = true }
+                process.send(SIGKILL)
+            }
+        }
+    }
+
+    func end() -> (wasKilled: Bool, peak: Int) {
+        ended.signal()
+        look()
+        return findings.withLock { ($0.wasKilled, $0.peak) }
+    }
+
+    private func look() {
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
+        let sum = names.reduce(0) { sum, name in
+            var status = stat()
+            guard unsafe lstat("\(directory)/\(name)", &status) == 0 else { return sum }
+            // What lies there, not what a sparse file announces.
+            return sum + Int(status.st_blocks) * 512
+        }
+        findings.withLock { $0.peak = max($0.peak, sum) }
+    }
+}

@@ -1,2 +1,0 @@
-/// Every case of the hostile origin, met by the built program.
-enum Hostility {}
