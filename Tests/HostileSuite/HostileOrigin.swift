@@ -51,6 +51,8 @@ package final class HostileOrigin: Sendable {
 
     deinit {
         // Wakes the threads that wait for a client which has left in silence.
-        open.withLock { wires in wires.values.forEach { $0.hangUp() } }
+        open.withLock { wires in
+            for wire in wires.values { wire.hangUp() }
+        }
     }
 }

@@ -12,7 +12,9 @@ package final class BadDay: Sendable {
         return result?.status == 0
     }()
 
+    /// The account's home.
     package let home: TemporaryDirectory
+    /// The store's directory.
     package var store: String { home.file("store") }
     private var environment: [String: String] {
         [
@@ -21,6 +23,7 @@ package final class BadDay: Sendable {
         ]
     }
 
+    /// Makes the account.
     package init() throws { home = try TemporaryDirectory() }
 
     /// Starts the program.
@@ -72,18 +75,31 @@ package final class BadDay: Sendable {
 
 /// A line of JSON output, as far as tests look at it.
 package struct Line: Decodable, Sendable {
+    /// What the line tells of.
     package let event: String?
+    /// The content.
     package let key: String?
+    /// Its state.
     package let state: String?
+    /// Why it stopped.
     package let stopReason: String?
+    /// The error's name.
     package let name: String?
+    /// Proven bytes.
     package let bytes: Int?
+    /// All bytes.
     package let total: Int?
+    /// Contents that are complete.
     package let completed: Int?
+    /// Contents that failed.
     package let failed: Int?
+    /// Contents that stopped.
     package let stopped: Int?
+    /// Contents that were passed by.
     package let skipped: Int?
+    /// Proven bytes.
     package let bytesFetched: Int?
+    /// Proven bytes.
     package let bytesReused: Int?
 
     /// Reads output, each line of which must be what its schema says.

@@ -3,16 +3,24 @@ import LectureTestSupport
 
 /// The built `lecturectl`, which lies beside the test runner.
 package enum BuiltProgram {
+    /// The program.
     package static let url = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
         path: "lecturectl")
 
+    /// How it ended.
     package struct Result {
+        /// The exit status, or the signal.
         package let status: Int32
+        /// Which of the two.
         package let reason: Process.TerminationReason
+        /// Standard output.
         package let output: Data
+        /// Standard error.
         package let diagnostics: Data
 
+        /// Standard output as text.
         package var outputText: String { String(decoding: output, as: UTF8.self) }
+        /// Standard error as text.
         package var diagnosticsText: String { String(decoding: diagnostics, as: UTF8.self) }
     }
 

@@ -14,6 +14,7 @@ package struct JSONSchema {
         root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
     }
 
+    /// The values that a property may have; `nil` where the schema does not say.
     package func enumeration(_ property: String) -> [String]? {
         let properties = root["properties"] as? [String: Any]
         return (properties?[property] as? [String: Any])?["enum"] as? [String]
