@@ -57,4 +57,63 @@ package struct Client: Sendable {
             ["HOME": task.home, "LECTURE_STORE": task.home + "/store", "LECTURE_RESERVE": "1M"]
         }
     }
+
+    /// Debian's curl, with repetition and resumption switched on.
+    ///
+    /// - Returns: the client.
+    /// - Throws: when it is not installed.
+    package static func curl() throws -> Client {
+        Client(name: "curl", program: try Places.command("curl"), takesDigest: false) { task in
+            var words = ["--silent", "--show-error", "--fail", "--location", "--proto-redir", "=http,https"]
+            words += ["--retry", "5", "--retry-all-errors", "--retry-delay", "1", "--retry-max-time", "20"]
+            words += ["--connect-timeout", "\(patience)", "--speed-limit", "1", "--speed-time", "\(patience)"]
+            words += ["--continue-at", "-", "--output", task.output]
+            words += task.authorityFile.map { ["--cacert", $0] } ?? []
+            return words + task.fields.flatMap { ["--header", $0] } + [task.url]
+        } environment: {
+            ["HOME": $0.home]
+        }
+    }
+
+    /// Debian's aria2, with repetition switched on and file renaming off.
+    ///
+    /// - Returns: the client.
+    /// - Throws: when it is not installed.
+    package static func aria2() throws -> Client {
+        Client(name: "aria2", program: try Places.command("aria2c"), takesDigest: true) { task in
+            var words = ["--quiet", "--no-conf", "--allow-overwrite=true", "--auto-file-renaming=false"]
+            words += ["--max-tries=5", "--retry-wait=1", "--timeout=\(patience)", "--connect-timeout=\(patience)"]
+            words += ["--dir=/", "--out=\(task.output.dropFirst())"]
+            words += task.connections.map { ["-x\($0)", "-s\($0)", "-k1M"] } ?? []
+            words += task.sha256.map { ["--checksum=sha-256=\($0)"] } ?? []
+            words += task.authorityFile.map { ["--ca-certificate=\($0)"] } ?? []
+            return words + task.fields.map { "--header=\($0)" } + [task.url] + task.mirrors
+        } environment: {
+            ["HOME": $0.home]
+        }
+    }
+
+    /// Debian's wget2, with repetition and resumption switched on.
+    ///
+    /// - Returns: the client.
+    /// - Throws: when it is not installed.
+    package static func wget2() throws -> Client {
+        Client(name: "wget2", program: try Places.command("wget2"), takesDigest: false) { task in
+            var words = ["--quiet", "--no-config", "--tries=5", "--waitretry=1", "--timeout=\(patience)"]
+            words += ["--retry-connrefused", "--continue", "--no-hsts", "--output-document=\(task.output)"]
+            words += task.authorityFile.map { ["--ca-certificate=\($0)"] } ?? []
+            return words + task.fields.map { "--header=\($0)" } + [task.url]
+        } environment: {
+            ["HOME": $0.home]
+        }
+    }
+
+    /// All four, this package's first.
+    ///
+    /// - Parameter program: the path of `lecturectl`.
+    /// - Returns: the clients.
+    /// - Throws: when one is not installed.
+    package static func all(_ program: String = Places.builtProduct("lecturectl")) throws -> [Client] {
+        [.lecturectl(program), try .curl(), try .aria2(), try .wget2()]
+    }
 }

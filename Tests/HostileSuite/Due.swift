@@ -15,7 +15,7 @@ package enum Due: String, Sendable, CaseIterable {
     /// - Returns: true when it is good enough.
     package func accepts(_ verdict: Verdict) -> Bool {
         switch (self, verdict) {
-        case (_, .hung), (_, .crashed): false
+        case (_, .hung), (_, .crashed), (_, .flooded): false
         case (.unknowable, _): true
         case (.rightBytes, .right): true
         case (.rightOrRefusal, .right), (.rightOrRefusal, .refused): true
@@ -39,4 +39,6 @@ package enum Verdict: String, Sendable, CaseIterable {
     case hung = "hung"
     /// It was ended by a signal of its own.
     case crashed = "crashed"
+    /// It wrote more than twice the lecture and 256 MiB, and was stopped.
+    case flooded = "flooded"
 }

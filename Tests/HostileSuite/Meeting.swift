@@ -14,6 +14,8 @@ package struct Meeting: Sendable {
 
     /// The time a client has.
     static let limit: Duration = .seconds(40)
+    /// What a client may write beyond twice the lecture before it is stopped.
+    static let diskLimit = 256 << 20
 
     /// Plans a meeting.
     ///
@@ -39,12 +41,13 @@ package struct Meeting: Sendable {
         let began = ContinuousClock.now
         let process = try ChildProcess(
             client.program, client.words(task), environment: client.environment(task), directory: place.path)
-        let watch = Watch(process, directory: place.path, limit: Self.limit)
+        let watch = Watch(
+            process, directory: place.path, limit: Self.limit, most: 2 * hostileCase.size + Self.diskLimit)
         let ending = await process.ending()
-        let (wasKilled, peak) = watch.end()
+        let (stop, peak) = watch.end()
         let passed = ContinuousClock.now - began
         return Evidence(
-            journal: origin.journal.all, verdict: try verdict(ending, wasKilled, task.output, origin.media),
+            journal: origin.journal.all, verdict: stop ?? verdict(ending, task.output, origin.media),
             status: ending.status, words: ending.errorText, peakDiskBytes: peak,
             milliseconds: Int(passed / .milliseconds(1)), size: hostileCase.size)
     }
@@ -53,10 +56,17 @@ package struct Meeting: Sendable {
     ///
     /// - Parameter evidence: what was seen.
     /// - Returns: nothing when all were kept.
+    package func brokenPromises(_ evidence: Evidence) -> [String] {
+        (Self.always + hostileCase.promises).compactMap { $0.breach(evidence) }
+    }
+
+    /// All that is wrong: another verdict than is due, and the promises that were broken.
+    ///
+    /// - Parameter evidence: what was seen.
+    /// - Returns: nothing when all is well.
     package func breaches(_ evidence: Evidence) -> [String] {
-        var breaches = due.accepts(evidence.verdict) ? [] : ["\(evidence.verdict.rawValue); due is \(due.rawValue)"]
-        breaches += (Self.always + hostileCase.promises).compactMap { $0.breach(evidence) }
-        return breaches
+        let isDue = due.accepts(evidence.verdict)
+        return (isDue ? [] : ["\(evidence.verdict.rawValue); due is \(due.rawValue)"]) + brokenPromises(evidence)
     }
 
     /// What holds in every case.
@@ -74,10 +84,7 @@ package struct Meeting: Sendable {
             sendsCredentials: hostileCase.sendsCredentials)
     }
 
-    private func verdict(
-        _ ending: ChildProcess.Ending, _ wasKilled: Bool, _ output: String, _ media: Media
-    ) throws -> Verdict {
-        if wasKilled { return .hung }
+    private func verdict(_ ending: ChildProcess.Ending, _ output: String, _ media: Media) -> Verdict {
         if ending.status > 128 { return .crashed }
         let bytes = FileManager.default.contents(atPath: output)
         if ending.status == 0 { return bytes == Data(media.bytes) ? .right : .corrupt }
@@ -88,7 +95,7 @@ package struct Meeting: Sendable {
 /// Looks at a program from outside, on a thread of its own: how much lies on the disk, and whether it ends in time.
 private final class Watch: Sendable {
     private struct Findings {
-        var wasKilled = false
+        var stop: Verdict?
         var peak = 0
     }
 
@@ -96,26 +103,28 @@ private final class Watch: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let directory: String
 
-    init(_ process: ChildProcess, directory: String, limit: Duration) {
+    init(_ process: ChildProcess, directory: String, limit: Duration, most: Int) {
         self.directory = directory
         let last = ContinuousClock.now + limit
         Thread.detachNewThread { [self] in
             while ended.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
-                look()
-                guard ContinuousClock.now >= last else { continue }
-                findings.withLock { $0.wasKilled = true }
+                let isFlooded = look() > most
+                guard isFlooded || ContinuousClock.now >= last else { continue }
+                findings.withLock { $0.stop = isFlooded ? .flooded : .hung }
                 process.send(SIGKILL)
             }
         }
     }
 
-    func end() -> (wasKilled: Bool, peak: Int) {
+    /// Why it was stopped from outside, if it was, and the most bytes that lay there.
+    func end() -> (stop: Verdict?, peak: Int) {
         ended.signal()
         look()
-        return findings.withLock { ($0.wasKilled, $0.peak) }
+        return findings.withLock { ($0.stop, $0.peak) }
     }
 
-    private func look() {
+    @discardableResult
+    private func look() -> Int {
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
         let sum = names.reduce(0) { sum, name in
             var status = stat()
@@ -124,5 +133,6 @@ private final class Watch: Sendable {
             return sum + Int(status.st_blocks) * 512
         }
         findings.withLock { $0.peak = max($0.peak, sum) }
+        return sum
     }
 }

@@ -1,3 +1,0 @@
-import HostileSuite
-
-for hostileCase in HostileCase.all { print(hostileCase.name, hostileCase.summary) }
