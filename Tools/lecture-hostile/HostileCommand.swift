@@ -57,9 +57,8 @@ struct HostileCommand {
 
     private static func list(_ names: [String]) throws {
         for hostileCase in try cases(names) {
-            say(
-                "\(hostileCase.name)\t\(hostileCase.family.rawValue)\t\(hostileCase.due.rawValue)\t\(hostileCase.summary)"
-            )
+            let words = [hostileCase.name, hostileCase.family.rawValue, hostileCase.due.rawValue, hostileCase.summary]
+            say(words.joined(separator: "\t"))
         }
     }
 
