@@ -76,10 +76,11 @@ package enum CurlURL {
         /// A part; nil when there is none.
         func get(_ part: CURLUPart, flags: UInt32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
+            // libcurl 7.88 hands out the host also when it then cannot be put into ASCII.
+            defer { unsafe curl_free(text) }
             guard unsafe curl_url_get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
                 return nil
             }
-            defer { unsafe curl_free(text) }
             return unsafe String(cString: text)
         }
 
