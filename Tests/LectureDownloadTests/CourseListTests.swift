@@ -233,7 +233,8 @@ import Testing
         arguments: [
             "<html>", "[]", "{\"title\":\"x\"}", "{\"version\":2}", "{\"version\":\"1\"}", "{\"version\":1.0}",
             "{\"version\":1,\"title\":5}",
-            "{\"version\":1,\"duration\":-1}", "{\"version\":1,\"width\":-1}", "{\"version\":1,\"width\":1.5}",
+            "{\"version\":1,\"duration\":-1}", "{\"version\":1,\"duration\":1e300}",
+            "{\"version\":1,\"duration\":3153600001}", "{\"version\":1,\"width\":-1}", "{\"version\":1,\"width\":1.5}",
             "{\"version\":1,\"downloadable\":\"yes\"}", "{\"version\":1,\"content_type\":\"streaming\"}",
             "{\"version\":1,\"drm\":true}",
             "{\"version\":1,\"media\":{}}", "{\"version\":1,\"media\":\"http://a/\"}",
