@@ -39,7 +39,7 @@ import Testing
             "http://a:1:2/", "http://[::1",
             "http://[::1]x/", "http://[x]/", "http://[]/", "http://[fe80::1%25eth0]/", "http://a%2e/", "http://user@/",
             "1http://a",
-            "http://a/\u{7F}",
+            "http://a/\u{7F}", "http://a:\u{301}80/", "http://[\u{301}::1]/", "http://[::1\u{600}]/",
         ])
     func refuses(url: String) {
         #expect(throws: LectureError(.urlInvalid)) { try Origin(url: url) }
