@@ -135,7 +135,7 @@ package struct Origin: Hashable, Sendable {
         guard !name.isEmpty, name.utf8.count <= 255, isName else {
             throw LectureError(.urlInvalid, detail: "no usable host")
         }
-        return name.lowercased()
+        return FieldText.lowercased(name)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

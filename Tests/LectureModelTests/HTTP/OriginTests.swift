@@ -16,6 +16,7 @@ import Testing
             ("http://127.0.0.1:0080?x", "http://127.0.0.1", 80), ("http://h#@evil/", "http://h", 80),
             ("http://h?@evil/", "http://h", 80),
             ("https://bücher.example/", "https://bücher.example", 443),
+            ("https://\u{212A}.example/", "https://\u{212A}.example", 443),
         ] as [(String, String, UInt16)])
     func reads(url: String, text: String, port: UInt16) throws {
         let origin = try Origin(url: url)
