@@ -82,6 +82,13 @@ let package = Package(
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .target(
             name: "LectureProgramSupport", dependencies: ["LectureTestSupport"], path: "Tests/LectureProgramSupport"),
+        // Readers of foreign bytes and what must hold of them; for the tests and for libFuzzer.
+        .target(
+            name: "LectureFuzzing",
+            dependencies: [
+                "LectureCommand", "LectureDownload", "LectureFiles", "LectureModel", "LectureStore", "LectureTransport",
+            ],
+            path: "Tests/LectureFuzzing"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
@@ -114,9 +121,16 @@ let package = Package(
         .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(
             name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
+        .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )
+
+// libFuzzer brings its own `main`, so this program links only when it is built with the sanitizer: see Tools/fuzz.
+if Context.environment["LECTUREKIT_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(name: "lecture-fuzz", dependencies: ["LectureFuzzing"], path: "Tests/Fuzzing/lecture-fuzz"))
+}
 
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {

@@ -1,10 +1,10 @@
-import LectureModel
+package import LectureModel
 
 /// A checked path of a file of the store: `media/<bucket>/<name>`, relative to the store.
 ///
 /// Paths come from the store's own rows; this is the second line, so that a damaged or hostile row cannot name a file
 /// outside. Together with `openat` and `O_NOFOLLOW` no component can lead elsewhere.
-struct MediaPath: Hashable, Sendable {
+package struct MediaPath: Hashable, Sendable {
     /// What a part file's name ends with.
     static let partSuffix = ".part"
     /// The directory of the store that holds the media.
@@ -13,29 +13,37 @@ struct MediaPath: Hashable, Sendable {
     /// The directory below `media`.
     let bucket: String
     /// The final name.
-    let name: String
+    package let name: String
     /// Whether the text named the part file. ``name`` is without the suffix all the same.
-    let isPart: Bool
+    package let isPart: Bool
 
     /// The part file's name.
     var partName: String { name + Self.partSuffix }
 
     /// The path of the final file, for messages.
-    var text: String { "\(Self.mediaDirectory)/\(bucket)/\(name)" }
+    package var text: String { "\(Self.mediaDirectory)/\(bucket)/\(name)" }
 
     /// Checks a path.
     ///
     /// - Parameter text: `media/<bucket>/<name>`, with or without `.part`.
     /// - Throws: ``LectureError`` with ``LectureError/Code/nameRefused``.
-    init(_ text: String) throws(LectureError) {
-        let components = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    package init(_ text: String) throws(LectureError) {
+        // By bytes: a slash and a combining mark behind it are one character, and no separator to `String`.
+        let components = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         guard components.count == 3, components[0] == Self.mediaDirectory,
             components.dropFirst().allSatisfy(Self.isUsable)
         else { throw Self.refusal(text) }
         bucket = components[1]
-        isPart = components[2].hasSuffix(Self.partSuffix)
-        name = isPart ? String(components[2].dropLast(Self.partSuffix.count)) : components[2]
-        guard Self.isUsable(name) else { throw Self.refusal(text) }
+        let last = components[2].utf8
+        isPart = Self.endsAsPart(components[2])
+        name = isPart ? String(Substring(last.dropLast(Self.partSuffix.utf8.count))) : components[2]
+        // A final name that ends as a part file would be that of another one.
+        guard Self.isUsable(name), !Self.endsAsPart(name) else { throw Self.refusal(text) }
+    }
+
+    private static func endsAsPart(_ name: String) -> Bool {
+        name.utf8.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8)
     }
 
     /// A component that names something in its directory; 250 bytes leave room for the suffix below `NAME_MAX`.

@@ -76,10 +76,11 @@ package enum CurlURL {
         /// A part; nil when there is none.
         func get(_ part: CURLUPart, flags: UInt32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
+            // libcurl 7.88 hands out the host also when it then cannot be put into ASCII.
+            defer { unsafe curl_free(text) }
             guard unsafe curl_url_get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
                 return nil
             }
-            defer { unsafe curl_free(text) }
             return unsafe String(cString: text)
         }
 
@@ -96,6 +97,10 @@ package enum CurlURL {
             try set(CURLUPART_FRAGMENT, nil, flags: 0)
             guard let host = asciiHost() else { throw LectureError(.urlInvalid) }
             try set(CURLUPART_HOST, FieldText.lowercased(host), flags: 0)
+            // A host that is a number only when it is decoded or put into ASCII (digits of other scripts) is an IPv4
+            // address to the reader that connects, and so it must be one here: what was made is read once more.
+            guard let made = get(CURLUPART_URL) else { throw LectureError(.urlInvalid) }
+            try set(CURLUPART_URL, made, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))
             guard let url = get(CURLUPART_URL, flags: UInt32(CURLU_NO_DEFAULT_PORT)), url.utf8.count <= maximumBytes
             else { throw LectureError(.urlInvalid) }
             return url

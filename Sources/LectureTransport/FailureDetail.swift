@@ -4,7 +4,7 @@ import LectureModel
 /// What may be told about a failure. libcurl's own words can hold parts of the request or the answer, and a detail ends
 /// in the attempt history and in logs; so only the words about connections, which name hosts and certificates, are
 /// passed on, and of all others only the constant sentence of the result.
-enum FailureDetail {
+package enum FailureDetail {
     /// Results whose words speak of names, connections, TLS and framing only.
     private static let telling: [CURLcode] = [
         CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_HTTP2,
@@ -33,7 +33,7 @@ enum FailureDetail {
     ///   - words: libcurl's words.
     ///   - url: the URL of the request.
     /// - Returns: one line of printable ASCII.
-    static func redacted(_ words: String, url: String) -> String {
+    package static func redacted(_ words: String, url: String) -> String {
         var bytes = words.utf8.map { (0x20..<0x7F).contains($0) ? $0 : 0x3F }
         for secret in secrets(of: url) { replace(secret, in: &bytes) }
         return String(decoding: bytes.prefix(200), as: UTF8.self)
@@ -42,7 +42,9 @@ enum FailureDetail {
     private static func secrets(of url: String) -> [[UInt8]] {
         var secrets = [Array(url.utf8)]
         let bytes = Array(url.utf8)
-        guard let scheme = bytes.firstRange(of: Array("://".utf8)) else { return secrets }
+        guard let scheme = bytes.firstRange(of: Array("://".utf8)) else {
+            return secrets.filter { $0.count > 1 }
+        }
         let rest = bytes[scheme.upperBound...]
         let place = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         secrets.append(Array(rest[place.endIndex...]))
@@ -51,6 +53,13 @@ enum FailureDetail {
     }
 
     private static func replace(_ secret: [UInt8], in bytes: inout [UInt8]) {
-        while let range = bytes.firstRange(of: secret) { bytes.replaceSubrange(range, with: "...".utf8) }
+        var rest = bytes[...]
+        var result: [UInt8] = []
+        // What was put in is not looked at again: a user named ".." would never end.
+        while let range = rest.firstRange(of: secret) {
+            result += rest[..<range.lowerBound] + Array("...".utf8)
+            rest = rest[range.upperBound...]
+        }
+        bytes = result + rest
     }
 }

@@ -1,13 +1,13 @@
-import LectureModel
+package import LectureModel
 
 /// Gathers the lines of a head as libcurl hands them out and tells when a final head is whole.
 ///
 /// Informational heads (1xx, RFC 9110 section 15.2) are dropped, and so are trailer fields (section 6.5), which libcurl
 /// hands out behind the body. Fields keep their order and their repetitions; a folded line (RFC 9112 section 5.2) is
 /// joined with one space.
-struct HeaderCollector {
+package struct HeaderCollector {
     /// What a line leads to.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         /// More lines are due.
         case more
         /// The final head is whole: its status and fields.
@@ -17,9 +17,9 @@ struct HeaderCollector {
     }
 
     /// Whether a final head was told.
-    private(set) var isDone = false
+    package private(set) var isDone = false
     /// Whether nothing but the end of the connection ends the body (RFC 9112 section 6.3, rule 8).
-    private(set) var endsWithConnection = false
+    package private(set) var endsWithConnection = false
     private let maximumBytes: Int
     private var byteCount = 0
     private var status = 0
@@ -28,13 +28,13 @@ struct HeaderCollector {
     /// Makes a collector for one exchange.
     ///
     /// - Parameter maximumBytes: of all lines together, 1xx heads and trailers included.
-    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    package init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     /// Takes a line.
     ///
     /// - Parameter line: a status line, a field line or the empty line, with or without its line end.
     /// - Returns: what it leads to.
-    mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
+    package mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
         byteCount += line.count
         if byteCount > maximumBytes { return .tooLarge }
         if isDone { return .more }
@@ -65,7 +65,9 @@ struct HeaderCollector {
     private mutating func addField(_ text: String) {
         if text.utf8.first == 0x20 || text.utf8.first == 0x09 {
             guard var last = fields.popLast() else { return }
-            last.value += " " + FieldText.trimmed(text)
+            let rest = FieldText.trimmed(text)
+            // A value that begins on the next line has no blank before it, nor has one that ends on the line before.
+            last.value += last.value.isEmpty || rest.isEmpty ? String(rest) : " \(rest)"
             fields.append(last)
         } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
             let value = FieldText.trimmed(String(text[text.utf8.index(after: colon)...]))

@@ -5,7 +5,8 @@ import Testing
 @Suite struct TerminalTextTests {
     @Test(arguments: [
         ("abc", 3), ("수학 개론", 9), ("数学", 4), ("ｶﾀｶﾅ", 4), ("é", 1), ("e\u{301}", 1), ("\u{1112}\u{1161}\u{11AB}", 2),
-        ("👩‍🏫", 2), ("☎️", 2), ("…", 1), ("", 0),
+        ("👩‍🏫", 2), ("☎️", 2), ("…", 1), ("", 0), ("क्ष", 2), ("\u{D4E} ", 2), ("🇰🇷", 2), ("👩🏽‍🚀", 2),
+        ("1\u{FE0F}\u{20E3}", 2), ("\u{1112}\u{D7B0}\u{D7CB}", 2),
     ])
     func `cells are counted as a terminal counts them`(text: String, cells: Int) {
         #expect(TerminalText.width(text) == cells)

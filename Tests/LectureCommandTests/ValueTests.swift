@@ -1,4 +1,5 @@
 import LectureCommand
+import LectureModel
 import Testing
 
 @Suite struct QuantityTests {
@@ -93,6 +94,13 @@ import Testing
 
     @Test(arguments: ["ftp://h/p", "https:///p", "https://", "https://h/a b", "file:///etc/passwd"])
     func `other sources are refused`(text: String) { #expect(ValueGrammar.source.problem(in: text) != nil) }
+
+    @Test func `a scheme is told short and without control characters`() {
+        let scheme = "\u{1B}[31m" + String(repeating: "x", count: 200)
+        let problem = ValueGrammar.url.problem(in: "\(scheme)://h/p") ?? ""
+        #expect(problem.contains("only http, https can be fetched"))
+        #expect(!FieldText.hasControls(problem) && problem.utf8.count < 200)
+    }
 
     @Test func `percent is between 1 and 100`() {
         #expect(ValueGrammar.percent.problem(in: "100") == nil)

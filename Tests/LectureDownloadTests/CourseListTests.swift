@@ -128,6 +128,18 @@ import Testing
         #expect(issues.first?.1 == LectureError(.courseList) && issues.first?.0 == line)
     }
 
+    @Test func `Of two faults in one record the same one is told each time`() {
+        let list = "url,size,priority,headers\nhttp://a/,x,y,z\n"
+        let words = (0..<64).map { _ in
+            var reader = CourseListReader(format: .csv)
+            return (reader.read(Array(list.utf8)) + reader.finish()).map { item in
+                guard case .issue(let error, _) = item else { return "an entry" }
+                return error.message
+            }
+        }
+        #expect(Set(words).count == 1)
+    }
+
     @Test func `A quote that is never closed is an issue at the line where it opens`() {
         let (entries, issues) = read("url,title\nhttp://1/,a\nhttp://2/,\"b\nhttp://3/,c\n", .csv)
         #expect(entries.map(\.url) == ["http://1/"])
@@ -221,7 +233,8 @@ import Testing
         arguments: [
             "<html>", "[]", "{\"title\":\"x\"}", "{\"version\":2}", "{\"version\":\"1\"}", "{\"version\":1.0}",
             "{\"version\":1,\"title\":5}",
-            "{\"version\":1,\"duration\":-1}", "{\"version\":1,\"width\":-1}", "{\"version\":1,\"width\":1.5}",
+            "{\"version\":1,\"duration\":-1}", "{\"version\":1,\"duration\":1e300}",
+            "{\"version\":1,\"duration\":3153600001}", "{\"version\":1,\"width\":-1}", "{\"version\":1,\"width\":1.5}",
             "{\"version\":1,\"downloadable\":\"yes\"}", "{\"version\":1,\"content_type\":\"streaming\"}",
             "{\"version\":1,\"drm\":true}",
             "{\"version\":1,\"media\":{}}", "{\"version\":1,\"media\":\"http://a/\"}",

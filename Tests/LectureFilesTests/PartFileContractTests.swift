@@ -99,7 +99,8 @@ import Testing
     @Test(arguments: [
         "", "lecture", "media/lecture", "media/a/b/c", "/media/a/b", "media//b", "media/a/", "media/../b", "media/a/..",
         "media/./b", "../media/a/b", "other/a/b", "media/a/b\0c", "media/a/b\nc", "media/a/.part",
-        "media/a/" + String(repeating: "x", count: 251),
+        "media/a/" + String(repeating: "x", count: 251), "media/a/../\u{301}b", "media/a/b/\u{301}c",
+        "media/a/b.part.part",
     ])
     func `A path that leads elsewhere is refused everywhere`(path: String) async throws {
         let part = store.make()

@@ -13,6 +13,8 @@ struct CurlURLTests {
         ("http://example.com/강의", "http://example.com/%ea%b0%95%ec%9d%98"),
         ("http://bücher.example/x", "http://xn--bcher-kva.example/x"),
         ("http://[::1]:8080/x", "http://[::1]:8080/x"),
+        ("http://\u{FE0F}1/x", "http://0.0.0.1/x"), ("http://１２７.1/x", "http://127.0.0.1/x"),
+        ("http://1%2e2/x", "http://1.0.0.2/x"),
         ("http://user:word@example.com/x", "http://user:word@example.com/x"),
     ])
     func `an absolute URL has one form`(text: String, form: String) throws {

@@ -12,6 +12,13 @@ struct FailureDetailTests {
     }
 
     @Test
+    func `a user whose name is part of what stands in its place is taken out once`() {
+        #expect(FailureDetail.redacted("a..b", url: "http://..@a.test/") == "a...b")
+        #expect(FailureDetail.redacted("....", url: "http://..@a.test/") == "......")
+        #expect(FailureDetail.redacted("words", url: "") == "words")
+    }
+
+    @Test
     func `a URL without a path takes nothing else out`() {
         #expect(
             FailureDetail.redacted("Could not resolve host: a.test", url: "http://a.test/")

@@ -43,6 +43,13 @@ struct HeaderCollectorTests {
     }
 
     @Test
+    func `a value that begins or ends with a fold has no blank there`() {
+        var collector = HeaderCollector(maximumBytes: 1000)
+        let lines = ["HTTP/1.1 200 OK", "Content-Length:", " 5", "A: b", "  ", "\tc", ""]
+        #expect(feed(lines, to: &collector) == .head(status: 200, fields: ["Content-Length": "5", "A": "b c"]))
+    }
+
+    @Test
     func `a folded line without a field, and a line without a colon, are dropped`() {
         var collector = HeaderCollector(maximumBytes: 1000)
         let lines = ["HTTP/1.1 200 OK", " folded", "no colon", "A: b", ""]

@@ -139,7 +139,7 @@ package enum ValueGrammar: Sendable, Equatable {
         guard let separator = text.firstRange(of: "://") else { return "must be a URL such as https://host/path" }
         let scheme = text[..<separator.lowerBound].lowercased()
         guard schemes.contains(scheme) else {
-            return "has the scheme '\(scheme)'; only \(schemes.joined(separator: ", ")) can be fetched"
+            return "has the scheme \(UsageError.quoted(scheme)); only \(schemes.joined(separator: ", ")) can be fetched"
         }
         guard text[separator.upperBound...].first.map({ !"/?#".contains($0) }) ?? false else {
             return "names no host; a URL has the form https://host/path"

@@ -59,20 +59,25 @@ package enum TerminalText {
         }
     }
 
-    /// A character is drawn in one place: its base decides, except that a variation selector asks for the wide picture.
+    /// Letters that Unicode joins to one character, such as those of an Indic conjunct, are drawn beside each other all
+    /// the same; only what a joiner or a skin tone adds to a picture takes no room, and a variation selector asks for
+    /// the wide picture.
     private static func width(_ character: Character) -> Int {
-        var widest = 0
+        var cells = 0
+        var isJoined = false
         for scalar in character.unicodeScalars {
-            if scalar.value < 0x300 { widest = max(widest, 1) } else { widest = max(widest, width(scalar)) }
-            if scalar.value == 0xFE0F { widest = 2 }
+            let isTone = (0x1F3FB...0x1F3FF).contains(scalar.value) && cells > 0
+            if !isJoined, !isTone { cells += scalar.value < 0x300 ? 1 : width(scalar) }
+            if scalar.value == 0xFE0F { cells = max(cells, 2) }
+            isJoined = scalar.value == 0x200D
         }
-        return widest
+        return cells
     }
 
     private static func width(_ scalar: Unicode.Scalar) -> Int {
         if wide.contains(where: { $0.contains(scalar.value) }) { return 2 }
         // Vowels and final consonants of a Hangul syllable written in parts join its first consonant.
-        if (0x1160...0x11FF).contains(scalar.value) { return 0 }
+        if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FB).contains(scalar.value) { return 0 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: return 1

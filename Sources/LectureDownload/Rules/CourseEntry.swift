@@ -73,7 +73,8 @@ package struct CourseEntry: Hashable, Sendable {
     /// - Throws: `LectureError` with a detail that names the cell.
     package init(cells: [String: String]) throws(LectureError) {
         var members: [JSONMember] = []
-        for (name, text) in cells where !text.isEmpty {
+        // In one order, so that of two faults the same one is told each time.
+        for (name, text) in cells.sorted(by: { $0.key < $1.key }) where !text.isEmpty {
             switch name {
             case "size", "priority":
                 guard let number = Int64(text) else { throw LectureError(.json, detail: "cell '\(name)' is no number") }

@@ -49,7 +49,8 @@ struct MemberReader {
 
     func seconds(_ name: String) throws(LectureError) -> Double? {
         guard let seconds = try read(name, "a number of seconds", \.double) else { return nil }
-        guard seconds >= 0 else { throw fault(name, "a number of seconds") }
+        // A hundred years: `Duration` ends the program for a number that it cannot hold.
+        guard (0...3_153_600_000).contains(seconds) else { throw fault(name, "a number of seconds") }
         return seconds
     }
 

@@ -113,12 +113,13 @@ package struct Origin: Hashable, Sendable {
         guard rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") else {
             throw LectureError(.urlInvalid, detail: "text behind the host")
         }
-        return (place[..<hostEnd], rest.isEmpty ? nil : rest.dropFirst())
+        // By bytes: a combining mark would make one character with the colon or the bracket before it.
+        return (place[..<hostEnd], rest.isEmpty ? nil : Substring(rest.utf8.dropFirst()))
     }
 
     private static func host(_ name: Substring) throws(LectureError) -> String {
         if name.utf8.first == UInt8(ascii: "[") {
-            let address = name.dropFirst().dropLast()
+            let address = Substring(name.utf8.dropFirst().dropLast())
             let isAddress = address.utf8.allSatisfy {
                 Hexadecimal.digit($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
@@ -134,7 +135,7 @@ package struct Origin: Hashable, Sendable {
         guard !name.isEmpty, name.utf8.count <= 255, isName else {
             throw LectureError(.urlInvalid, detail: "no usable host")
         }
-        return name.lowercased()
+        return FieldText.lowercased(name)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -16,6 +16,7 @@ import Testing
             ("http://127.0.0.1:0080?x", "http://127.0.0.1", 80), ("http://h#@evil/", "http://h", 80),
             ("http://h?@evil/", "http://h", 80),
             ("https://bücher.example/", "https://bücher.example", 443),
+            ("https://\u{212A}.example/", "https://\u{212A}.example", 443),
         ] as [(String, String, UInt16)])
     func reads(url: String, text: String, port: UInt16) throws {
         let origin = try Origin(url: url)
@@ -39,7 +40,7 @@ import Testing
             "http://a:1:2/", "http://[::1",
             "http://[::1]x/", "http://[x]/", "http://[]/", "http://[fe80::1%25eth0]/", "http://a%2e/", "http://user@/",
             "1http://a",
-            "http://a/\u{7F}",
+            "http://a/\u{7F}", "http://a:\u{301}80/", "http://[\u{301}::1]/", "http://[::1\u{600}]/",
         ])
     func refuses(url: String) {
         #expect(throws: LectureError(.urlInvalid)) { try Origin(url: url) }

@@ -1,0 +1,53 @@
+import Foundation
+import LectureFuzzing
+import LectureTestSupport
+import Testing
+
+/// The fuzz targets without libFuzzer: every known input, and seeded changes of them. See docs/fuzzing.md.
+struct FuzzCorpusTests {
+    private static let names = FuzzTarget.all.map(\.name)
+    private static let place = "\(Places.repository())/Tests/Fuzzing"
+
+    private static func corpus(_ name: String) throws -> [(file: String, bytes: [UInt8])] {
+        let directory = "\(place)/corpus/\(name)"
+        return try FileManager.default.contentsOfDirectory(atPath: directory).sorted().map { file in
+            (file, [UInt8](try Data(contentsOf: URL(filePath: "\(directory)/\(file)"))))
+        }
+    }
+
+    @Test func `Every target has inputs and a dictionary, and every directory a target`() throws {
+        let directories = try FileManager.default.contentsOfDirectory(atPath: "\(Self.place)/corpus").sorted()
+        #expect(directories == Self.names)
+        let dictionaries = try FileManager.default.contentsOfDirectory(atPath: "\(Self.place)/dictionaries").sorted()
+        #expect(dictionaries == Self.names.map { "\($0).dict" }.sorted())
+        for name in Self.names { #expect(try !Self.corpus(name).isEmpty, "\(name)") }
+    }
+
+    @Test(arguments: names)
+    func `Every known input keeps the properties`(name: String) throws {
+        let target = try #require(FuzzTarget.named(name))
+        for (file, bytes) in try Self.corpus(name) {
+            #expect(throws: Never.self, "\(name)/\(file)") { try target.run(bytes) }
+        }
+    }
+
+    @Test(arguments: names)
+    func `Seeded changes of the known inputs keep the properties`(name: String) async throws {
+        let target = try #require(FuzzTarget.named(name))
+        let dictionary = try String(contentsOfFile: "\(Self.place)/dictionaries/\(name).dict", encoding: .utf8)
+        let mutator = FuzzMutator(
+            corpus: try Self.corpus(name).map(\.bytes), dictionary: dictionary, longest: target.longest)
+        var generator = SeededGenerator(seed: 20_261_120)
+        for number in 0..<20_000 / target.cost {
+            let input = mutator.next(&generator)
+            do {
+                try target.run(input)
+            } catch {
+                Issue.record("\(name), input \(number), \(Data(input).base64EncodedString()): \(error)")
+                return
+            }
+            // Other tests want a turn of this thread.
+            if number.isMultiple(of: 100) { await Task.yield() }
+        }
+    }
+}
