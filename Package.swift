@@ -82,12 +82,19 @@ let package = Package(
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .target(
             name: "LectureProgramSupport", dependencies: ["LectureTestSupport"], path: "Tests/LectureProgramSupport"),
+        // A world with virtual time, in which the real engine and the real store are told any story from its seed.
+        .target(
+            name: "LectureSimulation",
+            dependencies: [
+                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ], path: "Tests/LectureSimulation"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
             dependencies: [
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
-                "LectureTestSupport",
+                "LectureSimulation", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),

@@ -1,6 +1,5 @@
-import LectureDownload
-import LectureModel
-import LectureTestSupport
+package import LectureModel
+package import LectureTestSupport
 
 /// Virtual time, chance from a seed, and everything that happens outside the engine, one thing after the other.
 ///
@@ -8,7 +7,7 @@ import LectureTestSupport
 /// to the next thing that happens, so that hours take milliseconds and a seed tells the whole story.
 ///
 /// `@unchecked Sendable`: a world and all that belongs to it is used by the one thread of its test.
-final class VirtualWorld: @unchecked Sendable {
+package final class VirtualWorld: @unchecked Sendable {
     private struct Happening {
         var at: Int64
         var order: Int
@@ -17,24 +16,29 @@ final class VirtualWorld: @unchecked Sendable {
     }
 
     /// Nanoseconds since the machine started.
-    private(set) var boot: Int64 = 1_000_000_000
+    package private(set) var boot: Int64 = 1_000_000_000
     /// The wall clock at boot time zero; a test may set the clock.
-    var wallAtBoot: Int64 = 1_700_000_000_000
-    var chance: SeededGenerator
+    package var wallAtBoot: Int64 = 1_700_000_000_000
+    /// The chance of everything outside the engine, from the seed.
+    package var chance: SeededGenerator
     /// Longest delay of one thing on the disk.
-    var diskDelay: Duration = .milliseconds(2)
+    package var diskDelay: Duration = .milliseconds(2)
     /// What must never happen, as sentences.
-    private(set) var findings: [String] = []
+    package private(set) var findings: [String] = []
 
     private var happenings: [Happening] = []
     private var made = 0
 
-    init(seed: UInt64 = 1) { chance = SeededGenerator(seed: seed) }
+    /// Makes a world in which nothing happens yet.
+    ///
+    /// - Parameter seed: the same one brings the same world.
+    package init(seed: UInt64 = 1) { chance = SeededGenerator(seed: seed) }
 
-    var now: Timestamp { Timestamp(milliseconds: wallAtBoot + boot / 1_000_000) }
+    /// What the wall clock shows.
+    package var now: Timestamp { Timestamp(milliseconds: wallAtBoot + boot / 1_000_000) }
 
     /// Lets something happen later; with `program` only while that program lives.
-    func after(_ delay: Duration, program: Int? = nil, _ work: @escaping () -> Void) {
+    package func after(_ delay: Duration, program: Int? = nil, _ work: @escaping () -> Void) {
         made += 1
         let new = Happening(at: boot + max(0, delay.nanosecondCount), order: made, program: program, work: work)
         let place = happenings.lastIndex { $0.at <= new.at }.map { $0 + 1 } ?? 0
@@ -42,10 +46,10 @@ final class VirtualWorld: @unchecked Sendable {
     }
 
     /// The moment of the next thing that happens.
-    var nextHappening: Int64? { happenings.first?.at }
+    package var nextHappening: Int64? { happenings.first?.at }
 
     /// Lets time pass up to a moment, and everything happen that is due until then.
-    func pass(to moment: Int64) {
+    package func pass(to moment: Int64) {
         while let next = happenings.first, next.at <= moment {
             happenings.removeFirst()
             boot = max(boot, next.at)
@@ -55,13 +59,16 @@ final class VirtualWorld: @unchecked Sendable {
     }
 
     /// A program is killed: nothing that it had begun goes on.
-    func forget(program: Int) { happenings.removeAll { $0.program == program } }
+    package func forget(program: Int) { happenings.removeAll { $0.program == program } }
 
-    func found(_ finding: String) { findings.append(finding) }
+    /// Keeps a finding: a sentence about what must never happen.
+    package func found(_ finding: String) { findings.append(finding) }
 
-    func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &chance) < percent }
+    /// Whether something happens that happens so many times in a hundred.
+    package func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &chance) < percent }
 
-    func some(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
+    /// A number by chance.
+    package func some(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
 }
 
 /// The world's clocks.

@@ -1,36 +1,45 @@
-import LectureDownload
-import LectureModel
+package import LectureModel
 
 /// What a server answers to one request.
-struct Answer {
-    var status: Int
-    var fields = HeaderFields()
-    var redirectURL: String?
-    var body: ArraySlice<UInt8> = []
+package struct Answer {
+    /// The HTTP status.
+    package var status: Int
+    /// The header.
+    package var fields = HeaderFields()
+    /// Where `Location` leads, made absolute as libcurl does.
+    package var redirectURL: String?
+    /// All bytes that would come.
+    package var body: ArraySlice<UInt8> = []
     /// The connection breaks after so many bytes of the body, with this result of libcurl.
-    var breaksAfter: Int?
-    var curl = 56
+    package var breaksAfter: Int?
+    /// libcurl's result when the connection breaks.
+    package var curl = 56
     /// libcurl's result when not even a header comes.
-    var fails: Int?
+    package var fails: Int?
     /// Until the header comes.
-    var latency: Duration = .milliseconds(20)
+    package var latency: Duration = .milliseconds(20)
     /// Bytes every 10 ms.
-    var pace = 512 << 10
+    package var pace = 512 << 10
 
-    init(_ status: Int, _ fields: HeaderFields = [:]) {
+    /// Makes an answer without a body.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - fields: the header.
+    package init(_ status: Int, _ fields: HeaderFields = [:]) {
         self.status = status
         self.fields = fields
     }
 
     /// Nobody answers, or the connection breaks before a header.
-    static func failure(_ curl: Int) -> Answer {
+    package static func failure(_ curl: Int) -> Answer {
         var answer = Answer(0)
         answer.fails = curl
         return answer
     }
 
     /// A small document of a media type.
-    static func document(_ text: String, type: String) -> Answer {
+    package static func document(_ text: String, type: String) -> Answer {
         let body = Array(text.utf8)
         var answer = Answer(200, ["Content-Type": type, "Content-Length": "\(body.count)"])
         answer.body = body[...]
@@ -39,18 +48,25 @@ struct Answer {
 }
 
 /// A file on a server, which answers as RFC 9110 asks, as far as its switches let it.
-struct ServedFile {
-    var bytes: [UInt8]
-    var etag: String? = "\"v1\""
-    var hasRanges = true
+package struct ServedFile {
+    /// The object.
+    package var bytes: [UInt8]
+    /// Its entity tag; nil for none.
+    package var etag: String? = "\"v1\""
+    /// Whether ranges are answered with ranges.
+    package var hasRanges = true
     /// Without a length, as chunked answers are.
-    var hidesLength = false
-    var type: String? = "video/mp4"
-    var more: [HeaderField] = []
+    package var hidesLength = false
+    /// The media type; nil for none.
+    package var type: String? = "video/mp4"
+    /// More fields of every answer.
+    package var more: [HeaderField] = []
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Makes a file that is served as well as can be.
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    func answer(to request: TransferRequest) -> Answer {
+    /// The answer as RFC 9110 asks for it.
+    package func answer(to request: TransferRequest) -> Answer {
         var answer = Answer(200)
         if let etag { answer.fields.append(HeaderField(name: "ETag", value: etag)) }
         if let type { answer.fields.append(HeaderField(name: "Content-Type", value: type)) }
@@ -77,14 +93,18 @@ struct ServedFile {
 }
 
 /// All servers of the world: files by URL, and a script that may answer before them.
-final class ScriptedNetwork {
-    var files: [String: ServedFile] = [:]
+package final class ScriptedNetwork {
+    /// What is served, by URL.
+    package var files: [String: ServedFile] = [:]
     /// Answers a request instead of the file, or changes the file's answer; gets the number of the request, from 1.
-    var script: (TransferRequest, Int, Answer) -> Answer = { _, _, answer in answer }
+    package var script: (TransferRequest, Int, Answer) -> Answer = { _, _, answer in answer }
     /// All requests, in their order.
-    private(set) var requests: [TransferRequest] = []
+    package private(set) var requests: [TransferRequest] = []
     /// Bytes of bodies that were delivered.
-    var delivered = 0
+    package internal(set) var delivered = 0
+
+    /// Makes a network without servers.
+    package init() {}
 
     func answer(to request: TransferRequest) -> Answer {
         requests.append(request)
@@ -93,5 +113,5 @@ final class ScriptedNetwork {
     }
 
     /// The requests for one URL.
-    func requests(for url: String) -> [TransferRequest] { requests.filter { $0.url == url } }
+    package func requests(for url: String) -> [TransferRequest] { requests.filter { $0.url == url } }
 }

@@ -1,16 +1,16 @@
-import LectureModel
+package import LectureModel
 
 /// The disk of the world. What was synced survives a crash; of what was only written a crash keeps some.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
-final class MemoryDisk: PartFiles, @unchecked Sendable {
+package final class MemoryDisk: PartFiles, @unchecked Sendable {
     /// A part file as it lies on the disk.
-    final class Part {
+    package final class Part {
         var synced: [UInt8] = []
         var written: [(offset: Int, bytes: [UInt8])] = []
 
         /// All bytes, as a running program reads them.
-        func content() -> [UInt8] {
+        package func content() -> [UInt8] {
             var bytes = synced
             for write in written { Self.apply(write, to: &bytes) }
             return bytes
@@ -28,20 +28,22 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
     }
 
     let world: VirtualWorld
-    let digests: any DigestMaker
+    /// Makes proofs and digests, as the store's key has it.
+    package let digests: any DigestMaker
     /// Finished files by path.
-    var files: [String: [UInt8]] = [:]
-    var parts: [String: Part] = [:]
+    package var files: [String: [UInt8]] = [:]
+    /// Part files by the path of the finished file.
+    package var parts: [String: Part] = [:]
     /// Paths outside the store.
-    private(set) var outputs: [String: [UInt8]] = [:]
+    package private(set) var outputs: [String: [UInt8]] = [:]
     /// The next part files to be opened fail with this.
-    var openFailure: LectureError?
+    package var openFailure: LectureError?
     /// Writes fail with this.
-    var writeFailure: LectureError?
+    package var writeFailure: LectureError?
     /// Files that cannot be deleted or given out now.
-    var refusal: LectureError?
+    package var refusal: LectureError?
     /// Paths that a living part file works on.
-    var openPaths: Set<String> = []
+    package internal(set) var openPaths: Set<String> = []
     private(set) var program = 0
 
     init(world: VirtualWorld, digests: any DigestMaker) {
@@ -59,21 +61,25 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
         }
     }
 
-    func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
+    /// A part file of the running program.
+    package func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
         MemoryPartFile(disk: self, program: program, receiver: receiver)
     }
 
-    func delete(path: String) throws(LectureError) {
+    /// Deletes a file and its part file.
+    package func delete(path: String) throws(LectureError) {
         if let refusal { throw refusal }
         files[path] = nil
         parts[path] = nil
     }
 
-    func look(path: String) -> (final: UInt64?, part: UInt64?) {
+    /// The lengths of a file and its part file.
+    package func look(path: String) -> (final: UInt64?, part: UInt64?) {
         (files[path].map { UInt64($0.count) }, parts[path].map { UInt64($0.content().count) })
     }
 
-    func verify(
+    /// Reads chunks again and holds them against their proofs.
+    package func verify(
         path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
         pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
@@ -89,7 +95,8 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
         return damaged
     }
 
-    func read(
+    /// Reads one chunk.
+    package func read(
         path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
         guard let bytes = files[path] else { throw LectureError(.readFile, detail: path) }
@@ -97,13 +104,16 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
         return Array(bytes[start..<min(bytes.count, start + Int(chunkBytes))])
     }
 
-    func publish(path: String, to output: String) throws(LectureError) {
+    /// Copies a finished file out of the store.
+    package func publish(path: String, to output: String) throws(LectureError) {
         if let refusal { throw refusal }
         guard let bytes = files[path] else { throw LectureError(.readFile, detail: path) }
         outputs[output] = bytes
     }
 
-    func freeBytes() throws(LectureError) -> UInt64 { 1 << 40 }
+    /// More than any test needs.
+    package func freeBytes() throws(LectureError) -> UInt64 { 1 << 40 }
 
-    func listing() throws(LectureError) -> [String] { (files.keys + parts.keys.map { "\($0).part" }).sorted() }
+    /// All files, part files with their suffix.
+    package func listing() throws(LectureError) -> [String] { (files.keys + parts.keys.map { "\($0).part" }).sorted() }
 }

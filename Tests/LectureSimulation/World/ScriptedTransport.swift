@@ -1,9 +1,9 @@
-import LectureModel
+package import LectureModel
 
 /// Carries out exchanges with the scripted network in the world's time.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
-final class ScriptedTransport: Transport, @unchecked Sendable {
+package final class ScriptedTransport: Transport, @unchecked Sendable {
     private final class Exchange {
         let request: TransferRequest
         let answer: Answer
@@ -21,8 +21,10 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     private let network: ScriptedNetwork
     private let program: Int
     private var running: [TransferID: Exchange] = [:]
-    private(set) var rateLimit: Int?
-    private(set) var mostAtOnce = 0
+    /// The bound of all exchanges together, as the engine has set it.
+    package private(set) var rateLimit: Int?
+    /// The most exchanges that ran at once.
+    package private(set) var mostAtOnce = 0
 
     init(world: VirtualWorld, network: ScriptedNetwork, program: Int) {
         self.world = world
@@ -30,21 +32,25 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
         self.program = program
     }
 
-    var runningCount: Int { running.count }
+    /// How many exchanges run.
+    package var runningCount: Int { running.count }
 
-    func start(_ request: TransferRequest) {
+    /// Asks the network; the answer comes in the world's time.
+    package func start(_ request: TransferRequest) {
         let exchange = Exchange(request, network.answer(to: request), at: world.boot)
         running[request.id] = exchange
         mostAtOnce = max(mostAtOnce, running.count)
         world.after(exchange.answer.latency, program: program) { [self] in begin(exchange) }
     }
 
-    func cancel(_ id: TransferID) {
+    /// Ends an exchange a moment later.
+    package func cancel(_ id: TransferID) {
         guard let exchange = running[id] else { return }
         world.after(.milliseconds(1), program: program) { [self] in end(exchange, .cancelled) }
     }
 
-    func limitRate(_ bytesPerSecond: Int?) { rateLimit = bytesPerSecond }
+    /// Keeps the bound; the answers' own pace is what they are delivered at.
+    package func limitRate(_ bytesPerSecond: Int?) { rateLimit = bytesPerSecond }
 
     private func begin(_ exchange: Exchange) {
         guard running[exchange.request.id] != nil else { return }
