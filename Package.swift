@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
+        .executable(name: "lecture-simulate", targets: ["lecture-simulate"]),
     ],
     targets: [
         // C libraries from Debian, one importer each.
@@ -89,6 +90,9 @@ let package = Package(
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureTestSupport",
             ], path: "Tests/LectureSimulation"),
+        .executableTarget(
+            name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
+            path: "Tools/lecture-simulate"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
@@ -121,6 +125,9 @@ let package = Package(
         .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(
             name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["LectureSimulation", "LectureModel", "LectureTestSupport"], exclude: ["Regressions"]),
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )

@@ -22,6 +22,7 @@ package final class Scene {
     /// The program that runs.
     package private(set) var program: Program
     private var programs = 1
+    private let place: Surroundings
     private let directory: TemporaryDirectory
 
     /// Makes a world with a new store and a program that runs in it.
@@ -40,7 +41,8 @@ package final class Scene {
         let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)
         disk = MemoryDisk(world: world, digests: digests)
         self.settings = settings
-        program = try Program(number: 1, world, network, disk, location, settings)
+        place = Surroundings(world: world, network: network, disk: disk, location: location)
+        program = try Program(Life(program: 1), in: place, settings)
     }
 
     /// Registers a wish and puts it into the running program's run.
@@ -67,19 +69,19 @@ package final class Scene {
 
     /// The running program is killed, and another takes its place.
     package func crash(powerCut: Bool = false) throws {
-        world.forget(program: programs)
+        world.kill(program: program.number)
         let dead = program.owner
         programs += 1
-        disk.beginProgram(programs, losing: powerCut)
+        if powerCut { disk.cutPower() } else { disk.close(program: program.number) }
         try index.dismissOwner(dead, now: world.now)
-        program = try Program(number: programs, world, network, disk, location, settings)
+        program = try Program(Life(program: programs), in: place, settings)
         _ = try index.joinUnfinished(program.run)
     }
 
     /// A second program on the same store, in the same world.
     package func another() throws -> Program {
         programs += 1
-        let other = try Program(number: programs, world, network, disk, location, settings)
+        let other = try Program(Life(program: programs), in: place, settings)
         _ = try index.joinUnfinished(other.run)
         return other
     }

@@ -16,6 +16,12 @@ package struct Answer {
     package var curl = 56
     /// libcurl's result when not even a header comes.
     package var fails: Int?
+    /// Whether no header ever comes, and no end.
+    package var isSilent = false
+    /// Whether after ``breaksAfter`` nothing more comes, and no end.
+    package var stallsAtEnd = false
+    /// How many seconds the header asks to wait; nil when it does not.
+    var waitSeconds: Int?
     /// Until the header comes.
     package var latency: Duration = .milliseconds(20)
     /// Bytes every 10 ms.
@@ -53,6 +59,8 @@ package struct ServedFile {
     package var bytes: [UInt8]
     /// Its entity tag; nil for none.
     package var etag: String? = "\"v1\""
+    /// Its `Last-Modified`; nil for none.
+    package var lastModified: String?
     /// Whether ranges are answered with ranges.
     package var hasRanges = true
     /// Without a length, as chunked answers are.
@@ -70,8 +78,9 @@ package struct ServedFile {
         var answer = Answer(200)
         if let etag { answer.fields.append(HeaderField(name: "ETag", value: etag)) }
         if let type { answer.fields.append(HeaderField(name: "Content-Type", value: type)) }
+        if let lastModified { answer.fields.append(HeaderField(name: "Last-Modified", value: lastModified)) }
         for field in more { answer.fields.append(field) }
-        let isCurrent = request.ifRange == nil || request.ifRange == etag
+        let isCurrent = request.ifRange == nil || request.ifRange == etag || request.ifRange == lastModified
         answer.body = bytes[...]
         if hasRanges {
             answer.fields.append(HeaderField(name: "Accept-Ranges", value: "bytes"))
@@ -103,11 +112,19 @@ package final class ScriptedNetwork {
     /// Bytes of bodies that were delivered.
     package internal(set) var delivered = 0
 
+    /// Sees the bytes that are delivered.
+    var onBytes: (TransferRequest, Int) -> Void = { _, _ in }
+    /// Sees the ends of exchanges, with the program that had asked.
+    var onEnd: (Int, TransferRequest, Answer) -> Void = { _, _, _ in }
+    /// Answers instead of everything else; gets the program.
+    var answering: ((TransferRequest, Int) -> Answer)?
+
     /// Makes a network without servers.
     package init() {}
 
-    func answer(to request: TransferRequest) -> Answer {
+    func answer(to request: TransferRequest, from program: Int) -> Answer {
         requests.append(request)
+        if let answering { return answering(request, program) }
         let answer = files[request.url]?.answer(to: request) ?? Answer(404)
         return script(request, requests.count, answer)
     }

@@ -1,0 +1,33 @@
+import Foundation
+import LectureSimulation
+import LectureTestSupport
+import Testing
+
+/// Stories in which something was wrong once, each the smallest that showed it. They are kept as scenarios and not as
+/// seeds, since another generator makes another scenario of the same seed.
+struct RegressionTests {
+    /// What a story was about.
+    struct Regression: Sendable, CustomTestStringConvertible {
+        /// The file, without its suffix.
+        let name: String
+        /// What was wrong.
+        let bug: String
+        var testDescription: String { "\(name): \(bug)" }
+    }
+
+    static let all: [Regression] = []
+
+    @Test(arguments: all)
+    func `what went wrong once does not again`(regression: Regression) throws {
+        let outcome = try Simulation(try Scenario(contentsOf: Self.path(regression.name))).run()
+        #expect(outcome.findings == [], "\(regression.bug)")
+    }
+
+    @Test func `every story that is kept is told`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.directory).sorted()
+        #expect(files == Self.all.map { "\($0.name).json" }.sorted())
+    }
+
+    private static let directory = "\(Places.repository())/Tests/SimulationTests/Regressions"
+    private static func path(_ name: String) -> String { "\(directory)/\(name).json" }
+}
