@@ -15,7 +15,11 @@ struct RegressionTests {
         var testDescription: String { "\(name): \(bug)" }
     }
 
-    static let all: [Regression] = []
+    static let all = [
+        Regression(
+            name: "paused-while-dead",
+            bug: "a lecture that was paused while its program was dead stayed in the queue for ever"),
+    ]
 
     @Test(arguments: all)
     func `what went wrong once does not again`(regression: Regression) throws {
