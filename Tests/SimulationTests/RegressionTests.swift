@@ -19,6 +19,9 @@ struct RegressionTests {
         Regression(
             name: "paused-while-dead",
             bug: "a lecture that was paused while its program was dead stayed in the queue for ever"),
+        Regression(
+            name: "empty-file-placed-twice",
+            bug: "a crash between the rename of an empty file and its row left a file that no other could replace"),
     ]
 
     @Test(arguments: all)
