@@ -22,6 +22,9 @@ struct RegressionTests {
         Regression(
             name: "empty-file-placed-twice",
             bug: "a crash between the rename of an empty file and its row left a file that no other could replace"),
+        Regression(
+            name: "rewritten-while-unsized",
+            bug: "a chunk without a known length was proven by bytes that a later answer had written over"),
     ]
 
     @Test(arguments: all)

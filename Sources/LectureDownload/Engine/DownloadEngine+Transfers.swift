@@ -99,6 +99,8 @@ extension DownloadEngine {
         let lease = redirect == nil ? choice.lease : resource.redirectLease
         let remainder = resource.remainders.removeValue(forKey: assignment.first)
         abandonRemainders(resource, inside: assignment)
+        // What was durable and not proven for want of a length comes again and is written over.
+        resource.unsized = []
         let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
