@@ -25,6 +25,7 @@ struct RegressionTests {
         Regression(
             name: "rewritten-while-unsized",
             bug: "a chunk without a known length was proven by bytes that a later answer had written over"),
+        Regression(name: "told-twice", bug: "a failure was told twice when two things about it came together"),
     ]
 
     @Test(arguments: all)

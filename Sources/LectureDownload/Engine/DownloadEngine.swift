@@ -159,9 +159,18 @@ package final class DownloadEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
-        let told = notices
+        let told = withoutRepeats(notices)
         notices = []
         return (told, nextStep(boot: boot))
+    }
+
+    /// A content that changed twice in a step is told once, after both: who is told looks at its row, and would see the
+    /// same outcome twice.
+    private func withoutRepeats(_ notices: [EngineNotice]) -> [EngineNotice] {
+        var seen: Set<ContentID> = []
+        return notices.reversed().filter { notice in
+            if case .changed(let id) = notice { seen.insert(id).inserted } else { true }
+        }.reversed()
     }
 
     /// How many items are in work, files are being removed or given out, or held against the rows.
