@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
+        .executable(name: "lecture-simulate", targets: ["lecture-simulate"]),
     ],
     targets: [
         // C libraries from Debian, one importer each.
@@ -89,12 +90,22 @@ let package = Package(
                 "LectureCommand", "LectureDownload", "LectureFiles", "LectureModel", "LectureStore", "LectureTransport",
             ],
             path: "Tests/LectureFuzzing"),
+        // A world with virtual time, in which the real engine and the real store are told any story from its seed.
+        .target(
+            name: "LectureSimulation",
+            dependencies: [
+                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ], path: "Tests/LectureSimulation"),
+        .executableTarget(
+            name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
+            path: "Tools/lecture-simulate"),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
             dependencies: [
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
-                "LectureTestSupport",
+                "LectureSimulation", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
@@ -122,6 +133,9 @@ let package = Package(
         .testTarget(
             name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["LectureSimulation", "LectureModel", "LectureTestSupport"], exclude: ["Regressions"]),
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )

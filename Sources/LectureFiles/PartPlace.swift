@@ -19,12 +19,14 @@ struct PartPlace: Sendable {
     /// The open bucket.
     let bucket: Descriptor
 
-    /// Makes the part file, or empties one that was left without a proven chunk.
+    /// Makes the part file, or empties one that was left without a proven chunk. A file under the final name, of which
+    /// nothing is proven either, goes: it would stand in the way of the new one.
     ///
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
     func create() throws(LectureError) -> Descriptor {
         do throws(SystemError) {
+            try bucket.unlink(path.name)
             do {
                 return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
             } catch {

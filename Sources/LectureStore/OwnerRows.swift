@@ -19,9 +19,16 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Gives all leases of an owner back; what was in flight becomes queued.
+    /// Gives all leases of an owner back; what was in flight becomes queued, or stopped when its wish says so: a pause
+    /// that came while nobody lived to follow it.
     package func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
         try atomically {
+            try connection.execute(
+                """
+                UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL,
+                    error_code = CASE desire WHEN 2 THEN ? END, error_detail = '', error_cause = '', updated_ms = ?
+                WHERE lease_owner = ? AND state IN (0, 1, 2, 3) AND desire IN (1, 2)
+                """, LectureError.Code.cancelled.number, now, owner)
             // What was being removed stays so: its desire brings it to the next reconciler.
             try connection.execute(
                 "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)

@@ -60,6 +60,9 @@ extension DownloadEngine {
             resource.unsized += fresh.filter { UInt64($0.index + 1) * resource.book.chunkBytes > position }
             fresh.removeAll { UInt64($0.index + 1) * resource.book.chunkBytes > position }
         }
+        // A chunk that was proven and then written again, as a server without ranges makes it be, has a new proof.
+        let again = chunks.filter { resource.book.proven.contains($0.index) }
+        if !again.isEmpty { try index.markProven(item.lease, resource.record.id, again, bytes: 0, now: now) }
         if !fresh.isEmpty {
             let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)

@@ -196,7 +196,7 @@ extension DownloadEngine {
         guard action == .endWork, !item.isEnding else { return }
         item.isEnding = true
         item.discardsVersion = discarding
-        var running = item.resources.flatMap { $0.sinks.keys }
+        var running = item.resources.flatMap { $0.sinks.keys.sorted { $0.value < $1.value } }
         if let loader = item.loader { running.append(loader) }
         effects.append { [ports] in for id in running { ports.transport.cancel(id) } }
         for resource in item.resources where !resource.isOpen {

@@ -11,14 +11,14 @@ extension DownloadEngine {
         }
         try followDesires(now: now)
         if isStopping {
-            for item in items.values where !item.isEnding { try end(item, item.machine.setBack()) }
+            for item in inOrder where !item.isEnding { try end(item, item.machine.setBack()) }
         } else {
             try chores(now: now, boot: boot)
             try removeUnwanted(now: now)
             try clearOrphans()
             if closedUntil == nil { try claim(now: now) }
         }
-        for item in items.values.sorted(by: { $0.id < $1.id }) {
+        for item in inOrder {
             try guardingLease(of: item) { try advance(item, now: now, boot: boot) }
         }
         flushIfDue(boot: boot)
@@ -28,6 +28,9 @@ extension DownloadEngine {
             notices.append(.stopped)
         }
     }
+
+    /// The items in work. A dictionary's order is another one in each process: what it decided no seed would replay.
+    var inOrder: [ItemWork] { items.values.sorted { $0.id < $1.id } }
 
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
@@ -94,7 +97,7 @@ extension DownloadEngine {
         }
         guard let closedUntil else { return }
         let error = LectureError(.schedule)
-        for item in items.values where !item.isEnding {
+        for item in inOrder where !item.isEnding {
             try end(item, item.machine.stopped(.schedule, error: error, until: closedUntil, now: now))
         }
     }
@@ -198,7 +201,7 @@ extension DownloadEngine {
     private func flushIfDue(boot: BootInstant) {
         if let lastFlush, boot - lastFlush < settings.groupInterval { return }
         lastFlush = boot
-        for item in items.values {
+        for item in inOrder {
             for resource in item.resources where resource.isOpen && resource.stage == .fetching {
                 effects.append { resource.part.flush() }
             }
@@ -208,7 +211,7 @@ extension DownloadEngine {
     private func reportProgress(boot: BootInstant) throws {
         if let lastProgress, boot - lastProgress < settings.progressInterval { return }
         lastProgress = boot
-        for item in items.values.sorted(by: { $0.id < $1.id }) {
+        for item in inOrder {
             let bytes = item.receivedBytes
             item.speed.note(bytes: bytes, at: boot)
             guard bytes != item.reportedBytes || item.hasTransfers else { continue }
@@ -233,6 +236,6 @@ extension DownloadEngine {
 
     /// The items in work, for a status display.
     package var progressOfActive: [DownloadProgress] {
-        items.values.sorted { $0.id < $1.id }.map(progress)
+        inOrder.map(progress)
     }
 }

@@ -99,6 +99,8 @@ extension DownloadEngine {
         let lease = redirect == nil ? choice.lease : resource.redirectLease
         let remainder = resource.remainders.removeValue(forKey: assignment.first)
         abandonRemainders(resource, inside: assignment)
+        // What was durable and not proven for want of a length comes again and is written over.
+        resource.unsized = []
         let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
@@ -201,7 +203,7 @@ extension DownloadEngine {
     }
 
     private func abandonRemainders(_ resource: ResourceWork, inside assignment: RangeBook.Assignment) {
-        for (chunk, remainder) in resource.remainders
+        for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key })
         where chunk >= assignment.first && chunk < assignment.end ?? .max {
             resource.remainders[chunk] = nil
             effects.append { [part = resource.part] in part.abandon(remainder.lane) }
@@ -319,7 +321,7 @@ extension DownloadEngine {
             transfer.lastLook = boot
             transfers[id] = transfer
         }
-        for item in items.values.sorted(by: { $0.id < $1.id }) where !item.isEnding {
+        for item in inOrder where !item.isEnding {
             for resource in item.resources where resource.stage == .fetching {
                 tryConnections(resource, of: item, boot: boot)
                 replaceSlow(resource, boot: boot)
@@ -331,7 +333,8 @@ extension DownloadEngine {
         guard settings.connections == nil, resource.record.acceptsRanges, resource.record.total != nil,
             !resource.sinks.isEmpty
         else { return }
-        let origin = resource.sinks.keys.lazy.compactMap { self.transfers[$0]?.origin }.first
+        let eldest = resource.sinks.keys.min { $0.value < $1.value }
+        let origin = eldest.flatMap { transfers[$0]?.origin }
         guard let origin else { return }
         let received = UInt64(clamping: resource.receivedBytes)
         var trial = resource.trial ?? makeTrial(resource, origin: origin, received: received, boot: boot)
@@ -372,7 +375,7 @@ extension DownloadEngine {
     /// A connection at less than a quarter of the others' mean speed, ten seconds old, gives its rest to a new one.
     private func replaceSlow(_ resource: ResourceWork, boot: BootInstant) {
         guard resource.sinks.count > 1 else { return }
-        let running = resource.sinks.keys.compactMap { transfers[$0] }
+        let running = resource.sinks.keys.sorted { $0.value < $1.value }.compactMap { transfers[$0] }
         for transfer in running where boot - transfer.startedBoot > .seconds(10) {
             let others = running.filter { $0.id != transfer.id }
             let mean = others.reduce(0) { $0 + $1.bytesPerSecond } / Double(max(1, others.count))

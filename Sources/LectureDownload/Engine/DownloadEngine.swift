@@ -159,9 +159,18 @@ package final class DownloadEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
-        let told = notices
+        let told = withoutRepeats(notices)
         notices = []
         return (told, nextStep(boot: boot))
+    }
+
+    /// A content that changed twice in a step is told once, after both: who is told looks at its row, and would see the
+    /// same outcome twice.
+    private func withoutRepeats(_ notices: [EngineNotice]) -> [EngineNotice] {
+        var seen: Set<ContentID> = []
+        return notices.reversed().filter { notice in
+            if case .changed(let id) = notice { seen.insert(id).inserted } else { true }
+        }.reversed()
     }
 
     /// How many items are in work, files are being removed or given out, or held against the rows.
@@ -231,7 +240,7 @@ package final class DownloadEngine {
 
     /// Ends the transfers of a resource and closes its part file; nothing waits for either.
     func abandon(_ resource: ResourceWork, deleting: Bool) {
-        let ids = Array(resource.sinks.keys)
+        let ids = resource.sinks.keys.sorted { $0.value < $1.value }
         let part = resource.part
         effects.append { [ports] in
             for id in ids { ports.transport.cancel(id) }
@@ -262,9 +271,9 @@ package final class DownloadEngine {
             governor.ended(transfer.origin, .other)
         }
         begun = []
-        for id in transfers.keys { ports.transport.cancel(id) }
+        for id in transfers.keys.sorted(by: { $0.value < $1.value }) { ports.transport.cancel(id) }
         // All of them, since the step that failed may have forgotten an item whose part file it was to close.
-        for part in parts.values { part.file.close(deleting: false) }
+        for (_, part) in parts.sorted(by: { $0.key.value < $1.key.value }) { part.file.close(deleting: false) }
         items = [:]
         removing = []
         removalLeases = [:]

@@ -1,6 +1,7 @@
 import LectureCrypto
 import LectureDownload
 import LectureModel
+import LectureSimulation
 import LectureStore
 import Testing
 

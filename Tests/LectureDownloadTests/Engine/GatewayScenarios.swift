@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureModel
+import LectureSimulation
 import LectureStore
 import Testing
 

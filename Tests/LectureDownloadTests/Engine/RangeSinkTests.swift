@@ -1,4 +1,5 @@
 import LectureModel
+import LectureSimulation
 import Testing
 
 @testable import LectureDownload

@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureModel
+import LectureSimulation
 import Testing
 
 /// Servers that ask to wait, fail, change the file, move it, or lie.

@@ -1,6 +1,7 @@
 import LectureDownload
 import LectureModel
 import LectureSQLite
+import LectureSimulation
 import Testing
 
 @testable import LectureStore

@@ -1,9 +1,9 @@
-import LectureModel
+package import LectureModel
 
 /// Carries out exchanges with the scripted network in the world's time.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
-final class ScriptedTransport: Transport, @unchecked Sendable {
+package final class ScriptedTransport: Transport, @unchecked Sendable {
     private final class Exchange {
         let request: TransferRequest
         let answer: Answer
@@ -21,8 +21,10 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     private let network: ScriptedNetwork
     private let program: Int
     private var running: [TransferID: Exchange] = [:]
-    private(set) var rateLimit: Int?
-    private(set) var mostAtOnce = 0
+    /// The bound of all exchanges together, as the engine has set it.
+    package private(set) var rateLimit: Int?
+    /// The most exchanges that ran at once.
+    package private(set) var mostAtOnce = 0
 
     init(world: VirtualWorld, network: ScriptedNetwork, program: Int) {
         self.world = world
@@ -30,30 +32,58 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
         self.program = program
     }
 
-    var runningCount: Int { running.count }
+    /// How many exchanges run.
+    package var runningCount: Int { running.count }
 
-    func start(_ request: TransferRequest) {
-        let exchange = Exchange(request, network.answer(to: request), at: world.boot)
-        running[request.id] = exchange
-        mostAtOnce = max(mostAtOnce, running.count)
-        world.after(exchange.answer.latency, program: program) { [self] in begin(exchange) }
+    /// Asks the network; the answer comes in the world's time.
+    package func start(_ request: TransferRequest) {
+        let asks = { "asks \(request.url) \(request.range?.headerValue ?? "whole") as \(request.id.value)" }
+        world.act(program, asks()) {
+            let exchange = Exchange(request, network.answer(to: request, from: program), at: world.boot)
+            running[request.id] = exchange
+            mostAtOnce = max(mostAtOnce, running.count)
+            world.after(exchange.answer.latency, program: program, "header of \(request.id.value)") { [self] in
+                begin(exchange)
+            }
+        }
     }
 
-    func cancel(_ id: TransferID) {
+    /// Ends an exchange a moment later.
+    package func cancel(_ id: TransferID) {
         guard let exchange = running[id] else { return }
-        world.after(.milliseconds(1), program: program) { [self] in end(exchange, .cancelled) }
+        world.act(program, "cancels \(id.value)") {
+            world.after(.milliseconds(1), program: program, "end of \(id.value)") { [self] in
+                end(exchange, .cancelled)
+            }
+        }
     }
 
-    func limitRate(_ bytesPerSecond: Int?) { rateLimit = bytesPerSecond }
+    /// Keeps the bound; the answers' own pace is what they are delivered at.
+    package func limitRate(_ bytesPerSecond: Int?) { rateLimit = bytesPerSecond }
 
     private func begin(_ exchange: Exchange) {
         guard running[exchange.request.id] != nil else { return }
         let answer = exchange.answer
+        if answer.isSilent { return stall(exchange) }
         if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: "scripted")) }
         let head = ResponseHead(
             status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
-        world.after(.milliseconds(5), program: program) { [self] in deliver(exchange) }
+        next(exchange, in: .milliseconds(5))
+    }
+
+    private func next(_ exchange: Exchange, in delay: Duration) {
+        world.after(delay, program: program, "bytes of \(exchange.request.id.value) from \(exchange.sent)") { [self] in
+            deliver(exchange)
+        }
+    }
+
+    /// Nothing comes any more; after a while the transport gives up.
+    private func stall(_ exchange: Exchange) {
+        let id = exchange.request.id.value
+        world.after(exchange.request.stallTimeout, program: program, "silence of \(id) is too long") { [self] in
+            end(exchange, .failed(curl: 28, detail: "scripted"))
+        }
     }
 
     private func deliver(_ exchange: Exchange) {
@@ -69,10 +99,13 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
             }
             exchange.sent += count
             network.delivered += count
+            network.onBytes(exchange.request, count)
             guard isTaken else { return end(exchange, .stopped) }
         }
         if exchange.sent < last {
-            world.after(.milliseconds(10), program: program) { [self] in deliver(exchange) }
+            next(exchange, in: .milliseconds(10))
+        } else if exchange.answer.stallsAtEnd {
+            stall(exchange)
         } else if exchange.answer.breaksAfter != nil {
             end(exchange, .failed(curl: exchange.answer.curl, detail: "scripted"))
         } else {
@@ -82,6 +115,8 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
 
     private func end(_ exchange: Exchange, _ end: TransferOutcome.End) {
         guard running.removeValue(forKey: exchange.request.id) != nil else { return }
+        world.note("    \(exchange.request.id.value) \(end), \(exchange.sent) bytes")
+        network.onEnd(program, exchange.request, exchange.answer)
         exchange.request.sink.transferEnded(
             TransferOutcome(
                 end: end, bodyBytes: Int64(exchange.sent), elapsed: .nanoseconds(world.boot - exchange.began)))

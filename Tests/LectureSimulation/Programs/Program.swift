@@ -1,0 +1,255 @@
+import Glibc
+package import LectureDownload
+package import LectureModel
+import LectureSQLite
+package import LectureStore
+import LectureTestSupport
+
+/// One run of a program: a writer of its own on the store, an owner, an engine.
+package final class Program {
+    /// Its row in the store.
+    package let owner: OwnerID
+    /// What it wants.
+    package let run: RunID
+    /// Its writer on the store.
+    package let index: SQLiteDownloadIndex
+    /// Its exchanges.
+    package let transport: ScriptedTransport
+    /// The application's resolver.
+    package let resolver: ScriptedResolver
+    /// Its engine.
+    package let engine: DownloadEngine
+    /// When the engine wants its next step.
+    package private(set) var next: Int64?
+    /// All that it told.
+    package private(set) var notices: [EngineNotice] = []
+    /// Sees what a step told, after its commit.
+    package var onNotices: ([EngineNotice]) throws -> Void = { _ in }
+    /// Its number in the world.
+    package let number: Int
+    /// Its store as its engine sees it.
+    let port: ProgramIndex
+    /// The connection of its writer.
+    let connection: Connection
+    private let world: VirtualWorld
+    private let census: Census
+    private let isWoken = Guarded(true)
+    private var lastLook: Int64?
+    /// When the last step was made that handled what had come.
+    private(set) var lastStep: Int64 = 0
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - life: its number, and perhaps when it dies.
+    ///   - place: where it runs.
+    ///   - settings: how its engine works.
+    /// - Throws: an error of the store, also when the program dies while it starts.
+    init(_ life: Life, in place: Surroundings, _ settings: DownloadSettings) throws {
+        number = life.program
+        world = place.world
+        census = place.census
+        world.begin(life)
+        guard world.act(number, "starts", {}) else { throw ProgramIndex.dead }
+        connection = try place.connections.take(place.location)
+        index = SQLiteDownloadIndex(connection: connection)
+        var isBound = false
+        let pages = connection
+        port = ProgramIndex(index, world: world, program: number, trouble: place.trouble) { bounds in
+            guard bounds != isBound else { return }
+            isBound = bounds
+            try pages.run(script: "PRAGMA max_page_count = \(bounds ? 1 : 1 << 30)")
+        }
+        owner = try Self.register(port, number, census, world.now)
+        run = try port.beginRun(owner: owner, command: "test", now: world.now)
+        transport = ScriptedTransport(world: world, network: place.network, program: number)
+        let inbox = EngineInbox { [isWoken] in isWoken.withLock { $0 = true } }
+        resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
+        let ports = DownloadEngine.Ports(
+            index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
+            digests: place.disk.digests, clock: WorldClock(world: world), random: WorldRandom(world: world),
+            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver)
+        engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
+    }
+
+    /// As the product does: the row and its lock become visible together, and dead owners are dismissed.
+    private static func register(
+        _ index: ProgramIndex, _ number: Int, _ census: Census, _ now: Timestamp
+    ) throws -> OwnerID {
+        let owner = try index.transaction {
+            for owner in try index.owners() where census.isDead(owner) { try index.dismissOwner(owner, now: now) }
+            return try index.registerOwner(pid: number, bootID: "world", command: "test", now: now)
+        }
+        census.living[owner] = number
+        return owner
+    }
+
+    /// What programs that were killed had leased goes back to the queue, at the latest two seconds after their death.
+    private func dismissDeadOwners() {
+        if let lastLook, world.boot - lastLook < 2_000_000_000 { return }
+        lastLook = world.boot
+        try? port.transaction {
+            for other in try port.owners() where census.isDead(other) { try port.dismissOwner(other, now: world.now) }
+        }
+    }
+
+    /// A wish has changed, as the application tells its engine.
+    package func poke() {
+        engine.poke()
+        isWoken.withLock { $0 = true }
+    }
+
+    /// Ends the engine's work.
+    package func stop() {
+        engine.stop()
+        isWoken.withLock { $0 = true }
+    }
+
+    /// A step when one is due or something has come, and none otherwise: an engine that forgets to ask for a step must
+    /// be found out.
+    package func stepIfDue() {
+        if isWoken.withLock({ $0 }) || next.map({ $0 <= world.boot }) ?? false { step() }
+    }
+
+    /// Handles what has come.
+    package func step() {
+        isWoken.withLock { $0 = false }
+        guard world.isAlive(number) else { return }
+        if census.isKept { dismissDeadOwners() }
+        let (told, next) = engine.step()
+        // What a dead program would have told nobody has heard.
+        guard world.isAlive(number) else { return }
+        notices += told
+        lastStep = world.boot
+        self.next = next?.nanoseconds
+        do { try onNotices(told) } catch { world.found("a notice could not be checked: \(error)") }
+    }
+
+    /// Whether nothing moves any more, and nothing will by itself.
+    package func isAtRest(in index: SQLiteDownloadIndex, at now: Timestamp) throws -> Bool {
+        guard engine.activeCount == 0, transport.runningCount == 0 else { return false }
+        return try index.nextDue(run: run) == nil && index.contentsToRemove(limit: 1).isEmpty
+    }
+}
+
+/// Where programs run.
+struct Surroundings {
+    var world: VirtualWorld
+    var network: ScriptedNetwork
+    var disk: MemoryDisk
+    var location: StoreLocation
+    var census = Census()
+    var trouble = StoreTrouble()
+    var connections = ConnectionPool()
+}
+
+/// The connections of programs that ended, for those that come: a connection remembers nothing but how to read the
+/// schema and its statements, and learning that anew would take most of a story's time.
+final class ConnectionPool {
+    private var idle: [Connection] = []
+
+    func take(_ location: StoreLocation) throws -> Connection {
+        if let connection = idle.popLast() { return connection }
+        return try Self.open(location)
+    }
+
+    func giveBack(_ connection: Connection) {
+        if !connection.isInTransaction { idle.append(connection) }
+    }
+
+    /// The files are others now.
+    func forget() { idle = [] }
+
+    /// A connection as the store's writer has it, to a store that is known to be whole.
+    static func open(_ location: StoreLocation) throws -> Connection {
+        let connection = try Connection(
+            path: try StoreDatabase.existingPath(location), access: .readWrite, busyTimeout: .zero)
+        try connection.requireDurability()
+        return connection
+    }
+}
+
+/// Which owners live, as the kernel's locks tell it.
+final class Census {
+    /// Whether programs look for dead owners by themselves; otherwise a test dismisses them.
+    var isKept = false
+    /// Living owners with the numbers of their programs.
+    var living: [OwnerID: Int] = [:]
+
+    func isDead(_ owner: OwnerID) -> Bool { isKept && living[owner] == nil }
+
+    /// A program has died: the kernel takes its lock back.
+    func dismiss(program: Int) { living = living.filter { $0.value != program } }
+}
+
+/// The application's resolver, as far as there is one.
+///
+/// `@unchecked Sendable`: used by the one thread of its test.
+package final class ScriptedResolver: URLResolver, @unchecked Sendable {
+    /// Its next answer; nil when there is no resolver.
+    package var answer: (() -> ([String], LectureError?))?
+    /// Its answers by the source's URL, for a world with many.
+    var answering: ((String) -> [String])?
+    private let world: VirtualWorld
+    private let program: Int
+    private let inbox: EngineInbox
+
+    init(world: VirtualWorld, program: Int, inbox: EngineInbox) {
+        self.world = world
+        self.program = program
+        self.inbox = inbox
+    }
+
+    /// Whether there is one.
+    package var isPresent: Bool { answer != nil || answering != nil }
+
+    /// Answers a little later.
+    package func resolve(_ content: ContentID, key: ContentKey, sourceURL: String) {
+        world.after(.milliseconds(30), program: program, "the resolver answers") { [self] in
+            if let answering { return inbox.post(.resolved(content, urls: answering(sourceURL), nil)) }
+            guard let (urls, error) = answer?() else { return }
+            inbox.post(.resolved(content, urls: urls, error))
+        }
+    }
+}
+
+/// Work that blocks, done a little later.
+struct WorldOffload: WorkOffload {
+    let world: VirtualWorld
+    let program: Int
+    let inbox: EngineInbox
+
+    func run(_ work: @escaping @Sendable () -> EngineEvent) {
+        world.after(.milliseconds(3), program: program, "work elsewhere") { [inbox] in inbox.post(work()) }
+    }
+}
+
+/// Bytes that are the same for the same number anywhere, and different in every chunk.
+package func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
+    var generator = SeededGenerator(seed: seed)
+    // One piece of chance, copied and numbered: debug builds are slow at making megabytes word by word.
+    var piece = (0..<512).map { _ in generator.next() }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        while filled < count {
+            piece[0] &+= 1
+            let length = min(count - filled, piece.count * 8)
+            unsafe piece.withUnsafeBytes { bytes in
+                guard let from = bytes.baseAddress, let to = buffer.baseAddress else { return }
+                unsafe UnsafeMutableRawPointer(to + filled).copyMemory(from: from, byteCount: length)
+            }
+            filled += length
+        }
+    }
+}
+
+/// Whether two files are the same; `==` looks at each byte by itself in a debug build.
+package func areSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    guard !left.isEmpty else { return true }
+    return unsafe left.withUnsafeBytes { one in
+        unsafe right.withUnsafeBytes { other in
+            guard let one = one.baseAddress, let other = other.baseAddress else { return false }
+            return unsafe memcmp(one, other, left.count) == 0
+        }
+    }
+}

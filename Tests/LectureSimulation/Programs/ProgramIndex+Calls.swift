@@ -1,0 +1,221 @@
+import LectureModel
+import LectureStore
+
+// What only passes on.
+
+extension ProgramIndex {
+    func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
+        try calling { try base.registerOwner(pid: pid, bootID: bootID, command: command, now: now) }
+    }
+
+    func dismissOwner(_ owner: OwnerID, now: Timestamp) throws {
+        try calling { try base.dismissOwner(owner, now: now) }
+    }
+
+    func owners() throws -> [OwnerID] {
+        try calling { try base.owners() }
+    }
+
+    func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID {
+        try calling { try base.beginRun(owner: owner, command: command, now: now) }
+    }
+
+    func join(_ run: RunID, content: ContentID) throws {
+        try calling { try base.join(run, content: content) }
+    }
+
+    func joinUnfinished(_ run: RunID) throws -> Int {
+        try calling { try base.joinUnfinished(run) }
+    }
+
+    func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord] {
+        try calling { try base.claim(run: run, owner: owner, limit: limit, now: now) }
+    }
+
+    func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
+        try calling { try base.claim(content: content, owner: owner, now: now) }
+    }
+
+    func release(_ lease: ContentLease) throws {
+        try calling { try base.release(lease) }
+    }
+
+    @discardableResult
+    func requeueDue(run: RunID, now: Timestamp) throws -> Int {
+        try calling { try base.requeueDue(run: run, now: now) }
+    }
+
+    func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
+        try calling { try base.requeueLeases(of: owner, now: now) }
+    }
+
+    func nextDue(run: RunID) throws -> Timestamp? {
+        try calling { try base.nextDue(run: run) }
+    }
+
+    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
+        try calling { try base.waiting(run: run, owner: owner) }
+    }
+
+    func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)] {
+        try calling { try base.changedDesires(owner: owner) }
+    }
+
+    func dataVersion() throws -> Int64 {
+        try calling { try base.dataVersion() }
+    }
+
+    func enqueue(_ request: DownloadRequest, derivedKey: ContentKey, identity: [UInt8], isGateway: Bool, now: Timestamp)
+        throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
+    {
+        try calling {
+            try base.enqueue(request, derivedKey: derivedKey, identity: identity, isGateway: isGateway, now: now)
+        }
+    }
+
+    func item(_ key: ContentKey) throws -> ItemRecord? {
+        try calling { try base.item(key) }
+    }
+
+    func item(_ id: ContentID) throws -> ItemRecord? {
+        try calling { try base.item(id) }
+    }
+
+    func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws {
+        try calling { try base.setStatus(lease, status, now: now) }
+    }
+
+    func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID? {
+        try calling { try base.setFacts(lease, facts, now: now) }
+    }
+
+    func merge(_ lease: ContentLease, into other: ContentID) throws {
+        try calling { try base.merge(lease, into: other) }
+    }
+
+    func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool {
+        try calling { try base.setDesire(key, desire, now: now) }
+    }
+
+    func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int {
+        try calling { try base.setDesireOfAll(desire, includingSamples: includingSamples, now: now) }
+    }
+
+    func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool {
+        try calling { try base.setPriority(key, priority) }
+    }
+
+    func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool {
+        try calling { try base.move(key, before: other, toEnd: toEnd) }
+    }
+
+    func contentsToRemove(limit: Int) throws -> [ContentID] {
+        try calling { try base.contentsToRemove(limit: limit) }
+    }
+
+    func paths(_ content: ContentID) throws -> [String] {
+        try calling { try base.paths(content) }
+    }
+
+    func hasResource(path: String) throws -> Bool {
+        try calling { try base.hasResource(path: path) }
+    }
+
+    func deleteContent(_ lease: ContentLease) throws {
+        try calling { try base.deleteContent(lease) }
+    }
+
+    func outputs(_ content: ContentID) throws -> [String] {
+        try calling { try base.outputs(content) }
+    }
+
+    func deleteOutput(_ content: ContentID, path: String) throws {
+        try calling { try base.deleteOutput(content, path: path) }
+    }
+
+    func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
+        try calling { try base.building(content) }
+    }
+
+    func resources(_ version: VersionID) throws -> [ResourceRecord] {
+        try calling { try base.resources(version) }
+    }
+
+    func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID {
+        try calling { try base.beginVersion(lease, wishes: wishes, now: now) }
+    }
+
+    func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
+        try calling { try base.discardVersion(lease, version) }
+    }
+
+    func forgetVersion(_ version: VersionID) throws {
+        try calling { try base.forgetVersion(version) }
+    }
+
+    func discardedVersions() throws -> [(VersionID, [String])] {
+        try calling { try base.discardedVersions() }
+    }
+
+    func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
+        try calling { try base.updateResource(lease, resource) }
+    }
+
+    func chunks(_ resource: ResourceID) throws -> [WrittenChunk] {
+        try calling { try base.chunks(resource) }
+    }
+
+    func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
+        try calling { try base.unprove(lease, resource, chunks: chunks, bytes: bytes) }
+    }
+
+    func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
+        try calling { try base.reopenVersion(lease, version, now: now) }
+    }
+
+    func urlLeases(_ resource: ResourceID) throws -> [URLLeaseRecord] {
+        try calling { try base.urlLeases(resource) }
+    }
+
+    func replaceURLLeases(
+        _ lease: ContentLease, _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp
+    ) throws {
+        try calling { try base.replaceURLLeases(lease, resource, urls: urls, expires: expires, now: now) }
+    }
+
+    func setURLLease(_ id: URLLeaseID, state: URLLeaseRecord.State, rank: Int) throws {
+        try calling { try base.setURLLease(id, state: state, rank: rank) }
+    }
+
+    func record(_ attempt: Attempt, content: ContentID, resource: ResourceID?) throws {
+        try calling { try base.record(attempt, content: content, resource: resource) }
+    }
+
+    func origin(_ origin: String) throws -> OriginRecord? {
+        try calling { try base.origin(origin) }
+    }
+
+    func setOrigin(_ origin: OriginRecord, now: Timestamp) throws {
+        try calling { try base.setOrigin(origin, now: now) }
+    }
+
+    func setting(_ name: String) throws -> String? {
+        try calling { try base.setting(name) }
+    }
+
+    func setSetting(_ name: String, _ value: String?) throws {
+        try calling { try base.setSetting(name, value) }
+    }
+
+    func plannedBytes() throws -> UInt64 {
+        try calling { try base.plannedBytes() }
+    }
+
+    func summary(_ run: RunID) throws -> RunSummary {
+        try calling { try base.summary(run) }
+    }
+
+    func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content] {
+        try calling { try base.contents(run, state: state, limit: limit) }
+    }
+}

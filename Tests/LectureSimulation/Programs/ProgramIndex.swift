@@ -1,0 +1,116 @@
+import LectureModel
+import LectureStore
+
+/// The store of one program as its engine sees it: the real one, whose transactions are actions of the program, which
+/// refuses when it is told to, and which keeps what has to be held against the disk.
+///
+/// Confined to the thread of its world.
+final class ProgramIndex: DownloadIndex {
+    /// What the transaction under way says about files; held against the disk when it has been committed.
+    struct Claims {
+        var proven: [(resource: ResourceID, chunks: [WrittenChunk])] = []
+        var completed: [VersionID] = []
+        var deleted: [ContentID] = []
+    }
+
+    /// Nothing is asked of the store of a dead program, and nothing is answered.
+    static let dead = LectureError(.closing)
+
+    let base: SQLiteDownloadIndex
+    /// Sees what a commit has made true.
+    var onCommit: (Claims) throws -> Void = { _ in }
+    private let world: VirtualWorld
+    private let program: Int
+    private let trouble: StoreTrouble
+    private let setsPages: (Bool) throws -> Void
+    private var claims = Claims()
+
+    init(
+        _ base: SQLiteDownloadIndex, world: VirtualWorld, program: Int, trouble: StoreTrouble,
+        setsPages: @escaping (Bool) throws -> Void
+    ) {
+        self.base = base
+        self.world = world
+        self.program = program
+        self.trouble = trouble
+        self.setsPages = setsPages
+    }
+
+    func calling<Result>(_ call: () throws -> Result) throws -> Result {
+        guard world.isAlive(program) else { throw Self.dead }
+        if let error = trouble.refusal(of: .call) {
+            world.note("    the store refuses a statement")
+            throw error
+        }
+        return try call()
+    }
+
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        guard world.beginAction(program, "begins a transaction"), world.endAction(program) else { throw Self.dead }
+        if let error = trouble.refusal(of: .begin) { throw error }
+        claims = Claims()
+        try setsPages(trouble.isFull)
+        var hasBegun = false
+        do {
+            let result = try base.transaction {
+                let result = try body()
+                if let error = trouble.refusal(of: .commit) { throw error }
+                // A program that dies here has lost the transaction, and one that dies after the action has it.
+                guard world.beginAction(program, "commits") else { throw Self.dead }
+                hasBegun = true
+                return result
+            }
+            if !claims.proven.isEmpty || !claims.completed.isEmpty || !claims.deleted.isEmpty { try onCommit(claims) }
+            guard world.endAction(program) else { throw Self.dead }
+            return result
+        } catch {
+            world.note("    the store: \(error)")
+            if hasBegun { world.endAction(program) }
+            throw error
+        }
+    }
+
+    func markProven(
+        _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
+    ) throws {
+        try calling { try base.markProven(lease, resource, chunks, bytes: bytes, now: now) }
+        claims.proven.append((resource, chunks))
+    }
+
+    func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
+        try calling { try base.completeVersion(lease, version, sha256: sha256, now: now) }
+        claims.completed.append(version)
+    }
+}
+
+/// How the store is in trouble.
+final class StoreTrouble {
+    /// Where a refusal comes.
+    enum Moment {
+        case begin
+        case call
+        case commit
+    }
+
+    /// What kind of trouble there is; nil for none.
+    var kind: StoreFault.Kind?
+    /// How many refusals are left of it.
+    var left = 0
+
+    /// Whether the database may not grow: SQLite itself then says that the disk is full.
+    var isFull: Bool { kind == .full }
+
+    /// The error of a call at a moment; nil when it is carried out.
+    func refusal(of moment: Moment) -> LectureError? {
+        let error: LectureError
+        switch (kind, moment) {
+        case (.busyBegin, .begin): error = LectureError(.storeBusy, cause: "scripted")
+        case (.failingCommit, .commit): error = LectureError(.writeFile, cause: "scripted")
+        case (.failingCall, .call): error = LectureError(.readFile, cause: "scripted")
+        default: return nil
+        }
+        guard left > 0 else { return nil }
+        left -= 1
+        return error
+    }
+}

@@ -1,0 +1,89 @@
+import LectureDownload
+import LectureModel
+import LectureStore
+
+// What people want, and when they change their minds.
+
+extension Simulation {
+    /// The digest of bytes.
+    func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        guard let running = try? disk.digests.sha256() else { return [] }
+        unsafe bytes.withUnsafeBytes { unsafe running.update($0) }
+        return (try? running.finish()) ?? []
+    }
+
+    /// A lecture as the store has it.
+    func item(_ number: Int) throws -> ItemRecord? {
+        if scenario.lectures[number].source == .gateway,
+            let described = try onlooker.item(try ContentKey("lecture-\(number)"))
+        {
+            return described
+        }
+        return try onlooker.item(try ContentKey("wish-\(number)"))
+    }
+
+    /// Registers the wish for a lecture.
+    func want(_ number: Int, digest: [UInt8]? = nil) {
+        let lecture = scenario.lectures[number]
+        let url = servers.sourceURL(number)
+        var request = DownloadRequest(url: url)
+        if lecture.knowsDigest, expectedDigest[number] == nil {
+            expectedDigest[number] = sha256(servers.served[number].bytes)
+        }
+        if let digest { expectedDigest[number] = digest }
+        request.sha256 = expectedDigest[number]
+        if lecture.knowsSize, digest == nil { request.size = Int64(lecture.size) }
+        if lecture.source != .gateway {
+            request.mirrors = lecture.mirrors.indices.map { servers.mirrorURL(number, $0) }
+        }
+        if lecture.hasOutput { request.outputPath = "/out/\(number)" }
+        do {
+            let wish = try onlooker.enqueue(
+                request, derivedKey: try ContentKey("wish-\(number)"), identity: Array("lecture \(number)".utf8),
+                isGateway: lecture.source == .gateway, now: world.now)
+            for program in programs { try onlooker.join(program.run, content: wish.id) }
+            lastWish[number] = .fetch
+            watch.wished(wish.id)
+        } catch {
+            // The store is busy, or the lecture is just being removed.
+            world.note("    the wish for \(number) was refused: \(error)")
+        }
+    }
+
+    func carryOut(_ wish: Wish) {
+        let number = wish.lecture
+        world.note("    \(wish.kind) \(number)")
+        interruptions += 1
+        switch wish.kind {
+        case .pause: desire(.pause, number)
+        case .resume: desire(.fetch, number)
+        case .cancel: desire(.cancel, number)
+        case .remove: desire(.remove, number)
+        case .first: if let key = try? item(number)?.content.key { _ = try? onlooker.setPriority(key, 50) }
+        case .again: want(number)
+        case .otherDigest:
+            let served = servers.served[number]
+            servers.turn(served, growing: 0, keepingValidators: false)
+            want(number, digest: sha256(served.bytes))
+        case .wrongDigest: want(number, digest: [UInt8](repeating: 7, count: 32))
+        case .pauseAll: for number in scenario.lectures.indices { desire(.pause, number) }
+        case .resumeAll: for number in scenario.lectures.indices { desire(.fetch, number) }
+        }
+        if wish.isTold { for program in programs { program.poke() } }
+    }
+
+    private func desire(_ desire: Desire, _ number: Int) {
+        do {
+            guard let item = try item(number) else { return }
+            // What is being removed goes on being removed, unless it is wished for again before that has begun.
+            if item.desire == .remove, desire != .fetch || item.content.state == .removing { return }
+            if item.content.state == .completed, desire == .pause || desire == .cancel { return }
+            guard try onlooker.setDesire(item.content.key, desire, now: world.now) else { return }
+            for program in programs { try onlooker.join(program.run, content: item.id) }
+            lastWish[number] = desire
+            watch.wished(item.id)
+        } catch {
+            world.note("    the wish was refused: \(error)")
+        }
+    }
+}

@@ -1,0 +1,340 @@
+package import LectureModel
+
+/// What is done to the disk, as far as it can fail.
+package enum DiskOperation: String, Codable, Sendable, CaseIterable {
+    /// A part file is made or opened, and its space reserved.
+    case open
+    /// A block is written.
+    case write
+    /// Bytes are made durable.
+    case sync
+    /// A file gets its final name.
+    case place
+    /// A file is deleted.
+    case delete
+    /// A finished file is given out.
+    case publish
+}
+
+/// The disk of the world. What was synced survives everything; of what was only written a power cut keeps some, block
+/// by block and name by name, and a kill keeps all, since it is the kernel's.
+///
+/// `@unchecked Sendable`: used by the one thread of its test.
+package final class MemoryDisk: PartFiles, @unchecked Sendable {
+    /// The bytes of one file, whatever its names are.
+    final class Node {
+        /// As a running program reads them.
+        var bytes: [UInt8]
+        /// Ranges that were written and not synced.
+        var dirty: [Range<Int>] = []
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        /// A file of zeros.
+        convenience init(zeros count: Int) { self.init(blankBytes(count)) }
+
+        func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+            let end = offset + source.count
+            // The same bytes once more lose nothing of what is durable.
+            if unsafe holds(source, at: offset) { return }
+            if bytes.count < end { bytes += blankBytes(end - bytes.count) }
+            unsafe bytes.withUnsafeMutableBytes { to in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: to[offset..<end]).copyMemory(from: source)
+            }
+            dirty.append(offset..<end)
+        }
+
+        private func holds(_ source: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+            let end = offset + source.count
+            guard end <= bytes.count, let from = source.baseAddress else { return false }
+            return unsafe bytes.withUnsafeBytes { held in
+                guard let held = held.baseAddress else { return false }
+                return unsafe isSame(held + offset, from, source.count)
+            }
+        }
+
+        /// Cuts the file to a length.
+        func cut(to count: Int) {
+            if bytes.count > count { bytes.removeLast(bytes.count - count) }
+        }
+    }
+
+    /// A change of names that a power cut may undo.
+    private enum NameChange {
+        case made(String)
+        case renamed(from: String, to: String)
+        case removed(String, Node)
+    }
+
+    /// Blocks that a power cut keeps or loses as a whole; the middle of one may be torn.
+    private static let blockBytes = 1 << 16
+
+    let world: VirtualWorld
+    /// Makes proofs and digests, as the store's key has it.
+    package let digests: any DigestMaker
+    /// Names, part files with their suffix.
+    private var names: [String: Node] = [:]
+    /// Changes of names whose directory was not synced since.
+    private var pending: [NameChange] = []
+    /// Paths outside the store.
+    package private(set) var outputs: [String: [UInt8]] = [:]
+    /// The next part files to be opened fail with this.
+    package var openFailure: LectureError?
+    /// Writes fail with this.
+    package var writeFailure: LectureError?
+    /// Files that cannot be deleted or given out now.
+    package var refusal: LectureError?
+    /// Lets an operation fail; gets the path.
+    package var fault: (DiskOperation, String) -> LectureError? = { _, _ in nil }
+    /// Paths that a living part file works on, with its program.
+    package internal(set) var openPaths: [String: Int] = [:]
+
+    init(world: VirtualWorld, digests: any DigestMaker) {
+        self.world = world
+        self.digests = digests
+    }
+
+    // MARK: The end of programs
+
+    /// A program has died: its files are closed.
+    func close(program: Int) { openPaths = openPaths.filter { $0.value != program } }
+
+    /// The power fails: of what was not synced some is lost. Every program has died.
+    func cutPower() {
+        openPaths = [:]
+        undoNames()
+        for name in names.keys.sorted() {
+            guard let node = names[name] else { continue }
+            for range in node.dirty { lose(some: range, of: node) }
+            node.dirty = []
+        }
+    }
+
+    /// Of a file's unsynced names a power cut keeps the first ones: file systems keep the order of one directory's
+    /// entries, and different files are independent here, which is more than any file system does.
+    private func undoNames() {
+        var kept: [String: Int] = [:]
+        for change in pending { kept[Self.base(of: change), default: 0] += 1 }
+        for base in kept.keys.sorted() { kept[base] = world.some(0...(kept[base] ?? 0)) }
+        var seen: [String: Int] = [:]
+        var undone: [NameChange] = []
+        for change in pending {
+            let base = Self.base(of: change)
+            seen[base, default: 0] += 1
+            if seen[base] ?? 0 > kept[base] ?? 0 { undone.append(change) }
+        }
+        for change in undone.reversed() {
+            switch change {
+            case .made(let name): names[name] = nil
+            case .renamed(let old, let new): names[old] = names.removeValue(forKey: new)
+            case .removed(let name, let node): names[name] = node
+            }
+        }
+        pending = []
+    }
+
+    private static func base(of change: NameChange) -> String {
+        switch change {
+        case .made(let name), .removed(let name, _), .renamed(let name, _): MemoryDisk.final(of: name)
+        }
+    }
+
+    /// What a power cut or a failed sync leaves of a range: each block or not, and one of them half.
+    func lose(some range: Range<Int>, of node: Node) {
+        if world.chance(30) { return }
+        let losesAll = world.chance(30)
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let end = min(range.upperBound, position + Self.blockBytes)
+            if losesAll || world.chance(50) {
+                let start = world.chance(10) ? position + (end - position) / 2 : position
+                blank(start..<end, of: node)
+            }
+            position = end
+        }
+    }
+
+    private func blank(_ range: Range<Int>, of node: Node) {
+        let end = min(range.upperBound, node.bytes.count)
+        guard range.lowerBound < end else { return }
+        unsafe node.bytes.withUnsafeMutableBytes { bytes in
+            let lost = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range.lowerBound..<end])
+            _ = unsafe lost.initializeMemory(as: UInt8.self, repeating: 0)
+        }
+    }
+
+    // MARK: Names
+
+    static let suffix = ".part"
+
+    static func final(of name: String) -> String {
+        name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+    }
+
+    /// Whether a power cut leaves a name as it is.
+    func isDurable(_ path: String) -> Bool { !pending.contains { Self.base(of: $0) == path } }
+
+    func node(_ name: String) -> Node? { names[name] }
+
+    /// Makes a file, or gives a name to one.
+    func make(_ name: String, _ node: Node) {
+        names[name] = node
+        pending.append(.made(name))
+    }
+
+    func rename(_ old: String, to new: String) {
+        names[new] = names.removeValue(forKey: old)
+        pending.append(.renamed(from: old, to: new))
+    }
+
+    func remove(_ name: String) {
+        guard let node = names.removeValue(forKey: name) else { return }
+        pending.append(.removed(name, node))
+    }
+
+    /// Makes the names of a path's directory durable.
+    func syncNames(of path: String) {
+        let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        pending.removeAll { Self.base(of: $0).hasPrefix(directory) }
+    }
+
+    /// Finished files by path.
+    package var files: [String: [UInt8]] { names.filter { !$0.key.hasSuffix(Self.suffix) }.mapValues(\.bytes) }
+
+    /// Part files by the path of the finished file; setting takes away those that are left out.
+    package var parts: [String: [UInt8]] {
+        get {
+            var parts: [String: [UInt8]] = [:]
+            for (name, node) in names where name.hasSuffix(Self.suffix) { parts[Self.final(of: name)] = node.bytes }
+            return parts
+        }
+        set {
+            for name in names.keys where name.hasSuffix(Self.suffix) && newValue[Self.final(of: name)] == nil {
+                names[name] = nil
+            }
+        }
+    }
+
+    // MARK: The port
+
+    /// A part file of the running program.
+    package func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
+        MemoryPartFile(disk: self, program: 0, receiver: receiver)
+    }
+
+    /// Deletes a file and its part file.
+    package func delete(path: String) throws(LectureError) {
+        if let error = refusal ?? fault(.delete, path) { throw error }
+        remove(path)
+        if !path.hasSuffix(Self.suffix) { remove(path + Self.suffix) }
+        syncNames(of: path)
+    }
+
+    /// The lengths of a file and its part file.
+    package func look(path: String) -> (final: UInt64?, part: UInt64?) {
+        (names[path].map { UInt64($0.bytes.count) }, names[path + Self.suffix].map { UInt64($0.bytes.count) })
+    }
+
+    /// Reads chunks again and holds them against their proofs.
+    package func verify(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
+        pace: (Int) -> Bool
+    ) throws(LectureError) -> [Int] {
+        guard let node = names[path] else { throw LectureError(.readFile, detail: path) }
+        let bytes = node.bytes
+        var damaged: [Int] = []
+        for chunk in proofs {
+            let start = min(bytes.count, chunk.index * Int(chunkBytes))
+            let end = min(bytes.count, start + Int(chunkBytes))
+            let proof = try digests.proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
+            unsafe bytes.withUnsafeBytes { unsafe proof.update(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+            if try proof.finish() != chunk.proof { damaged.append(chunk.index) }
+        }
+        return damaged
+    }
+
+    /// Reads one chunk.
+    package func read(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+    ) throws(LectureError) -> [UInt8]? {
+        guard let bytes = names[path]?.bytes else { throw LectureError(.readFile, detail: path) }
+        let start = proof.index * Int(chunkBytes)
+        return Array(bytes[start..<min(bytes.count, start + Int(chunkBytes))])
+    }
+
+    /// Copies a finished file out of the store.
+    package func publish(path: String, to output: String) throws(LectureError) {
+        if let error = refusal ?? fault(.publish, path) { throw error }
+        guard let bytes = names[path]?.bytes else { throw LectureError(.readFile, detail: path) }
+        outputs[output] = bytes
+    }
+
+    /// More than any test needs.
+    package func freeBytes() throws(LectureError) -> UInt64 { 1 << 40 }
+
+    /// All files, part files with their suffix.
+    package func listing() throws(LectureError) -> [String] { names.keys.sorted() }
+}
+
+/// The disk as one program has it: what it asks for are its actions, and end with it.
+///
+/// `@unchecked Sendable`: used by the one thread of its test.
+final class ProgramFiles: PartFiles, @unchecked Sendable {
+    private let disk: MemoryDisk
+    private let program: Int
+
+    init(_ disk: MemoryDisk, program: Int) {
+        self.disk = disk
+        self.program = program
+    }
+
+    func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
+        MemoryPartFile(disk: disk, program: program, receiver: receiver)
+    }
+
+    private func acting<Result>(
+        _ what: @autoclosure () -> String, _ work: () throws(LectureError) -> Result
+    ) throws(LectureError) -> Result {
+        guard disk.world.beginAction(program, what()) else { throw LectureError(.closing) }
+        defer { _ = disk.world.endAction(program) }
+        return try work()
+    }
+
+    func delete(path: String) throws(LectureError) {
+        try acting("deletes \(path)") { () throws(LectureError) in try disk.delete(path: path) }
+    }
+
+    func look(path: String) -> (final: UInt64?, part: UInt64?) { disk.look(path: path) }
+
+    func verify(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
+        pace: (Int) -> Bool
+    ) throws(LectureError) -> [Int] {
+        try disk.verify(
+            path: path, resource: resource, total: total, chunkBytes: chunkBytes, proofs: proofs, pace: pace)
+    }
+
+    func read(
+        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+    ) throws(LectureError) -> [UInt8]? {
+        try disk.read(path: path, resource: resource, total: total, chunkBytes: chunkBytes, proof: proof)
+    }
+
+    func publish(path: String, to output: String) throws(LectureError) {
+        try acting("gives out \(path)") { () throws(LectureError) in try disk.publish(path: path, to: output) }
+    }
+
+    func freeBytes() throws(LectureError) -> UInt64 { try disk.freeBytes() }
+
+    func listing() throws(LectureError) -> [String] {
+        try acting("lists its files") { () throws(LectureError) in try disk.listing() }
+    }
+}
+
+/// So many zeros; element by element they would take a debug build most of its time.
+func blankBytes(_ count: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        if let memory = buffer.baseAddress { unsafe UnsafeMutableRawPointer(memory).zero(count) }
+        filled = count
+    }
+}

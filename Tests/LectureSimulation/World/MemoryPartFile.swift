@@ -1,0 +1,257 @@
+import Glibc
+import LectureModel
+
+extension UnsafeMutableRawPointer {
+    /// Sets so many bytes to zero.
+    func zero(_ count: Int) { unsafe memset(self, 0, count) }
+}
+
+/// Whether two places have the same bytes.
+func isSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
+    unsafe memcmp(left, right, count) == 0
+}
+
+/// A part file on the memory disk. Calls are carried out in their order, a little later; bytes that break the contract
+/// of `PartFile` are a finding.
+///
+/// `@unchecked Sendable`: used by the one thread of its test.
+final class MemoryPartFile: PartFile, @unchecked Sendable {
+    private struct Lane {
+        var chunk: Int
+        var next: UInt64
+        var end: UInt64
+        var proof: any RunningDigest
+    }
+
+    private let disk: MemoryDisk
+    private let program: Int
+    private let receiver: @Sendable (PartFileEvent) -> Void
+    private var plan: PartFilePlan?
+    private var node: MemoryDisk.Node?
+    private var holdsPath = false
+    private var early: [(what: String, work: () -> Void)] = []
+    private var wasOpened = false
+    private var isClosing = false
+    private var isDeleting = false
+    private var hasFailed = false
+    private var isPlaced = false
+    private var areNamesDurable = false
+    private var lanes: [TransferID: Lane] = [:]
+    private var finished: [WrittenChunk] = []
+    private var lastAt: Int64 = 0
+
+    init(disk: MemoryDisk, program: Int, receiver: @escaping @Sendable (PartFileEvent) -> Void) {
+        self.disk = disk
+        self.program = program
+        self.receiver = receiver
+    }
+
+    private var world: VirtualWorld { disk.world }
+
+    /// Carries something out after everything that was asked for before.
+    private func queue(_ what: @autoclosure @escaping () -> String, _ work: @escaping () -> Void) {
+        let longest = Int(disk.world.diskDelay.nanosecondCount)
+        let at = max(lastAt, world.boot + Int64(world.some(0...longest)))
+        lastAt = at
+        world.after(.nanoseconds(at - world.boot), program: program, what(), work)
+    }
+
+    private func tell(_ what: @autoclosure @escaping () -> String, _ event: PartFileEvent) {
+        world.after(.zero, program: program, "hears: \(what())") { [receiver] in receiver(event) }
+    }
+
+    private func fail(_ error: LectureError) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        if error.code == .bug { world.found("a part file was used against its contract: \(error.cause)") }
+        tell("the file failed, \(error)", .failed(error))
+    }
+
+    // MARK: The port
+
+    func open(_ plan: PartFilePlan) {
+        guard !isClosing else { return }
+        queue("opens \(plan.path), \(plan.resumes ? "going on" : "new"), \(plan.total.map(String.init) ?? "?") bytes") {
+            [self] in carryOutOpen(plan)
+        }
+        wasOpened = true
+        for waiting in early { queue(waiting.what, waiting.work) }
+        early = []
+    }
+
+    private func carryOutOpen(_ plan: PartFilePlan) {
+        if let holder = disk.openPaths[plan.path] { world.found("\(plan.path) was opened twice, by \(holder) before") }
+        disk.openPaths[plan.path] = program
+        holdsPath = true
+        self.plan = plan
+        if let error = disk.openFailure ?? disk.fault(.open, plan.path) { return fail(error) }
+        let part = plan.path + MemoryDisk.suffix
+        if plan.resumes {
+            // After a crash behind the rename the file is taken back from its final name.
+            if disk.node(plan.path) != nil, disk.node(part) == nil { disk.rename(plan.path, to: part) }
+            guard let found = disk.node(part), found.bytes.count >= Int(plan.total ?? 0) else {
+                return fail(LectureError(.damaged))
+            }
+            node = found
+        } else {
+            // Nothing is proven: what stands under the final name is what a crash left there.
+            if disk.node(plan.path) != nil { disk.remove(plan.path) }
+            let made = disk.node(part) ?? MemoryDisk.Node([])
+            if disk.node(part) == nil { disk.make(part, made) }
+            made.bytes = blankBytes(Int(plan.total ?? 0))
+            made.dirty = []
+            node = made
+        }
+        tell("the file is open", .opened)
+    }
+
+    func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
+        guard !isClosing, !hasFailed, world.isAlive(program) else { return false }
+        let what = { "writes \(block.offset)+\(block.count) of transfer \(transfer.value)" }
+        let work = { [self] in write(block, from: transfer, endsObject: endsObject) }
+        if wasOpened { queue(what(), work) } else { early.append((what(), work)) }
+        return true
+    }
+
+    func flush() {
+        guard !isClosing else { return }
+        if wasOpened { queue("syncs") { [self] in sync() } } else { early.append(("syncs", { [self] in sync() })) }
+    }
+
+    func abandon(_ transfer: TransferID) {
+        let work = { [self] in lanes[transfer] = nil }
+        if wasOpened { queue("", work) } else { early.append(("", work)) }
+    }
+
+    func digest(total: UInt64) {
+        guard !isClosing else { return }
+        queue("computes the digest") { [self] in
+            guard !hasFailed, !isClosing, let node, let running = try? disk.digests.sha256() else { return }
+            unsafe node.bytes.withUnsafeBytes { bytes in
+                unsafe running.update(UnsafeRawBufferPointer(rebasing: bytes[..<Int(total)]))
+            }
+            if let sha256 = try? running.finish() { tell("the digest", .digested(sha256: sha256)) }
+        }
+    }
+
+    /// The steps are actions of their own, so that a crash can come between each.
+    func place(total: UInt64) {
+        guard !isClosing else { return }
+        queue("syncs before its final name") { [self] in
+            guard !hasFailed, !isDeleting, let node else { return }
+            if let error = disk.fault(.sync, plan?.path ?? "") { return failSync(error) }
+            node.cut(to: Int(total))
+            node.dirty = []
+        }
+        queue("gives it its final name") { [self] in
+            guard !hasFailed, !isDeleting, let plan, let node else { return }
+            if let error = disk.fault(.place, plan.path) { return fail(error) }
+            guard node.bytes.count >= Int(total) else { return fail(LectureError(.damaged)) }
+            guard disk.node(plan.path) == nil else { return fail(LectureError(.writeFile, detail: plan.path)) }
+            disk.rename(plan.path + MemoryDisk.suffix, to: plan.path)
+        }
+        queue("makes its final name durable") { [self] in
+            guard !hasFailed, !isDeleting, let plan, disk.node(plan.path) === node else { return }
+            disk.syncNames(of: plan.path)
+            isPlaced = true
+            tell("the file stands", .placed)
+        }
+    }
+
+    func close(deleting: Bool) {
+        guard !isClosing else { return }
+        isClosing = true
+        isDeleting = deleting
+        early = []
+        queue(deleting ? "closes and deletes" : "closes") { [self] in
+            if !deleting { sync() }
+            if let plan {
+                if holdsPath { disk.openPaths[plan.path] = nil }
+                if deleting, node != nil {
+                    disk.remove(plan.path + MemoryDisk.suffix)
+                    disk.syncNames(of: plan.path)
+                }
+            }
+            tell("the file is closed", .closed)
+        }
+    }
+
+    // MARK: Work
+
+    private func write(_ block: Block, from transfer: TransferID, endsObject: Bool) {
+        guard !hasFailed, !isDeleting, let plan, let node else { return }
+        if let error = disk.writeFailure ?? disk.fault(.write, plan.path) { return fail(error) }
+        unsafe block.withBytes { bytes in
+            let end = block.offset + UInt64(bytes.count)
+            if let total = plan.total, end > total { return fail(LectureError(.bug, cause: "bytes past the end")) }
+            guard unsafe prove(bytes, at: block.offset, from: transfer, endsObject: endsObject, plan) else { return }
+            unsafe node.write(bytes, at: Int(block.offset))
+        }
+    }
+
+    /// Answers whether the bytes keep the contract.
+    private func prove(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
+        _ plan: PartFilePlan
+    ) -> Bool {
+        var position = offset
+        let end = offset + UInt64(bytes.count)
+        while position < end {
+            guard var lane = lanes[transfer] ?? begin(at: position, plan) else { return false }
+            guard lane.next == position else {
+                fail(LectureError(.bug, cause: "bytes at \(position) out of order"))
+                return false
+            }
+            let stop = min(end, lane.end)
+            let piece = Int(position - offset)..<Int(stop - offset)
+            unsafe lane.proof.update(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+            lane.next = stop
+            position = stop
+            lanes[transfer] = lane
+            if stop == lane.end { finish(transfer) }
+        }
+        if endsObject, lanes[transfer] != nil {
+            if plan.total != nil {
+                fail(LectureError(.bug, cause: "the object ended early"))
+                return false
+            }
+            finish(transfer)
+        }
+        return true
+    }
+
+    private func begin(at position: UInt64, _ plan: PartFilePlan) -> Lane? {
+        let (chunk, inside) = position.quotientAndRemainder(dividingBy: plan.chunkBytes)
+        guard inside == 0, let proof = try? disk.digests.proof(resource: plan.resource, chunk: Int(chunk)) else {
+            fail(LectureError(.bug, cause: "bytes at \(position) begin inside a chunk"))
+            return nil
+        }
+        let end = min(position + plan.chunkBytes, plan.total ?? .max)
+        return Lane(chunk: Int(chunk), next: position, end: end, proof: proof)
+    }
+
+    private func finish(_ transfer: TransferID) {
+        guard let lane = lanes.removeValue(forKey: transfer), let proof = try? lane.proof.finish() else { return }
+        finished.append(WrittenChunk(index: lane.chunk, proof: proof))
+    }
+
+    private func sync() {
+        guard !hasFailed, !isDeleting, let plan, let node, !finished.isEmpty else { return }
+        if let error = disk.fault(.sync, plan.path) { return failSync(error) }
+        node.dirty = []
+        if !areNamesDurable { disk.syncNames(of: plan.path) }
+        areNamesDurable = true
+        let chunks = finished
+        tell("durable: \(chunks.map(\.index))", .flushed(chunks))
+        finished = []
+    }
+
+    /// After a failed sync the kernel may call the lost pages clean: they are gone, and nobody will know.
+    private func failSync(_ error: LectureError) {
+        if let node {
+            for range in node.dirty { disk.lose(some: range, of: node) }
+            node.dirty = []
+        }
+        fail(error)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import LectureCrypto
+package import LectureDownload
+package import LectureModel
+package import LectureStore
+import LectureTestSupport
+
+/// A world with its network, its disk and a store in a real SQLite database, in which programs run.
+package final class Scene {
+    /// Time and chance.
+    package let world: VirtualWorld
+    /// All servers.
+    package let network = ScriptedNetwork()
+    /// The disk.
+    package let disk: MemoryDisk
+    /// Where the store lies.
+    package let location: StoreLocation
+    /// The store as an onlooker writes wishes into it.
+    package let index: SQLiteDownloadIndex
+    /// How programs are to work; holds for the next one.
+    package var settings = DownloadSettings()
+    /// The program that runs.
+    package private(set) var program: Program
+    private var programs = 1
+    private let place: Surroundings
+    private let directory: TemporaryDirectory
+
+    /// Makes a world with a new store and a program that runs in it.
+    ///
+    /// - Parameters:
+    ///   - seed: the same one brings the same story.
+    ///   - settings: how the program is to work.
+    /// - Throws: an error of the store.
+    package init(seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings()) throws {
+        world = VirtualWorld(seed: seed)
+        // In memory where there is a place for it: the database syncs at every commit, which is the disk's own test.
+        let memory = "/dev/shm"
+        directory = try TemporaryDirectory(in: FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
+        location = StoreLocation(directory: directory.file("store"))
+        index = try SQLiteDownloadIndex(opening: location, now: world.now)
+        let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)
+        disk = MemoryDisk(world: world, digests: digests)
+        self.settings = settings
+        place = Surroundings(world: world, network: network, disk: disk, location: location)
+        program = try Program(Life(program: 1), in: place, settings)
+    }
+
+    /// Registers a wish and puts it into the running program's run.
+    ///
+    /// - Parameters:
+    ///   - url: the source.
+    ///   - isGateway: whether it is a gateway's link.
+    ///   - change: changes the wish before it is registered.
+    /// - Returns: the content's key.
+    /// - Throws: an error of the store.
+    @discardableResult
+    package func want(
+        _ url: String, isGateway: Bool = false, _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> ContentKey {
+        var request = DownloadRequest(url: url)
+        change(&request)
+        let identity = Array(url.utf8)
+        let wish = try index.enqueue(
+            request, derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway, now: world.now)
+        try index.join(program.run, content: wish.id)
+        program.poke()
+        return wish.key
+    }
+
+    /// The running program is killed, and another takes its place.
+    package func crash(powerCut: Bool = false) throws {
+        world.kill(program: program.number)
+        let dead = program.owner
+        programs += 1
+        if powerCut { disk.cutPower() } else { disk.close(program: program.number) }
+        try index.dismissOwner(dead, now: world.now)
+        program = try Program(Life(program: programs), in: place, settings)
+        _ = try index.joinUnfinished(program.run)
+    }
+
+    /// A second program on the same store, in the same world.
+    package func another() throws -> Program {
+        programs += 1
+        let other = try Program(Life(program: programs), in: place, settings)
+        _ = try index.joinUnfinished(other.run)
+        return other
+    }
+
+    /// A content as the store has it.
+    package func content(_ key: ContentKey) throws -> Content? { try index.item(key)?.content }
+
+    /// The finished bytes of a content; nil when it is not complete.
+    package func bytes(_ key: ContentKey) throws -> [UInt8]? {
+        guard let item = try index.item(key), item.content.state == .completed, let version = item.currentVersion,
+            let media = try index.resources(version).first
+        else { return nil }
+        return disk.files[media.path]
+    }
+
+    /// What the store and the disk say against each other; none when all is well.
+    package func contradictions() throws -> [String] {
+        var found = world.findings + (try StoreMaintenance.check(location))
+        let queries = try SQLiteContentQueries(opening: location)
+        for content in try queries.contents(ContentFilter(), sort: .title, page: ContentPage()) {
+            guard let item = try index.item(content.key), let version = item.currentVersion else { continue }
+            for resource in try index.resources(version) where resource.state == .placed {
+                let damaged = try? disk.verify(
+                    path: resource.path, resource: resource.id, total: resource.total ?? 0,
+                    chunkBytes: resource.chunkBytes, proofs: try index.chunks(resource.id), pace: { _ in true })
+                if damaged != [] { found.append("\(content.key): \(resource.path) is missing or damaged") }
+                if resource.provenBytes != resource.total { found.append("\(content.key): counted bytes differ") }
+            }
+        }
+        return found
+    }
+
+    // MARK: Time
+
+    /// Lets the running program work until it is at rest.
+    package func rest(within longest: Duration = .seconds(7200)) throws {
+        try run(within: longest) { try self.program.isAtRest(in: self.index, at: self.world.now) }
+    }
+
+    /// Lets the running program work until something is true.
+    package func run(within longest: Duration = .seconds(7200), until isReached: () throws -> Bool) throws {
+        let end = world.boot + longest.nanosecondCount
+        while world.boot < end {
+            program.stepIfDue()
+            if try isReached() { return }
+            advance([program])
+        }
+        world.found("did not come to its end within \(longest)")
+    }
+
+    /// Lets the running program work for some time.
+    package func work(for time: Duration) {
+        let end = world.boot + time.nanosecondCount
+        while world.boot < end {
+            program.stepIfDue()
+            advance([program])
+        }
+    }
+
+    /// Time passes to the next moment at which anything is due.
+    package func advance(_ running: [Program]) {
+        let due = running.compactMap(\.next).min() ?? Int64.max
+        let next = min(due, world.nextHappening ?? .max)
+        guard next < .max else { return world.pass(to: world.boot + 1_000_000_000) }
+        // What happens within some milliseconds is handled together, as a busy machine does.
+        world.pass(to: max(next, world.boot + 4_000_000))
+    }
+}

@@ -1,0 +1,213 @@
+package import LectureModel
+package import LectureTestSupport
+
+/// Virtual time, chance from a seed, and everything that happens outside the engine, one thing after the other.
+///
+/// A world has one disk, one network and one store; programs (`Program`) come and go in it. Nothing sleeps: time jumps
+/// to the next thing that happens, so that hours take milliseconds and a seed tells the whole story.
+///
+/// `@unchecked Sendable`: a world and all that belongs to it is used by the one thread of its test.
+package final class VirtualWorld: @unchecked Sendable {
+    /// Something that is due.
+    private struct Happening {
+        var at: Int64
+        var order: Int
+        var program: Int?
+        var what: () -> String
+        var work: () -> Void
+    }
+
+    /// Nanoseconds since the machine started.
+    package private(set) var boot: Int64 = 1_000_000_000
+    /// The wall clock at boot time zero; a test may set the clock.
+    package var wallAtBoot: Int64 = 1_700_000_000_000
+    /// The chance of everything outside the engine, from the seed.
+    package var chance: SeededGenerator
+    /// The chance that the engine draws on.
+    var engineChance: SeededGenerator
+    /// Longest delay of one thing on the disk.
+    package var diskDelay: Duration = .milliseconds(2)
+    /// What must never happen, as sentences.
+    package private(set) var findings: [String] = []
+    /// Takes the story line by line; nil when nobody listens.
+    package var story: ((String) -> Void)?
+    /// The programs whose actions are counted, by number.
+    private(set) var lives: [Int: Life] = [:]
+
+    private var happenings: [Happening] = []
+    private var made = 0
+
+    /// Makes a world in which nothing happens yet.
+    ///
+    /// - Parameter seed: the same one brings the same world.
+    package init(seed: UInt64 = 1) {
+        chance = SeededGenerator(seed: seed)
+        engineChance = SeededGenerator(seed: seed &+ 0x5EED)
+    }
+
+    /// What the wall clock shows.
+    package var now: Timestamp { Timestamp(milliseconds: wallAtBoot + boot / 1_000_000) }
+
+    // MARK: Time
+
+    /// Lets something happen later; with `program` only while that program lives, as one of its actions.
+    ///
+    /// - Parameters:
+    ///   - delay: from now.
+    ///   - program: whose action it is.
+    ///   - what: for the story.
+    ///   - work: what happens.
+    package func after(
+        _ delay: Duration, program: Int? = nil, _ what: @autoclosure @escaping () -> String = "",
+        _ work: @escaping () -> Void
+    ) {
+        made += 1
+        let at = boot + max(0, delay.nanosecondCount)
+        // From the end, where nearly everything belongs.
+        var place = happenings.count
+        while place > 0, happenings[place - 1].at > at { place -= 1 }
+        happenings.insert(Happening(at: at, order: made, program: program, what: what, work: work), at: place)
+    }
+
+    /// The moment of the next thing that happens.
+    package var nextHappening: Int64? { happenings.first?.at }
+
+    /// Lets time pass up to a moment, and everything happen that is due until then.
+    package func pass(to moment: Int64) {
+        while let next = happenings.first, next.at <= moment {
+            happenings.removeFirst()
+            boot = max(boot, next.at)
+            act(next.program, next.what(), next.work)
+        }
+        boot = max(boot, moment)
+    }
+
+    /// A program is killed: nothing that it had begun goes on.
+    package func forget(program: Int) { happenings.removeAll { $0.program == program } }
+
+    // MARK: Actions
+
+    /// A program begins its life, and perhaps knows when it ends.
+    func begin(_ life: Life) { lives[life.program] = life }
+
+    /// Whether a program has not died.
+    func isAlive(_ program: Int?) -> Bool { program.map { lives[$0]?.isDead != true } ?? true }
+
+    /// Does something as one action of a program: not at all when it is dead or dies before it.
+    ///
+    /// - Parameters:
+    ///   - program: whose action it is; nil for what happens by itself.
+    ///   - what: for the story.
+    ///   - work: the action.
+    /// - Returns: whether the program lives on.
+    @discardableResult
+    func act(_ program: Int?, _ what: @autoclosure () -> String, _ work: () -> Void) -> Bool {
+        guard beginAction(program, what()) else { return false }
+        work()
+        return endAction(program)
+    }
+
+    /// An action begins; the program may die before it.
+    ///
+    /// - Returns: whether the action takes place.
+    func beginAction(_ program: Int?, _ what: @autoclosure () -> String) -> Bool {
+        guard let program, let life = lives[program] else {
+            note(what())
+            return true
+        }
+        guard !life.isDead else { return false }
+        life.actions += 1
+        if life.actions == life.doom?.action, life.doom?.isAfter == false { return die(life, "before \(what())") }
+        note("\(program)#\(life.actions) \(what())")
+        return true
+    }
+
+    /// An action is done; the program may die after it.
+    ///
+    /// - Returns: whether the program lives on.
+    @discardableResult
+    func endAction(_ program: Int?) -> Bool {
+        guard let program, let life = lives[program] else { return true }
+        guard !life.isDead else { return false }
+        return life.actions == life.doom?.action ? die(life, "after it") : true
+    }
+
+    private func die(_ life: Life, _ why: @autoclosure () -> String) -> Bool {
+        note("\(life.program)#\(life.actions) DIES \(why())")
+        life.isDead = true
+        forget(program: life.program)
+        return false
+    }
+
+    /// Ends a program's life from outside.
+    func kill(program: Int) {
+        if let life = lives[program], !life.isDead { _ = die(life, "by the power") }
+    }
+
+    // MARK: What is told
+
+    /// Keeps a finding: a sentence about what must never happen.
+    package func found(_ finding: String) {
+        note("FOUND \(finding)")
+        // One cause often repeats itself at every step.
+        if findings.count < 20, !findings.contains(finding) { findings.append(finding) }
+    }
+
+    /// One line of the story.
+    func note(_ line: @autoclosure () -> String) {
+        guard let story else { return }
+        let text = line()
+        if text.isEmpty { return }
+        let milliseconds = (boot - 1_000_000_000) / 1_000_000
+        let digits = String(milliseconds)
+        story(String(repeating: " ", count: max(0, 9 - digits.count)) + "\(digits) ms  \(text)")
+    }
+
+    /// Whether something happens that happens so many times in a hundred.
+    package func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &chance) < percent }
+
+    /// A number by chance.
+    package func some(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
+}
+
+/// The life of one program: how many actions it has done, and at which one it dies.
+///
+/// An action is a call of a port, the begin or the end of a transaction, or something that is delivered to it.
+final class Life {
+    /// The end of a life.
+    struct Doom {
+        /// The number of the action, from 1.
+        var action: Int
+        /// Whether the action still takes place.
+        var isAfter: Bool
+    }
+
+    let program: Int
+    let doom: Doom?
+    /// What comes with its end.
+    var death: Death?
+    var isDead = false
+    var actions = 0
+
+    init(program: Int, doom: Doom? = nil) {
+        self.program = program
+        self.doom = doom
+    }
+}
+
+/// The world's clocks.
+struct WorldClock: LectureClock {
+    let world: VirtualWorld
+
+    func now() -> Timestamp { world.now }
+    func boot() -> BootInstant { BootInstant(nanoseconds: world.boot) }
+    /// Day and night begin with the epoch, in UTC.
+    func minuteOfWeek(_ time: Timestamp) -> Int { Int((time.milliseconds / 60_000 % 10_080 + 10_080) % 10_080) }
+}
+
+/// The world's chance, as the engine draws on it.
+struct WorldRandom: RandomSource {
+    let world: VirtualWorld
+
+    func next() -> UInt64 { world.engineChance.next() }
+}
