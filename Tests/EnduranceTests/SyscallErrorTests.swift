@@ -37,6 +37,7 @@ struct SyscallErrorNetTests {
             #expect(Self.honest.contains(ending.status), "\(what): \(ending.status), \(ending.errorText)")
             #expect(!ending.errorText.isEmpty, "\(what): \(ending.status) and no sentence")
             #expect(!ending.errorText.contains("Fatal error"), "\(what): \(ending.errorText)")
+            try await stage.expectKept(ending, what)
             try await stage.expectSound(ending, what)
             strikes += 1
             unharmed += ending.status == 0 ? 1 : 0

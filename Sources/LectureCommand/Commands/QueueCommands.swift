@@ -130,9 +130,8 @@ private struct Removal {
 
     func everything(includingSamples: Bool) async throws -> ExitStatus {
         let count = try await manager.removeAll(includingSamples: includingSamples)
-        var filter = ContentFilter()
-        filter.states = [.removing]
-        let status = try await wait { try await manager.count(filter) }
+        // What is wanted is counted: a state follows only when somebody has begun with it.
+        let status = try await wait { try await manager.removalsLeft() }
         if status == .done { session.tell("\(count) \(count == 1 ? "content" : "contents") removed.") }
         return status
     }
