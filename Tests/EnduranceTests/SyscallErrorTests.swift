@@ -70,4 +70,25 @@ struct SyscallErrorNetTests {
         if number == 1 { #expect(proven == 0) }
         try await scene.expectCompletes("failed sync \(number)")
     }
+
+    @Test func `a file that cannot be deleted is named, and nobody waits for it`() async throws {
+        let scene = try await CrashScene([("90K", 90 << 10, ""), ("70K", 70 << 10, "")])
+        #expect(try await scene.run(scene.fetch).status == 0)
+        let stuck = Strike.failOf("unlinkat", path: "1.mp4", 1, isSticky: true)
+        let (ending, report) = try await scene.run(["remove", "--all"], under: stuck)
+        #expect(ending.status == 74, "\(ending.errorText)")
+        #expect(ending.errorText.contains("media/0000/1.mp4"))
+        #expect(ending.errorText.contains("Input/output error"))
+        #expect(ending.errorText.contains("1 could not be deleted"))
+        // Not again and again, each time with a commit.
+        #expect(report.calls < 10)
+        // What others want goes on beside it, and ends.
+        let other = scene.lectures[1].url
+        let (fetching, _) = try await scene.run(["precache", "--acks", "--key", "other", other], under: stuck)
+        #expect(fetching.status == 0, "\(fetching.errorText)")
+        #expect(CrashScene.acknowledged(fetching) == ["other"])
+        // And when the disk is well again it goes.
+        #expect(try await scene.run(["remove", "--all"]).status == 0)
+        #expect(try await scene.storedFiles().isEmpty)
+    }
 }
