@@ -26,6 +26,12 @@ extension LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func count(_ filter: ContentFilter = ContentFilter()) throws -> Int { try queries.count(filter) }
 
+    /// How many contents were asked to be removed and are not gone yet, also by other processes.
+    ///
+    /// - Returns: how many there are.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func removalsLeft() throws -> Int { try queries.removalsLeft() }
+
     /// One content.
     ///
     /// - Parameter key: its identity.

@@ -29,6 +29,7 @@ public enum LectureEvent: Sendable {
     ///   - path: where the bytes should have gone.
     ///   - error: why not.
     case publishingFailed(key: ContentKey, path: String, error: LectureError)
-    /// The store could not be written. Work is taken up again by itself; what was proven stays.
+    /// The store could not be written, or a file of it not be deleted. Work is taken up again by itself; what was
+    /// proven stays.
     case trouble(LectureError)
 }

@@ -58,6 +58,12 @@ package final class SQLiteContentQueries: ContentQueries {
         }
     }
 
+    /// How many contents are to be removed and are not gone yet, whoever removes them.
+    package func removalsLeft() throws -> Int {
+        try connection.first("SELECT count(*) FROM content INDEXED BY content_removal WHERE desire = 3") { $0.int(0) }
+            ?? 0
+    }
+
     /// Counts by state and bytes.
     package func status() throws -> StoreStatus {
         var status = StoreStatus()

@@ -97,6 +97,7 @@ package enum StoreDatabase {
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try syncFile(draft)
+        try StoreLocation.syncNames(upTo: directory)
         guard unsafe rename(draft, path) == 0 else {
             throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
         }

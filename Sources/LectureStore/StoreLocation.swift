@@ -70,6 +70,25 @@ package struct StoreLocation: Sendable, Hashable {
         return joined.isEmpty ? "." : joined
     }
 
+    /// Makes the name of a directory durable, and the names of those above it that may have been made for it: whoever
+    /// made them may have died before it synced them. A power cut would take a whole store with such a name.
+    ///
+    /// - Parameter path: absolute, without symbolic links.
+    /// - Throws: ``LectureError`` with the code `writeFile`.
+    static func syncNames(upTo path: String) throws {
+        var child = path
+        while child != "/" {
+            let above = parent(of: child)
+            var (inner, outer) = (stat(), stat())
+            // What belongs to somebody else, or is a disk of its own, was not made for a store.
+            guard unsafe stat(child, &inner) == 0 && stat(above, &outer) == 0, inner.st_uid == geteuid(),
+                inner.st_dev == outer.st_dev, unsafe access(above, R_OK | W_OK) == 0
+            else { return }
+            try syncDirectory(above)
+            child = above
+        }
+    }
+
     /// Makes names in a directory durable.
     static func syncDirectory(_ path: String) throws {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

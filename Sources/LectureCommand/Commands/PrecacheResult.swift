@@ -10,8 +10,8 @@ struct PrecacheResult: Sendable {
     let began: BootInstant
     /// The library's last count.
     var summary = FetchSummary()
-    /// Items that became complete after that count.
-    var completedLate = 0
+    /// Items that were told to have become complete in this run.
+    var told: Set<ContentKey> = []
     /// Items that were complete before the run.
     var skipped: Set<ContentKey> = []
     /// Lines of course lists, and links, that could not be read.
@@ -35,7 +35,13 @@ struct PrecacheResult: Sendable {
 
     private func count(_ state: ItemState) -> Int { summary.counts[state] ?? 0 }
 
-    private var completed: Int { max(0, count(.completed) - skipped.count) + completedLate }
+    private var counted: Int { max(0, count(.completed) - skipped.count) }
+
+    /// Items that became complete after the last count. The count may be ahead of what was told, and the other way
+    /// round: they come by different ways.
+    private var completedLate: Int { max(0, told.count - counted) }
+
+    private var completed: Int { counted + completedLate }
 
     private var failed: Int { count(.failed) + refusedLines + refusedWishes }
 

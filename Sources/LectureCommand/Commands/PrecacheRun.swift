@@ -177,7 +177,7 @@ struct PrecacheRun {
         case .completed(let content):
             // What was complete before is told again when its bytes are given out; it has been told as skipped.
             guard !result.skipped.contains(content.key) else { return }
-            if isClosing { result.completedLate += 1 }
+            result.told.insert(content.key)
             tracker.update(content)
             if session.wantsJSON { try context.output.write(JSONLine.completed(content)) }
             try acknowledge(content.key)

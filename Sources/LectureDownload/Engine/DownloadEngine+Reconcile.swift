@@ -14,7 +14,7 @@ extension DownloadEngine {
             for item in inOrder where !item.isEnding { try end(item, item.machine.setBack()) }
         } else {
             try chores(now: now, boot: boot)
-            try removeUnwanted(now: now)
+            try removeUnwanted(now: now, boot: boot)
             try clearOrphans()
             if closedUntil == nil { try claim(now: now) }
         }
@@ -130,8 +130,11 @@ extension DownloadEngine {
     }
 
     /// Removes contents that are no longer wanted, after their work has ended.
-    private func removeUnwanted(now: Timestamp) throws {
-        for id in try index.contentsToRemove(limit: 16) where items[id] == nil && !removing.contains(id) {
+    private func removeUnwanted(now: Timestamp, boot: BootInstant) throws {
+        undeletable = undeletable.filter { $0.value > boot }
+        // Those that have to wait are asked for as well, so that they do not hide the others.
+        for id in try index.contentsToRemove(limit: 16 + undeletable.count)
+        where items[id] == nil && !removing.contains(id) && undeletable[id] == nil {
             guard let record = try index.claim(content: id, owner: owner, now: now) else { continue }
             removing.insert(id)
             try index.setStatus(record.lease, ItemStatus(.removing), now: now)
@@ -185,11 +188,14 @@ extension DownloadEngine {
             removing.remove(content)
             guard let (lease, key) = removalLeases.removeValue(forKey: content) else { return }
             do {
-                if error == nil {
+                if let error {
+                    try index.release(lease)
+                    // As after any trouble with the disk. Tried again at once it would keep everybody from resting.
+                    undeletable[content] = ports.clock.boot() + .seconds(30)
+                    notices.append(.storeTrouble(error))
+                } else {
                     try index.deleteContent(lease)
                     notices.append(.removed(key))
-                } else {
-                    try index.release(lease)
                 }
             } catch let error as LectureError where error.code == .leaseLost {
                 // Another program has taken the removal over.

@@ -72,6 +72,8 @@ package final class DownloadEngine {
     var http2Failures: [Origin: Int] = [:]
     var removing: Set<ContentID> = []
     var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
+    /// Contents whose files could not be deleted, and when that is tried again.
+    var undeletable: [ContentID: BootInstant] = [:]
     var deleting: Set<VersionID> = []
     var publishing: [ContentID: Int] = [:]
     /// Waits for the commit of this step.

@@ -140,7 +140,7 @@ package enum EngineNotice: Sendable {
     case removed(ContentKey)
     /// The finished bytes stand at a path outside the store, or cannot.
     case published(ContentKey, path: String, LectureError?)
-    /// The store could not be written; work was dropped and is taken up again.
+    /// The store could not be written, or a file not be deleted; it is taken up again.
     case storeTrouble(LectureError)
     /// Everything that was stopped by ``DownloadEngine/stop()`` has come to rest.
     case stopped

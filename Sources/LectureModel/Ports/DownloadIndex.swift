@@ -436,6 +436,8 @@ package protocol ContentQueries: AnyObject {
     func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content]
     /// How many contents pass the filter.
     func count(_ filter: ContentFilter) throws -> Int
+    /// How many contents are to be removed and are not gone yet, whoever removes them.
+    func removalsLeft() throws -> Int
     /// The content with this key.
     func item(_ key: ContentKey) throws -> ItemRecord?
     /// The content whose source has this identity.

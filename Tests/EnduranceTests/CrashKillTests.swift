@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import LectureProgramSupport
+import LectureTestSupport
+import Testing
+
+/// SIGKILL at moments that nobody chose.
+@Suite(.serialized, .timeLimit(.minutes(CrashSize.isSoak ? 120 : 4))) struct CrashKillNetTests {
+    /// Small ones that trickle, so that acknowledgements come now and then, and a large one at full speed, so that
+    /// much is in flight whenever the kill comes.
+    private static let lectures: [(size: String, bytes: Int, fault: String)] = [
+        ("128M", 128 << 20, ""), ("600K", 600 << 10, "slow:3000000"), ("300K", 300 << 10, "slow:3000000"), ("0", 0, ""),
+    ]
+    private static let (jobs, connections) = (2, 1)
+
+    /// Begun chunks, one group, and what the sockets of each connection and blocks on their way to the disk held; see
+    /// docs/downloads.md. Only the large lecture is larger than this.
+    private static let perKill = jobs * connections * ((1 << 20) + (4 << 20)) + (8 << 20)
+
+    @Test func `after each of many kills the store is sound, what was acknowledged is there, and little is lost`()
+        async throws
+    {
+        let seed = CrashSize.seed
+        var random = SeededGenerator(seed: seed)
+        let kills = CrashSize.count(50, soak: 1000)
+        var scene = try await CrashScene(Self.lectures)
+        var (round, acknowledged, longest) = (0, Set<String>(), 0)
+        var figures = (sent: 0, due: 0, cleanEndings: 0)
+        for number in 1...kills {
+            let what = "seed \(seed), kill \(number)"
+            let before = try await scene.bytesSent()
+            let ending = try await killed(scene, &random)
+            figures.cleanEndings += ending.status == 0 ? 1 : 0
+            #expect([0, 128 + SIGKILL].contains(ending.status), "\(what): \(ending.errorText)")
+            acknowledged.formUnion(CrashScene.acknowledged(ending))
+            try await scene.expectSoundAfterCrash(acknowledged: acknowledged, what)
+            longest = max(longest, try await scene.bytesSent() - before)
+            guard acknowledged.count == scene.lectures.count else { continue }
+            try await scene.expectCompletes(what)
+            (figures.sent, figures.due) = (figures.sent + (try await scene.bytesSent()), figures.due + Self.due)
+            round += 1
+            scene = try await anew(scene, round: round)
+            acknowledged = []
+        }
+        try await scene.expectCompletes("seed \(seed), after the last kill")
+        (figures.sent, figures.due) = (figures.sent + (try await scene.bytesSent()), figures.due + Self.due)
+        let again = max(0, figures.sent - figures.due)
+        CrashSize.tell(
+            "seed \(seed): \(kills) kills, \(round) courses complete, \(again / kills) bytes fetched again a kill, "
+                + "at most \(longest) bytes sent in one run, \(figures.cleanEndings) ended before their kill")
+        #expect(again <= kills * Self.perKill, "seed \(seed): \(again) bytes again after \(kills) kills")
+        // Whoever records only at the end makes no progress under kills.
+        #expect(round > 0, "seed \(seed): no course was ever complete")
+    }
+
+    private static var due: Int { lectures.reduce(0) { $0 + $1.bytes } }
+
+    /// Starts a run and kills it: at any time after the start, or at any time after it said something.
+    private func killed(_ scene: CrashScene, _ random: inout SeededGenerator) async throws -> ChildProcess.Ending {
+        let waitsForWords = Bool.random(using: &random)
+        let process = try scene.start(
+            scene.fetch + ["--json", "--jobs", "\(Self.jobs)", "--connections", "\(Self.connections)"])
+        // A run that has nothing left to say ends; that is no fault.
+        if waitsForWords { _ = try? await process.wait(forOutput: #""event":"progress""#) }
+        // proof: the moment of the kill is the point, so there is nothing to wait for.
+        try await Task.sleep(for: .milliseconds(Int.random(in: 1...150, using: &random)))
+        process.send(SIGKILL)
+        return await process.ending()
+    }
+
+    /// Removes everything, which must leave no file, and begins with other lectures.
+    private func anew(_ old: CrashScene, round: Int) async throws -> CrashScene {
+        #expect(try await old.run(["remove", "--all"]).status == 0)
+        let left = try await old.finalFiles().filter { $0.path.hasPrefix(old.store) }
+        #expect(left.isEmpty)
+        _ = try await old.system("/bin/rm", "-r", old.outputs)
+        try await old.sandbox.reset()
+        return try await CrashScene(Self.lectures, me: old.me, sandbox: old.sandbox, round: round)
+    }
+}
