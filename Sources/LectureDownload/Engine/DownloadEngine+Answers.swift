@@ -113,6 +113,7 @@ extension DownloadEngine {
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
+            if try isOverQuota() { try quotaIsUsedUp(item, now: now) }
         }
         resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if resource.record.total != nil, !resource.unsized.isEmpty {
