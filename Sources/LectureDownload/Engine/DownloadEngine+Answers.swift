@@ -94,8 +94,11 @@ extension DownloadEngine {
 
     /// Whether a transfer brought the item further. From a server that sends the whole only, what comes again before a
     /// chunk is whole does not count: else one that always cuts early would be asked for ever.
-    private func hasGained(_ transfer: TransferWork, _ report: TransferReport) -> Bool {
+    ///
+    /// A body that does not tell its length is begun anew as well, so only what goes beyond all earlier ones counts.
+    private func hasGained(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> Bool {
         switch report.verdict {
+        case .body where resource.record.total == nil && !report.reachedEnd: report.handedOver > resource.furthest
         case .body: report.position > transfer.start || report.reachedEnd
         case .noRanges: report.handedOver > transfer.start || report.reachedEnd
         case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse: false
@@ -129,7 +132,9 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        guard hasGained(transfer, report) else { return }
+        let gains = hasGained(transfer, report, resource)
+        if isMedia { resource.furthest = max(resource.furthest, report.handedOver) }
+        guard gains else { return }
         resource.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
@@ -199,7 +204,7 @@ extension DownloadEngine {
         switch report.outcome.end {
         case .complete:
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
-            if !isShort || hasGained(transfer, report) { return isShort ? "short" : "done" }
+            if !isShort || hasGained(transfer, report, resource) { return isShort ? "short" : "done" }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)

@@ -210,6 +210,22 @@ struct ServerScenarios {
         }
     }
 
+    @Test(arguments: [500_000, 3_500_000])
+    func `a body without a length that always breaks is not begun for ever`(breaksAfter: Int) throws {
+        let (scene, _) = try FetchingScenarios.scene { file in
+            file.hidesLength = true
+            file.hasRanges = false
+        }
+        scene.network.script = { _, _, answer in
+            var short = answer
+            short.breaksAfter = breaksAfter
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run(within: .seconds(600)) { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 2 * DownloadSettings().maxAttempts + 2)
+    }
+
     @Test func `a playlist's name is refused when the type does not tell`() throws {
         let url = "http://media.example/week-1.m3u8?token=1"
         let scene = try Scene()
