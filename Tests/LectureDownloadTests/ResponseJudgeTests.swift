@@ -242,6 +242,8 @@ private enum World {
             (["Content-Encoding": "gzip"], .codingRefused), (["Content-Encoding": "identity, br"], .codingRefused),
             (["Content-Encoding": "x-unknown"], .codingRefused),
             (["Transfer-Encoding": "gzip, chunked"], .codingRefused),
+            (["Transfer-Encoding": "chunked, Chunked"], .codingRefused),
+            (["Transfer-Encoding": "chunked", "transfer-encoding": "chunked"], .codingRefused),
             (["Content-Type": "text/html"], .notMedia),
             (["Content-Type": "Application/XHTML+xml;charset=x"], .notMedia),
             (["Content-Type": "application/x-mpegurl"], .playlistUnsupported),

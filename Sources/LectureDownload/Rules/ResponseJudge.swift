@@ -159,10 +159,10 @@ package enum ResponseJudge {
 
     private static func isCoded(_ head: ResponseHead) -> Bool {
         let content = head.fields.list(of: "Content-Encoding").contains { !FieldText.equal($0, "identity") }
-        let transfer = head.fields.list(of: "Transfer-Encoding").contains {
-            !FieldText.equal($0, "chunked") && !FieldText.equal($0, "identity")
-        }
-        return content || transfer
+        let transfer = head.fields.list(of: "Transfer-Encoding")
+        let strange = transfer.contains { !FieldText.equal($0, "chunked") && !FieldText.equal($0, "identity") }
+        // Chunks within chunks are forbidden (RFC 9112 section 6.1), and libcurl takes off one layer only.
+        return content || strange || transfer.count { FieldText.equal($0, "chunked") } > 1
     }
 
     /// Refuses a body by its media type.
