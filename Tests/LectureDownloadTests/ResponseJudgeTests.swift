@@ -357,6 +357,9 @@ private enum World {
         let head = World.head(status, ["Location": "/b"], redirect: "http://a/b")
         #expect(ResponseJudge.judge(head, asked: World.first) == .redirect(to: "http://a/b"))
         #expect(judge(status) == .refuse(.noLocation))
+        #expect(judge(status, ["Location": ""]) == .refuse(.noLocation))
+        // No http or https URL can be made of it, or the transport would have done so.
+        #expect(judge(status, ["Location": "data:,x"]) == .refuse(.redirectRefused))
     }
 
     @Test func `A 412 means a changed object only when there was a condition`() {

@@ -28,7 +28,7 @@ package enum ResponseJudge {
     package static func judge(_ head: ResponseHead, asked: Expectation) -> ResponseVerdict {
         switch head.status {
         case 200, 206: judgeBody(head, asked)
-        case 301, 302, 303, 307, 308: head.redirectURL.map { .redirect(to: $0) } ?? .refuse(.noLocation)
+        case 301, 302, 303, 307, 308: head.redirectURL.map { .redirect(to: $0) } ?? .refuse(withoutTarget(head))
         // Nothing but If-Range was conditional; a server that answers it with 412 holds the object for changed.
         case 412 where asked.sentIfRange: .changed(nil, .precondition)
         case 416: judgeUnsatisfied(head, asked)
@@ -37,6 +37,11 @@ package enum ResponseJudge {
         case 400...599: judgeStatus(head)
         default: .refuse(.unexpectedStatus)
         }
+    }
+
+    /// A redirect without a usable target: none is named, or one that no http or https URL can be made of.
+    private static func withoutTarget(_ head: ResponseHead) -> LectureError.Code {
+        head.fields["Location"].map { $0.isEmpty } ?? true ? .noLocation : .redirectRefused
     }
 
     private static func judgeStatus(_ head: ResponseHead) -> ResponseVerdict {
