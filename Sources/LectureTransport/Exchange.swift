@@ -194,7 +194,8 @@ final class Exchange {
     private func head(status: Int, fields: HeaderFields) -> ResponseHead {
         // CURLINFO_REDIRECT_URL is known only when the body is over, and the head has to be told before it.
         var target: String?
-        if (300..<400).contains(status), let location = fields["Location"] {
+        // Empty it would be the same URL again (RFC 3986 section 4.4), which nobody means.
+        if (300..<400).contains(status), let location = fields["Location"], !location.isEmpty {
             target = try? CurlURL.resolve(location, against: request.url)
         }
         return ResponseHead(

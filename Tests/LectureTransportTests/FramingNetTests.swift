@@ -53,6 +53,14 @@ struct FramingNetTests {
     }
 
     @Test
+    func `an empty Location leads nowhere`() async throws {
+        try await fetch("HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n") { _, sink in
+            #expect(sink.headCount == 1)
+            #expect(sink.head?.redirectURL == nil)
+        }
+    }
+
+    @Test
     func `a body without a length ends with the connection`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\n\r\nto the end") { end, sink in
             #expect(end == .complete)
