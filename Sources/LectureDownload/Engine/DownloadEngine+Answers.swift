@@ -199,6 +199,9 @@ extension DownloadEngine {
             return try urlFailed(transfer, resource, of: item, LectureError(.bodyTooLong), now: now)
         case .tooLarge:
             return try urlFailed(transfer, resource, of: item, LectureError(.tooLarge), now: now)
+        case .page:
+            let error = LectureError(.notMedia, detail: transfer.origin.host)
+            return try urlFailed(transfer, resource, of: item, error, now: now)
         case .none: break
         }
         switch report.outcome.end {

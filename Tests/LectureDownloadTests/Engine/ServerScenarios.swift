@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureModel
+import LectureStore
 import Testing
 
 /// Servers that ask to wait, fail, change the file, move it, or lie.
@@ -208,6 +209,19 @@ struct ServerScenarios {
             #expect(scene.network.delivered == 0)
             #expect(try scene.contradictions() == [])
         }
+    }
+
+    @Test func `a page that says it is media fails the item, which is fetched when the portal is gone`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.files[Self.url]?.bytes = Array("<!DOCTYPE html><title>Sign in</title>".utf8)
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .notMedia)
+        scene.network.files[Self.url]?.bytes = bytes
+        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
     }
 
     @Test(arguments: [500_000, 3_500_000])
