@@ -244,6 +244,8 @@ private enum World {
             (["Transfer-Encoding": "gzip, chunked"], .codingRefused),
             (["Transfer-Encoding": "chunked, Chunked"], .codingRefused),
             (["Transfer-Encoding": "chunked", "transfer-encoding": "chunked"], .codingRefused),
+            (["Content-Type": "application/json; charset=utf-8"], .notMedia),
+            (["Content-Type": "application/problem+json"], .notMedia), (["Content-Type": "text/xml"], .notMedia),
             (["Content-Type": "text/html"], .notMedia),
             (["Content-Type": "Application/XHTML+xml;charset=x"], .notMedia),
             (["Content-Type": "application/x-mpegurl"], .playlistUnsupported),
@@ -251,6 +253,13 @@ private enum World {
         ] as [(HeaderFields, LectureError.Code)])
     func refuses(fields: HeaderFields, code: LectureError.Code) {
         #expect(judge(fields) == .refuse(code))
+    }
+
+    @Test func `A subtitle may be data for programs`() {
+        guard case .body = judge(["Content-Type": "application/xml"], Expectation(role: .subtitle)) else {
+            Issue.record("no body")
+            return
+        }
     }
 
     @Test(

@@ -177,7 +177,7 @@ package enum ResponseJudge {
     /// sign-in page cannot take its place.
     private static func refusal(of media: MediaType?, _ plan: BodyPlan, _ asked: Expectation) -> LectureError.Code? {
         guard let media else { return nil }
-        if media.isPage {
+        if media.isPage || media.isMessage && asked.role == .media {
             let isExpected = asked.digestIsKnown && asked.total != nil && asked.total == plan.total
             return isExpected ? nil : .notMedia
         }
