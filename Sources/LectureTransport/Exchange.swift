@@ -225,7 +225,7 @@ final class Exchange {
         .failed(curl: Int(CURLE_WEIRD_SERVER_REPLY.rawValue), detail: detail)
     }
 
-    private static let headerTooLarge = strange("the header of the answer is too large")
+    private static let headerTooLarge = strange(TransferOutcome.headerTooLarge)
 }
 
 // MARK: Callbacks

@@ -229,7 +229,7 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
         guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
-        let error = LectureError(.transfer(curl), detail: transfer.origin.host, cause: detail)
+        let error = LectureError.belowHTTP(curl, detail, host: transfer.origin.host)
         if error.isFinalForURL { return try urlFailed(transfer, resource, of: item, error, now: now) }
         return try tryAgain(resource, of: item, error, now: now)
     }

@@ -240,6 +240,18 @@ struct ServerScenarios {
         #expect(scene.network.requests.count <= 2 * DownloadSettings().maxAttempts + 2)
     }
 
+    @Test func `a head beyond the limit has a code of its own`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        scene.network.script = { _, _, _ in
+            var answer = Answer.failure(8)
+            answer.detail = TransferOutcome.headerTooLarge
+            return answer
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .headerTooLarge)
+    }
+
     @Test func `a playlist's name is refused when the type does not tell`() throws {
         let url = "http://media.example/week-1.m3u8?token=1"
         let scene = try Scene()

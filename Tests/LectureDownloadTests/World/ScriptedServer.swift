@@ -12,6 +12,8 @@ struct Answer {
     var curl = 56
     /// libcurl's result when not even a header comes.
     var fails: Int?
+    /// What the transport says of such a failure.
+    var detail = "scripted"
     /// Until the header comes.
     var latency: Duration = .milliseconds(20)
     /// Bytes every 10 ms.

@@ -49,7 +49,7 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     private func begin(_ exchange: Exchange) {
         guard running[exchange.request.id] != nil else { return }
         let answer = exchange.answer
-        if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: "scripted")) }
+        if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: answer.detail)) }
         let head = ResponseHead(
             status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
