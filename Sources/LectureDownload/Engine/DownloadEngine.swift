@@ -159,9 +159,17 @@ package final class DownloadEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
-        let told = notices
+        let told = distinctNotices()
         notices = []
         return (told, nextStep(boot: boot))
+    }
+
+    /// What a change means is read from the store, which knows the last state only: one notice for each content.
+    private func distinctNotices() -> [EngineNotice] {
+        var seen: Set<ContentID> = []
+        return notices.reversed().filter { notice in
+            if case .changed(let id) = notice { seen.insert(id).inserted } else { true }
+        }.reversed()
     }
 
     /// How many items are in work, files are being removed or given out, or held against the rows.

@@ -240,6 +240,20 @@ struct ServerScenarios {
         #expect(scene.network.requests.count <= 2 * DownloadSettings().maxAttempts + 2)
     }
 
+    @Test func `a failure is told once`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        scene.network.script = { _, _, _ in Answer(500) }
+        let key = try scene.want(Self.url)
+        var told = 0
+        try scene.run(within: .seconds(600)) {
+            let isFailed = try scene.content(key)?.state == .failed
+            if isFailed { told = scene.program.notices.count }
+            return isFailed
+        }
+        let last = scene.program.notices.prefix(told).suffix(2).map { "\($0)" }
+        #expect(Set(last).count == last.count, "\(last)")
+    }
+
     @Test func `a head beyond the limit has a code of its own`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         scene.network.script = { _, _, _ in
