@@ -163,6 +163,9 @@ final class Exchange {
         case CURLE_OK where isCut:
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
         case CURLE_OK where collector.isDone: return .complete
+        // libcurl holds a head that ends with the connection for a whole answer without a body.
+        case CURLE_OK where collector.isInsideHead:
+            return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection ended inside the head")
         case CURLE_OK: return Self.strange("the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
@@ -194,7 +197,8 @@ final class Exchange {
     private func head(status: Int, fields: HeaderFields) -> ResponseHead {
         // CURLINFO_REDIRECT_URL is known only when the body is over, and the head has to be told before it.
         var target: String?
-        if (300..<400).contains(status), let location = fields["Location"] {
+        // Empty it would be the same URL again (RFC 3986 section 4.4), which nobody means.
+        if (300..<400).contains(status), let location = fields["Location"], !location.isEmpty {
             target = try? CurlURL.resolve(location, against: request.url)
         }
         return ResponseHead(
@@ -221,7 +225,7 @@ final class Exchange {
         .failed(curl: Int(CURLE_WEIRD_SERVER_REPLY.rawValue), detail: detail)
     }
 
-    private static let headerTooLarge = strange("the header of the answer is too large")
+    private static let headerTooLarge = strange(TransferOutcome.headerTooLarge)
 }
 
 // MARK: Callbacks

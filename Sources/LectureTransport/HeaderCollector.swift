@@ -18,6 +18,8 @@ package struct HeaderCollector {
 
     /// Whether a final head was told.
     package private(set) var isDone = false
+    /// Whether a head has begun and its empty line has not come.
+    private(set) var isInsideHead = false
     /// Whether nothing but the end of the connection ends the body (RFC 9112 section 6.3, rule 8).
     package private(set) var endsWithConnection = false
     private let maximumBytes: Int
@@ -39,6 +41,7 @@ package struct HeaderCollector {
         if byteCount > maximumBytes { return .tooLarge }
         if isDone { return .more }
         let text = unsafe Self.withoutEnd(line)
+        isInsideHead = !text.isEmpty
         if text.isEmpty { return finishHead() }
         if text.utf8.starts(with: "HTTP/".utf8) {
             status = Self.status(text)

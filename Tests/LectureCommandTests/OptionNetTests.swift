@@ -92,6 +92,17 @@ import Testing
         try await me.expectSound()
     }
 
+    @Test(arguments: ["--deadline 2s stall:4000000", "--quota 1M slow:1000000", "--max-attempts 2 drop:0"])
+    func `why a quiet run is unfinished is an error, and told`(options: String) async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let words = options.split(separator: " ").map(String.init)
+        let ending = try await me(
+            "precache", "--quiet", words[0], words[1], "\(sandbox.http)/media/bytes-8M-6.mp4?fault=\(words[2])")
+        #expect([69, 75].contains(ending.status))
+        let lines = ending.errorText.split(separator: "\n")
+        #expect(lines.count == 1, "\(ending.errorText)")
+    }
+
     @Test func `a timetable that allows nothing lets no byte come`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let ending = try await me(

@@ -242,6 +242,10 @@ private enum World {
             (["Content-Encoding": "gzip"], .codingRefused), (["Content-Encoding": "identity, br"], .codingRefused),
             (["Content-Encoding": "x-unknown"], .codingRefused),
             (["Transfer-Encoding": "gzip, chunked"], .codingRefused),
+            (["Transfer-Encoding": "chunked, Chunked"], .codingRefused),
+            (["Transfer-Encoding": "chunked", "transfer-encoding": "chunked"], .codingRefused),
+            (["Content-Type": "application/json; charset=utf-8"], .notMedia),
+            (["Content-Type": "application/problem+json"], .notMedia), (["Content-Type": "text/xml"], .notMedia),
             (["Content-Type": "text/html"], .notMedia),
             (["Content-Type": "Application/XHTML+xml;charset=x"], .notMedia),
             (["Content-Type": "application/x-mpegurl"], .playlistUnsupported),
@@ -249,6 +253,13 @@ private enum World {
         ] as [(HeaderFields, LectureError.Code)])
     func refuses(fields: HeaderFields, code: LectureError.Code) {
         #expect(judge(fields) == .refuse(code))
+    }
+
+    @Test func `A subtitle may be data for programs`() {
+        guard case .body = judge(["Content-Type": "application/xml"], Expectation(role: .subtitle)) else {
+            Issue.record("no body")
+            return
+        }
     }
 
     @Test(
@@ -355,6 +366,9 @@ private enum World {
         let head = World.head(status, ["Location": "/b"], redirect: "http://a/b")
         #expect(ResponseJudge.judge(head, asked: World.first) == .redirect(to: "http://a/b"))
         #expect(judge(status) == .refuse(.noLocation))
+        #expect(judge(status, ["Location": ""]) == .refuse(.noLocation))
+        // No http or https URL can be made of it, or the transport would have done so.
+        #expect(judge(status, ["Location": "data:,x"]) == .refuse(.redirectRefused))
     }
 
     @Test func `A 412 means a changed object only when there was a condition`() {

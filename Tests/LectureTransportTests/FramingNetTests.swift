@@ -52,6 +52,25 @@ struct FramingNetTests {
         }
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "HTTP/1.1 103 Hints\r\nA: b\r\n",
+    ])
+    func `a head that is cut is a broken connection, which passes`(answer: String) async throws {
+        try await fetch(answer) { end, sink in
+            // 18 where libcurl knows how much is missing.
+            #expect([18, 56].contains(end.curl))
+            #expect(sink.headCount == 0)
+        }
+    }
+
+    @Test
+    func `an empty Location leads nowhere`() async throws {
+        try await fetch("HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 0\r\n\r\n") { _, sink in
+            #expect(sink.headCount == 1)
+            #expect(sink.head?.redirectURL == nil)
+        }
+    }
+
     @Test
     func `a body without a length ends with the connection`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\n\r\nto the end") { end, sink in

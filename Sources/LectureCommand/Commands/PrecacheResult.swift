@@ -90,11 +90,20 @@ struct PrecacheResult: Sendable {
         return completed + skipped.count + refusedWishes == 0 && count(.failed) == failures.count && isBelowHTTP
     }
 
-    /// The last sentences: what is unfinished and why, then the numbers.
+    /// Why the run did not end with everything: these are errors, so `--quiet` does not silence them.
+    ///
+    /// - Returns: sentences for standard error.
+    func troubles() -> [String] {
+        var sentences = unfinished.filter { $0.error != nil }.map(Self.sentence(stopped:))
+        if isDeadlineOver { sentences.append(LectureError(.deadline).message) }
+        return sentences
+    }
+
+    /// The last sentences: what else is unfinished, then the numbers.
     ///
     /// - Returns: sentences for standard error.
     func sentences() -> [String] {
-        var sentences = unfinished.map(Self.sentence(stopped:))
+        var sentences = unfinished.filter { $0.error == nil }.map(Self.sentence(stopped:))
         let more = count(.stopped) - unfinished.count
         if more > 0, !unfinished.isEmpty { sentences.append("… and \(more) more are stopped") }
         var parts = ["\(completed) complete"]

@@ -94,8 +94,11 @@ extension DownloadEngine {
 
     /// Whether a transfer brought the item further. From a server that sends the whole only, what comes again before a
     /// chunk is whole does not count: else one that always cuts early would be asked for ever.
-    private func hasGained(_ transfer: TransferWork, _ report: TransferReport) -> Bool {
+    ///
+    /// A body that does not tell its length is begun anew as well, so only what goes beyond all earlier ones counts.
+    private func hasGained(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> Bool {
         switch report.verdict {
+        case .body where resource.record.total == nil && !report.reachedEnd: report.handedOver > resource.furthest
         case .body: report.position > transfer.start || report.reachedEnd
         case .noRanges: report.handedOver > transfer.start || report.reachedEnd
         case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse: false
@@ -113,6 +116,7 @@ extension DownloadEngine {
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
+            if try isOverQuota() { try quotaIsUsedUp(item, now: now) }
         }
         resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if resource.record.total != nil, !resource.unsized.isEmpty {
@@ -128,7 +132,9 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        guard hasGained(transfer, report) else { return }
+        let gains = hasGained(transfer, report, resource)
+        if isMedia { resource.furthest = max(resource.furthest, report.handedOver) }
+        guard gains else { return }
         resource.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
@@ -193,12 +199,15 @@ extension DownloadEngine {
             return try urlFailed(transfer, resource, of: item, LectureError(.bodyTooLong), now: now)
         case .tooLarge:
             return try urlFailed(transfer, resource, of: item, LectureError(.tooLarge), now: now)
+        case .page:
+            let error = LectureError(.notMedia, detail: transfer.origin.host)
+            return try urlFailed(transfer, resource, of: item, error, now: now)
         case .none: break
         }
         switch report.outcome.end {
         case .complete:
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
-            if !isShort || hasGained(transfer, report) { return isShort ? "short" : "done" }
+            if !isShort || hasGained(transfer, report, resource) { return isShort ? "short" : "done" }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)
@@ -220,7 +229,7 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
         guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
-        let error = LectureError(.transfer(curl), detail: transfer.origin.host, cause: detail)
+        let error = LectureError.belowHTTP(curl, detail, host: transfer.origin.host)
         if error.isFinalForURL { return try urlFailed(transfer, resource, of: item, error, now: now) }
         return try tryAgain(resource, of: item, error, now: now)
     }

@@ -68,9 +68,24 @@ extension DownloadEngine {
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
             resource.book.proved(fresh.map(\.index))
         }
+        if resource.record.total == nil, try isOverQuota() { return try quotaIsUsedUp(item, now: now) }
         if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
             try wholeIsProven(resource, of: item, now: now)
         }
+    }
+
+    /// Whether what is planned, and what has come of bodies that have not told their length, is more than the quota.
+    func isOverQuota() throws -> Bool {
+        guard let quota = settings.quotaBytes else { return false }
+        let unsized = items.values.lazy.flatMap(\.resources).filter { $0.record.total == nil && !$0.sinks.isEmpty }
+            .reduce(0) { sum, resource in sum + resource.sinks.values.reduce(0) { max($0, $1.position) } }
+        return try index.plannedBytes() + unsized > quota
+    }
+
+    /// What came is deleted: nothing says how much more there would be, and it would leave no room for others.
+    func quotaIsUsedUp(_ item: ItemWork, now: Timestamp) throws {
+        try end(
+            item, item.machine.stopped(.quota, error: LectureError(.quota), until: nil, now: now), discarding: true)
     }
 
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.

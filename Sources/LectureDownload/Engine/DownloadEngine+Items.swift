@@ -13,7 +13,7 @@ extension DownloadEngine {
         switch report.verdict {
         case nil:
             guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
-            let error = LectureError(.transfer(curl), detail: host, cause: detail)
+            let error = LectureError.belowHTTP(curl, detail, host: host)
             return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
         case .descriptor:
             guard report.outcome.end == .complete, let document = report.document else {

@@ -11,6 +11,12 @@ extension ResponseVerdict {
 }
 
 extension LectureError {
+    /// The error of a transfer that failed below HTTP.
+    static func belowHTTP(_ curl: Int, _ detail: String, host: String) -> LectureError {
+        detail == TransferOutcome.headerTooLarge
+            ? LectureError(.headerTooLarge, detail: host) : LectureError(.transfer(curl), detail: host, cause: detail)
+    }
+
     /// Whether asking this URL again is useless; another URL of the same bytes may do.
     var isFinalForURL: Bool {
         switch RetryTable.entry(code: code).decision {

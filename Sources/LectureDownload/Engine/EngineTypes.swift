@@ -97,6 +97,8 @@ package struct TransferReport: Sendable {
         case tooLarge
         /// The part file takes no more.
         case disk
+        /// The first bytes are those of a page.
+        case page
     }
 
     /// How the transport saw it end.

@@ -247,6 +247,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     private func handOver(_ block: Block, endsObject: Bool) -> Bool {
         guard let part else { return false }
+        if block.offset == 0, isPageForbidden,
+            unsafe PageSniffer.isPage(block.withBytes { unsafe Array($0.prefix(PageSniffer.length)) })
+        {
+            body.cause = .page
+            return false
+        }
         body.unsynced += block.count
         guard part.submit(block, from: lane, endsObject: endsObject) else {
             body.cause = .disk
@@ -258,6 +264,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         return true
     }
+
+    /// Whether a page is no media here whatever its type says, by the rule of ``ResponseJudge``.
+    private var isPageForbidden: Bool { asked.role == .media && !(asked.digestIsKnown && asked.total != nil) }
 
     /// Hands over what is left, and reports.
     package func transferEnded(_ outcome: TransferOutcome) {

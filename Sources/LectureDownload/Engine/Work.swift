@@ -129,6 +129,8 @@ final class ResourceWork {
     var failures = 0
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
+    /// The byte after the last whole chunk that ever came, durable or not.
+    var furthest: UInt64 = 0
 
     init(
         token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord]

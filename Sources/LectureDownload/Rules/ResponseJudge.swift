@@ -28,7 +28,7 @@ package enum ResponseJudge {
     package static func judge(_ head: ResponseHead, asked: Expectation) -> ResponseVerdict {
         switch head.status {
         case 200, 206: judgeBody(head, asked)
-        case 301, 302, 303, 307, 308: head.redirectURL.map { .redirect(to: $0) } ?? .refuse(.noLocation)
+        case 301, 302, 303, 307, 308: head.redirectURL.map { .redirect(to: $0) } ?? .refuse(withoutTarget(head))
         // Nothing but If-Range was conditional; a server that answers it with 412 holds the object for changed.
         case 412 where asked.sentIfRange: .changed(nil, .precondition)
         case 416: judgeUnsatisfied(head, asked)
@@ -37,6 +37,11 @@ package enum ResponseJudge {
         case 400...599: judgeStatus(head)
         default: .refuse(.unexpectedStatus)
         }
+    }
+
+    /// A redirect without a usable target: none is named, or one that no http or https URL can be made of.
+    private static func withoutTarget(_ head: ResponseHead) -> LectureError.Code {
+        head.fields["Location"].map { $0.isEmpty } ?? true ? .noLocation : .redirectRefused
     }
 
     private static func judgeStatus(_ head: ResponseHead) -> ResponseVerdict {
@@ -159,10 +164,10 @@ package enum ResponseJudge {
 
     private static func isCoded(_ head: ResponseHead) -> Bool {
         let content = head.fields.list(of: "Content-Encoding").contains { !FieldText.equal($0, "identity") }
-        let transfer = head.fields.list(of: "Transfer-Encoding").contains {
-            !FieldText.equal($0, "chunked") && !FieldText.equal($0, "identity")
-        }
-        return content || transfer
+        let transfer = head.fields.list(of: "Transfer-Encoding")
+        let strange = transfer.contains { !FieldText.equal($0, "chunked") && !FieldText.equal($0, "identity") }
+        // Chunks within chunks are forbidden (RFC 9112 section 6.1), and libcurl takes off one layer only.
+        return content || strange || transfer.count { FieldText.equal($0, "chunked") } > 1
     }
 
     /// Refuses a body by its media type.
@@ -172,7 +177,7 @@ package enum ResponseJudge {
     /// sign-in page cannot take its place.
     private static func refusal(of media: MediaType?, _ plan: BodyPlan, _ asked: Expectation) -> LectureError.Code? {
         guard let media else { return nil }
-        if media.isPage {
+        if media.isPage || media.isMessage && asked.role == .media {
             let isExpected = asked.digestIsKnown && asked.total != nil && asked.total == plan.total
             return isExpected ? nil : .notMedia
         }

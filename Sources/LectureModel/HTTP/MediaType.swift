@@ -27,6 +27,12 @@ package struct MediaType: Hashable, Sendable {
     /// Whether this is a page for people.
     package var isPage: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
+    /// Whether this is data for programs, as servers tell errors in it; no media is.
+    package var isMessage: Bool {
+        ["application/json", "application/problem+json", "application/xml", "application/problem+xml", "text/xml"]
+            .contains(essence)
+    }
+
     /// Whether this is a body of several ranges.
     package var isMultipartRanges: Bool { essence == "multipart/byteranges" }
 }

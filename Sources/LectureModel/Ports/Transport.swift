@@ -63,6 +63,9 @@ package struct TransferOutcome: Sendable, Hashable {
         case failed(curl: Int, detail: String)
     }
 
+    /// The detail of a failure that is no fault of the connection: the answer's head is beyond the limit.
+    package static let headerTooLarge = "the header of the answer is too large"
+
     /// How it ended.
     package var end: End
     /// Bytes of body that came.

@@ -103,6 +103,35 @@ struct RangeSinkTests {
         #expect(bench.sink.receivedBytes == 2_500_000)
     }
 
+    @Test(arguments: ["<!doctype HTML><p>sign in", "\u{FEFF}\r\n \t<HTML lang=en>", "<html>"])
+    func `a page is no media, whatever its type says`(text: String) throws {
+        for count in [text.utf8.count, 1_200_000] {
+            let page = Array(text.utf8) + [UInt8](repeating: 0x20, count: count - text.utf8.count)
+            let bench = Bench(asked: Self.asked())
+            #expect(bench.head(200, ["Content-Type": "video/mp4", "Content-Length": "\(count)"]))
+            _ = bench.deliver(page)
+            #expect(try bench.end().cause == .page)
+            #expect(bench.part.blocks.isEmpty)
+        }
+    }
+
+    @Test func `what only looks like a page, or is known by digest and length, is taken`() throws {
+        let page = Array("<html>".utf8)
+        var known = Self.asked(total: 6)
+        known.digestIsKnown = true
+        var subtitle = Self.asked()
+        subtitle.role = .subtitle
+        for (asked, bytes) in [
+            (known, page), (subtitle, page), (Self.asked(), Array("<htm".utf8)), (Self.asked(), [0] + page),
+        ] {
+            let bench = Bench(asked: asked)
+            #expect(bench.head(200, ["Content-Length": "\(bytes.count)"]))
+            _ = bench.deliver(bytes)
+            #expect(try bench.end().cause == .none)
+            #expect(bench.part.blocks.map(\.bytes) == [bytes])
+        }
+    }
+
     @Test func `a body of unknown length ends with its transfer`() throws {
         let bench = Bench(asked: Self.asked())
         #expect(bench.head(200, [:]))

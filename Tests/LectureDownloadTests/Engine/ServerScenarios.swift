@@ -1,6 +1,7 @@
 import LectureDownload
 import LectureModel
 import LectureSimulation
+import LectureStore
 import Testing
 
 /// Servers that ask to wait, fail, change the file, move it, or lie.
@@ -209,6 +210,61 @@ struct ServerScenarios {
             #expect(scene.network.delivered == 0)
             #expect(try scene.contradictions() == [])
         }
+    }
+
+    @Test func `a page that says it is media fails the item, which is fetched when the portal is gone`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.files[Self.url]?.bytes = Array("<!DOCTYPE html><title>Sign in</title>".utf8)
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .notMedia)
+        scene.network.files[Self.url]?.bytes = bytes
+        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test(arguments: [500_000, 3_500_000])
+    func `a body without a length that always breaks is not begun for ever`(breaksAfter: Int) throws {
+        let (scene, _) = try FetchingScenarios.scene { file in
+            file.hidesLength = true
+            file.hasRanges = false
+        }
+        scene.network.script = { _, _, answer in
+            var short = answer
+            short.breaksAfter = breaksAfter
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run(within: .seconds(600)) { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 2 * DownloadSettings().maxAttempts + 2)
+    }
+
+    @Test func `a failure is told once`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        scene.network.script = { _, _, _ in Answer(500) }
+        let key = try scene.want(Self.url)
+        var told = 0
+        try scene.run(within: .seconds(600)) {
+            let isFailed = try scene.content(key)?.state == .failed
+            if isFailed { told = scene.program.notices.count }
+            return isFailed
+        }
+        let last = scene.program.notices.prefix(told).suffix(2).map { "\($0)" }
+        #expect(Set(last).count == last.count, "\(last)")
+    }
+
+    @Test func `a head beyond the limit has a code of its own`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        scene.network.script = { _, _, _ in
+            var answer = Answer.failure(8)
+            answer.detail = TransferOutcome.headerTooLarge
+            return answer
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.error?.code == .headerTooLarge)
     }
 
     @Test func `a playlist's name is refused when the type does not tell`() throws {

@@ -92,6 +92,27 @@ struct StoreScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    @Test func `the quota also ends a body that does not tell its length, and leaves nothing of it`() throws {
+        var settings = DownloadSettings()
+        settings.quotaBytes = 3 << 20
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 60, settings: settings) { file in
+            file.hidesLength = true
+            file.hasRanges = false
+        }
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.content(key)?.stopReason == .quota)
+        #expect(try scene.content(key)?.error?.code == .quota)
+        #expect(scene.network.delivered < 20 << 20)
+        #expect(try scene.disk.listing() == [])
+        #expect(try scene.contradictions() == [])
+        scene.network.files[Self.url]?.bytes = Array(bytes.prefix(2 << 20))
+        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        try scene.rest()
+        #expect(try scene.bytes(key) == Array(bytes.prefix(2 << 20)))
+    }
+
     @Test func `a full disk stops the item, which goes on by itself`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)

@@ -16,6 +16,8 @@ package struct Answer {
     package var curl = 56
     /// libcurl's result when not even a header comes.
     package var fails: Int?
+    /// What the transport says of such a failure.
+    package var detail = "scripted"
     /// Whether no header ever comes, and no end.
     package var isSilent = false
     /// Whether after ``breaksAfter`` nothing more comes, and no end.

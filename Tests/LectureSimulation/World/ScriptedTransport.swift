@@ -65,7 +65,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         guard running[exchange.request.id] != nil else { return }
         let answer = exchange.answer
         if answer.isSilent { return stall(exchange) }
-        if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: "scripted")) }
+        if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: answer.detail)) }
         let head = ResponseHead(
             status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
