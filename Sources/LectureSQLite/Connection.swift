@@ -28,6 +28,16 @@ import LectureModel
     private let handle: OpaquePointer
     private var cache = StatementCache(capacity: 96)
 
+    /// What undoes a statement is kept in memory up to 128 KiB. SQLite's own 64 KiB is less than one wish takes with
+    /// its indices, so that every download wrote to `/var/tmp`, and none was possible while that was full.
+    ///
+    /// Not more: SQLite 3.40 hands what was kept to the system in one write, takes its length modulo 128 KiB, and a
+    /// write of nothing means a full disk to it.
+    ///
+    /// Takes effect before the first connection of the process; in a program that uses SQLite already it changes
+    /// nothing.
+    private static let keepsUndoInMemory: Bool = csqlite_spill_statements_at((128 << 10) - 1) == SQLITE_OK
+
     /// Opens a database.
     ///
     /// Symbolic links are refused in every part of the path (`SQLITE_OPEN_NOFOLLOW`); resolve the directory before.
@@ -48,6 +58,7 @@ import LectureModel
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
+        _ = Self.keepsUndoInMemory
         var opened: OpaquePointer?
         let result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard let handle = unsafe opened else {

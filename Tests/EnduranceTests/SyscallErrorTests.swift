@@ -91,4 +91,13 @@ struct SyscallErrorNetTests {
         #expect(try await scene.run(["remove", "--all"]).status == 0)
         #expect(try await scene.storedFiles().isEmpty)
     }
+
+    @Test func `a download needs no room outside the store`() async throws {
+        let scene = try await CrashScene([("90K", 90 << 10, ""), ("70K", 70 << 10, "")])
+        // SQLite's temporary files, wherever they would be.
+        let full = Strike.failOf("openat,pwrite64", path: "etilqs", 1, isSticky: true)
+        let (ending, report) = try await scene.run(scene.fetch, under: full)
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(report.struck == nil)
+    }
 }
