@@ -31,8 +31,8 @@ import LectureModel
     /// What undoes a statement is kept in memory up to 128 KiB. SQLite's own 64 KiB is less than one wish takes with
     /// its indices, so that every download wrote to `/var/tmp`, and none was possible while that was full.
     ///
-    /// Not more: SQLite 3.40 hands what was kept to the system in one write of which it takes the length modulo 128 KiB,
-    /// and a write of nothing means a full disk to it.
+    /// Not more: SQLite 3.40 hands what was kept to the system in one write, takes its length modulo 128 KiB, and a
+    /// write of nothing means a full disk to it.
     ///
     /// Takes effect before the first connection of the process; in a program that uses SQLite already it changes
     /// nothing.

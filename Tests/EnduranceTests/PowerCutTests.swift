@@ -7,7 +7,7 @@ import Testing
 /// The power goes while the program works; what was not synced is gone.
 @Suite(
     .serialized, .enabled(if: PowerDisk.obstacle == nil, "power cuts need root and an ext4 image on a loop device"),
-    .timeLimit(.minutes(CrashSize.isSoak ? 240 : 4)))
+    .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
 struct PowerCutNetTests {
     /// Slow, so that a course lasts for several cuts.
     private static let lectures: [(size: String, bytes: Int, fault: String)] = [

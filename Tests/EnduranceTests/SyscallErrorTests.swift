@@ -8,7 +8,7 @@ import Testing
 ///
 /// Not serialized: a program whose store cannot be written waits for seconds before it gives up, and most of the time
 /// is that.
-@Suite(.enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 4)))
+@Suite(.enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
 struct SyscallErrorNetTests {
     /// What docs and manual page list, without those that say that the program itself is wrong.
     private static let honest: Set<Int32> = [0, 1, 65, 69, 73, 74, 75]

@@ -5,7 +5,7 @@ import LectureTestSupport
 import Testing
 
 /// SIGKILL in place of the Nth call that changes what the disk holds, counted over all threads.
-@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 4)))
+@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
 struct SyscallKillNetTests {
     @Test(arguments: SyscallDeed.allCases)
     func `killed at any call that changes the disk the store stays sound, and the next run completes`(

@@ -44,7 +44,7 @@ private struct MeanDisk {
 }
 
 /// What is synced before what, read from the calls themselves.
-@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(4)))
+@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(15)))
 struct TraceOrderNetTests {
     /// A store in a directory that has to be made as well.
     private func scene() async throws -> (scene: CrashScene, place: String) {
