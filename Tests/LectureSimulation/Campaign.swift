@@ -24,6 +24,7 @@ package enum Campaign {
     private struct State {
         var next: UInt64
         var isOver = false
+        var enough = Int.max
         var summary = Summary()
         var running: Int
     }
@@ -35,14 +36,19 @@ package enum Campaign {
     ///   - seeds: the seeds.
     ///   - jobs: how many threads.
     ///   - isTwice: whether each is told twice; a difference is a finding.
+    ///   - enough: after so many scenarios with findings no more are begun.
     ///   - report: gets each seed with findings, on any of the threads, one call at a time.
     /// - Returns: sums.
     package static func run(
-        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false,
+        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false, enough: Int = .max,
         report: @escaping @Sendable (UInt64, [String]) -> Void
     ) -> Summary {
         let done = DispatchSemaphore(value: 0)
-        let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, report: report) { done.signal() }
+        let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, report: report) {
+            done.signal()
+        } before: { state in
+            state.withLock { $0.enough = enough }
+        }
         done.wait()
         return state.withLock { $0.summary }
     }
@@ -101,7 +107,11 @@ package enum Campaign {
         state.withLock { state in
             guard !state.isOver else { return nil }
             let seed = state.next
-            if seed == seeds.upperBound { state.isOver = true } else { state.next += 1 }
+            if seed == seeds.upperBound || state.summary.failed >= state.enough {
+                state.isOver = true
+            } else {
+                state.next += 1
+            }
             return seed
         }
     }

@@ -13,16 +13,19 @@ struct Simulate {
         var describes = false
         var file: String?
         var isTwice = false
+        var enough = Int.max
     }
 
     private static let usage = """
         usage: lecture-simulate [--seeds A-B] [--scenario FILE] [--jobs N] [--trace] [--describe] [--twice]
+                               [--enough N]
 
           --seeds A-B      the scenarios of these seeds; A alone is one (default 1-1000)
           --scenario FILE  a scenario as --describe prints it, changed by hand perhaps
           --jobs N         threads (default 2)
           --trace          tell the whole story, on one thread
           --describe       print the scenarios as JSON and tell nothing
+          --enough N       begin no more after N scenarios with findings
           --twice          tell each twice and hold the two against each other
 
         One line for each scenario with a finding; the exit status is then 1.
@@ -49,6 +52,9 @@ struct Simulate {
             case "--trace": options.tellsStory = true
             case "--describe": options.describes = true
             case "--twice": options.isTwice = true
+            case "--enough":
+                guard let enough = rest.popFirst().flatMap({ Int($0) }), enough > 0 else { return nil }
+                options.enough = enough
             case "--jobs":
                 guard let jobs = rest.popFirst().flatMap({ Int($0) }), jobs > 0 else { return nil }
                 options.jobs = jobs
@@ -79,7 +85,9 @@ struct Simulate {
             return isWell
         }
         let began = DispatchTime.now().uptimeNanoseconds
-        let summary = Campaign.run(seeds: options.seeds, jobs: options.jobs, isTwice: options.isTwice) {
+        let summary = Campaign.run(
+            seeds: options.seeds, jobs: options.jobs, isTwice: options.isTwice, enough: options.enough
+        ) {
             seed, findings in
             print("seed \(seed): \(findings.joined(separator: "; "))")
             fflush(nil)
@@ -89,8 +97,8 @@ struct Simulate {
         print(
             "\(summary.scenarios) scenarios, \(summary.failed) with findings, \(summary.programs) programs, "
                 + "\(summary.requests) requests, \(summary.steps) steps, \(summary.actions) actions, "
-                + "\(summary.virtualSeconds / 3600) virtual hours in \(tenths / 10).\(tenths % 10) s, \(perSecond) a second"
-        )
+                + "\(summary.virtualSeconds / 3600) virtual hours in \(tenths / 10).\(tenths % 10) s, "
+                + "\(perSecond) a second")
         return summary.failed == 0
     }
 

@@ -26,7 +26,7 @@ struct Judge {
     private func judge(_ number: Int) throws {
         let served = simulation.servers.served[number]
         let item = try simulation.item(number)
-        let wish = simulation.lastWish[number]
+        let wish = simulation.watch.wishes[number]
         guard let item else {
             if wish != nil, wish != .remove { world.found("lecture \(number) is gone") }
             return
@@ -92,12 +92,12 @@ struct Judge {
     }
 
     private func judgeStop(_ number: Int, _ item: ItemRecord, _ served: Servers.Served) {
-        let wish = simulation.lastWish[number]
+        let wish = simulation.watch.wishes[number]
         switch item.content.stopReason {
         case .user:
             if wish == .fetch { world.found("lecture \(number) is paused and nobody wants that") }
         case .serverWait:
-            if !served.faults.contains(.waitYear) { world.found("lecture \(number) waits for a server for ever") }
+            if !simulation.servers.hasAskedForAYear { world.found("lecture \(number) waits for a server for ever") }
         case .network where served.lecture.mirrors.contains(.gone): return
         case nil, .network, .space, .schedule, .licenceRefused, .dependency, .quota:
             world.found("lecture \(number) stopped for ever: \(item.content.stopReason?.name ?? "no reason")")

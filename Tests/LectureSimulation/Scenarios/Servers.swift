@@ -156,7 +156,7 @@ final class Servers {
         file.lastModified = served.lecture.hasDate ? Self.dates[served.tag % Self.dates.count] : nil
         file.hasRanges = served.lecture.hasRanges
         file.hidesLength = served.lecture.hidesLength
-        if kind == .otherTag, file.etag != nil { file.etag = "\"other\"" }
+        if kind == .otherTag, file.etag != nil { file.etag = "\"other\(served.tag)\"" }
         if kind == .otherBytes {
             file.bytes = lectureBytes(file.bytes.count, seed: scenario.seed &+ 4711)
             if !served.versions.contains(where: { areSame($0, file.bytes) }) { served.versions.append(file.bytes) }

@@ -42,7 +42,7 @@ extension Simulation {
                 request, derivedKey: try ContentKey("wish-\(number)"), identity: Array("lecture \(number)".utf8),
                 isGateway: lecture.source == .gateway, now: world.now)
             for program in programs { try onlooker.join(program.run, content: wish.id) }
-            lastWish[number] = .fetch
+            watch.wishes[number] = .fetch
             watch.wished(wish.id)
         } catch {
             // The store is busy, or the lecture is just being removed.
@@ -80,7 +80,7 @@ extension Simulation {
             if item.content.state == .completed, desire == .pause || desire == .cancel { return }
             guard try onlooker.setDesire(item.content.key, desire, now: world.now) else { return }
             for program in programs { try onlooker.join(program.run, content: item.id) }
-            lastWish[number] = desire
+            watch.wishes[number] = desire
             watch.wished(item.id)
         } catch {
             world.note("    the wish was refused: \(error)")

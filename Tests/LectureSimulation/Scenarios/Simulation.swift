@@ -39,7 +39,6 @@ package final class Simulation {
     var blocker: Connection?
     var programs: [Program] = []
     var watch: Watch
-    var lastWish: [Int: Desire] = [:]
     var expectedDigest: [Int: [UInt8]] = [:]
     /// Changes of wishes and other disturbances of a lecture's work since the last death.
     var interruptions = 0
@@ -89,7 +88,9 @@ package final class Simulation {
         network.onBytes = { [unowned self] request, count in
             if let lecture = servers.lecture(of: request.url) { servers.served[lecture].delivered += count }
         }
-        network.onEnd = { [unowned self] program, request, answer in watch.ended(request, answer, of: program) }
+        network.onHead = { [unowned self] program, request, answer in
+            watch.heard(request, answer, of: program)
+        }
         var counts: [DiskOperation: Int] = [:]
         disk.fault = { [unowned self] operation, path in
             counts[operation, default: 0] += 1
@@ -179,7 +180,9 @@ package final class Simulation {
     /// Whether nothing moves, and nothing will by itself for an hour.
     private func isAtRest() throws -> Bool {
         guard waiting == 0 else { return false }
-        guard programs.allSatisfy({ $0.engine.activeCount == 0 && $0.transport.runningCount == 0 }) else {
+        // A program that has not made a step yet does not know what there is to do.
+        guard programs.allSatisfy({ $0.lastStep > 0 && $0.engine.activeCount == 0 && $0.transport.runningCount == 0 })
+        else {
             return false
         }
         guard place.trouble.kind == nil else { return false }

@@ -26,6 +26,8 @@ final class Watch {
     /// Contents that were told complete, and are to stay so.
     private var complete: Set<ContentID> = []
     private(set) var troubled: Set<Int> = []
+    /// What is wanted of each lecture.
+    var wishes: [Int: Desire] = [:]
     /// Whether the disk refused anything.
     var hasDiskFailed = false
     /// Whether the store was to refuse anything.
@@ -73,13 +75,14 @@ final class Watch {
         }
     }
 
-    /// Every proven row is true: its bytes are on the disk, under one name or the other.
+    /// Every proven row is true: its bytes are on the disk, under one name or the other. The files of a lecture that
+    /// is being removed go before their rows.
     func holdRowsAgainstDisk(_ index: SQLiteDownloadIndex, _ connection: Connection) throws {
         let rows = try connection.query(
             """
             SELECT resource.id, file_path, chunk_bytes, coalesce(total_bytes, 0) FROM resource
-            JOIN version ON version.id = version_id
-            WHERE proven_count > 0 AND version.state IN (0, 1)
+            JOIN version ON version.id = version_id JOIN content ON content.id = content_id
+            WHERE content.state <> 7 AND proven_count > 0 AND version.state IN (0, 1)
             """
         ) { row -> (ResourceID, String, UInt64, UInt64) in
             (ResourceID(row.int64(0)), row.text(1), row.uint64(2), row.uint64(3))
@@ -153,6 +156,10 @@ final class Watch {
 
     /// A request begins.
     func asked(_ request: TransferRequest, by program: Int) {
+        // Each step looks at the wishes before it opens anything, so that no time is allowed for.
+        if let lecture = servers.lecture(of: request.url), let wish = wishes[lecture], wish != .fetch {
+            world.found("lecture \(lecture) was asked for although its wish is \(wish)")
+        }
         guard let origin = try? Origin(url: request.url).text else { return }
         for hold in holds where hold.isArmed && hold.origin == origin && program >= hold.program {
             // A second, since what is stored is in milliseconds and dates are in seconds.
@@ -162,8 +169,8 @@ final class Watch {
         }
     }
 
-    /// An exchange is over; when it brought a wait the program will know in its next step.
-    func ended(_ request: TransferRequest, _ answer: Answer, of program: Int) {
+    /// A header has come; when it asks to wait the program will know in its next step.
+    func heard(_ request: TransferRequest, _ answer: Answer, of program: Int) {
         guard let seconds = answer.waitSeconds, let origin = try? Origin(url: request.url).text else { return }
         let until = world.boot + Int64(seconds) * 1_000_000_000
         holds.append(Hold(origin: origin, since: world.boot, until: until, program: program))

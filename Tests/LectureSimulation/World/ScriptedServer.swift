@@ -116,8 +116,8 @@ package final class ScriptedNetwork {
 
     /// Sees the bytes that are delivered.
     var onBytes: (TransferRequest, Int) -> Void = { _, _ in }
-    /// Sees the ends of exchanges, with the program that had asked.
-    var onEnd: (Int, TransferRequest, Answer) -> Void = { _, _, _ in }
+    /// Sees the headers that come, with the program that had asked.
+    var onHead: (Int, TransferRequest, Answer) -> Void = { _, _, _ in }
     /// Answers instead of everything else; gets the program.
     var answering: ((TransferRequest, Int) -> Answer)?
 

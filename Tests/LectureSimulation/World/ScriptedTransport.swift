@@ -68,6 +68,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: answer.detail)) }
         let head = ResponseHead(
             status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now)
+        network.onHead(program, exchange.request, exchange.answer)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
         next(exchange, in: .milliseconds(5))
     }
@@ -116,7 +117,6 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
     private func end(_ exchange: Exchange, _ end: TransferOutcome.End) {
         guard running.removeValue(forKey: exchange.request.id) != nil else { return }
         world.note("    \(exchange.request.id.value) \(end), \(exchange.sent) bytes")
-        network.onEnd(program, exchange.request, exchange.answer)
         exchange.request.sink.transferEnded(
             TransferOutcome(
                 end: end, bodyBytes: Int64(exchange.sent), elapsed: .nanoseconds(world.boot - exchange.began)))
