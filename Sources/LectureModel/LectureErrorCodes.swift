@@ -268,6 +268,7 @@ extension LectureError.Code {
             case 401, 403, 407: "Check --header, or ask the provider for a new link."
             case 404, 410: "Check the URL; the file is not there."
             case 429, 503: "It is tried again when the server allows it."
+            case 501, 505, 506, 508, 510, 511: "Tell the server's operator."
             case 500...599: "It is tried again by itself; tell the server's operator if it stays."
             default: "Check the URL."
             }

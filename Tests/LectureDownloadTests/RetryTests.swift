@@ -19,6 +19,7 @@ import Testing
         let entry = RetryTable.entry(status: status)
         #expect(entry.reason.hasSuffix(".") && entry.isEnabled)
         #expect(RetryTable.entry(code: .status(status)) == entry)
+        #expect(entry.decision != .final || !LectureError.Code.status(status).remedy.contains("tried again"))
     }
 
     @Test(

@@ -225,15 +225,14 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test(arguments: [500_000, 3_500_000])
-    func `a body without a length that always breaks is not begun for ever`(breaksAfter: Int) throws {
+    @Test func `a body without a length that always breaks is not begun for ever`() throws {
         let (scene, _) = try FetchingScenarios.scene { file in
             file.hidesLength = true
             file.hasRanges = false
         }
         scene.network.script = { _, _, answer in
             var short = answer
-            short.breaksAfter = breaksAfter
+            short.breaksAfter = 3_500_000
             return short
         }
         let key = try scene.want(Self.url)
