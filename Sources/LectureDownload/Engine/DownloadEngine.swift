@@ -200,6 +200,11 @@ package final class DownloadEngine {
                 let resource = item.resources.first(where: { $0.token == token })
             else { return }
             try guardingLease(of: item) { try partFileTold(item, resource, event) }
+        case .checked(let token, let damaged, let error):
+            guard let place = parts[token], let item = items[place.item],
+                let resource = item.resources.first(where: { $0.token == token })
+            else { return }
+            try guardingLease(of: item) { try checked(damaged, error, resource, of: item) }
         case .listed(let paths):
             unchecked = paths
             isClearing = false
@@ -253,7 +258,7 @@ package final class DownloadEngine {
                 statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
                 governor.ended(transfer.origin, .other)
             case .part(let token, .closed): parts[token] = nil
-            case .head, .part, .listed, .deleted, .published, .resolved: continue
+            case .head, .part, .checked, .listed, .deleted, .published, .resolved: continue
             }
         }
         // Their start waited for this commit.

@@ -89,6 +89,23 @@ struct StoreScenarios {
         #expect(scene.network.delivered < 1 << 20)
         #expect(try scene.disk.listing() == [])
         #expect(try scene.contradictions() == [])
+        settings.quotaBytes = nil
+        scene.program.engine.configure(settings)
+        try scene.run { try scene.content(key)?.state == .completed }
+    }
+
+    @Test func `a chunk of the part file that changed after a crash is fetched again`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(700))
+        #expect(try #require(try scene.content(key)).provenChunks > 0)
+        try scene.crash()
+        let part = try #require(scene.disk.parts.values.first)
+        part.synced[17] ^= 4
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
     }
 
     @Test func `a full disk stops the item, which goes on by itself`() throws {

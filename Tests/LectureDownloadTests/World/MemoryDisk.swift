@@ -77,7 +77,8 @@ final class MemoryDisk: PartFiles, @unchecked Sendable {
         path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
         pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
-        guard let bytes = files[path] else { throw LectureError(.readFile, detail: path) }
+        let part = path.hasSuffix(".part") ? parts[String(path.dropLast(5))]?.content() : nil
+        guard let bytes = files[path] ?? part else { throw LectureError(.readFile, detail: path) }
         var damaged: [Int] = []
         for chunk in proofs {
             let start = min(bytes.count, chunk.index * Int(chunkBytes))
