@@ -103,9 +103,13 @@ struct PartPlace: Sendable {
     /// - Parameters:
     ///   - file: the open part file.
     ///   - plan: says the length and how much must stay free.
-    ///   - free: the free bytes of the file system.
+    ///   - media: the directory of all files, which knows the free bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/writeFile``.
-    func reserve(_ file: Descriptor, _ plan: PartFilePlan, free: UInt64) throws(LectureError) {
+    func reserve(_ file: Descriptor, _ plan: PartFilePlan, in media: MediaDirectory) throws(LectureError) {
+        // From looking to taking, so that files which begin together do not all count the same free bytes.
+        let turn = try media.reservationTurn()
+        defer { withExtendedLifetime(turn) {} }
+        let free = try media.freeBytes()
         let status: stat
         do { status = try file.status() } catch { throw FileIntent.write.error(error, path.text) }
         let total = plan.total ?? 0
