@@ -70,6 +70,7 @@ extension DownloadEngine {
             let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
             resource.book.proved(fresh.map(\.index))
+            if resource.record.total == nil, try stopsForQuota(item, now: now) { return }
         }
         if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
             try wholeIsProven(resource, of: item, now: now)
