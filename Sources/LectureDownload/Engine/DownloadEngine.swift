@@ -291,6 +291,9 @@ package final class DownloadEngine {
     /// Whether commits have failed again and again, so that nobody should wait for what needs one. It is tried on.
     package var isTroubled: Bool { troubles >= Self.troublesBeforeRest }
 
+    /// Whether a commit failed and its items, which are still leased, are about to be taken up again.
+    package var isRecovering: Bool { troubledUntil != nil || needsAdoption }
+
     /// How many commits may fail before a stop does without them.
     private static let troublesBeforeRest = 3
 
