@@ -69,6 +69,19 @@ final class Descriptor: Sendable {
         }
     }
 
+    /// Deletes a name in this directory, also that of an empty directory.
+    ///
+    /// - Parameter name: one component.
+    /// - Throws: ``SystemError``, with `ENOTEMPTY` for a directory that holds something: whose that is nobody knows.
+    func remove(_ name: String) throws(SystemError) {
+        do {
+            try unlink(name)
+        } catch {
+            guard try status(of: name)?.isDirectory == true else { throw error }
+            try systemCall { unsafe unlinkat(number, name, AT_REMOVEDIR) }
+        }
+    }
+
     /// Gives a name in this directory another name, unless that is taken.
     ///
     /// Where the file system lacks `RENAME_NOREPLACE` a link and an unlink do the same; a crash between them leaves

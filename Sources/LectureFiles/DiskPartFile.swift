@@ -237,7 +237,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let place = PartPlace(path: path, bucket: bucket)
         let file = plan.resumes ? try place.reopen(total: plan.total) : try place.create()
         do {
-            try place.reserve(file, plan, free: try media.freeBytes())
+            try place.reserve(file, plan, in: media)
         } catch {
             // Nothing half made: a new file that has no room goes. Its error matters more than that of the deletion.
             if !plan.resumes { try? place.deletePart() }

@@ -63,6 +63,21 @@ final class MediaDirectory: Sendable {
         }
     }
 
+    /// Waits for the turn to reserve space: one file at a time, over all programs that use the store.
+    ///
+    /// - Returns: the turn, which ends when the object goes, and with the process at the latest.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``.
+    func reservationTurn() throws(LectureError) -> Descriptor {
+        do {
+            // An opening of its own, since `flock` holds for an opening and not for a process.
+            let turn = try descriptor.open(".", O_RDONLY | O_DIRECTORY)
+            try systemCall { flock(turn.number, LOCK_EX) }
+            return turn
+        } catch {
+            throw FileIntent.write.error(error, root)
+        }
+    }
+
     /// How many bytes an unprivileged user may still write to the file system.
     ///
     /// - Returns: the free bytes; the largest number where the file system does not count them.

@@ -19,30 +19,42 @@ struct PartPlace: Sendable {
     /// The open bucket.
     let bucket: Descriptor
 
-    /// Makes the part file, or empties one that was left without a proven chunk. A file under the final name, of which
-    /// nothing is proven either, goes: it would stand in the way of the new one.
+    /// Makes the part file, or empties one that was left without a proven chunk. Whatever else stands under one of the
+    /// two names goes: nothing of it is proven, and it would be in the way.
     ///
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
     func create() throws(LectureError) -> Descriptor {
         do throws(SystemError) {
-            try bucket.unlink(path.name)
+            try clearFinalName()
             do {
                 return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
             } catch {
                 if error.number != EEXIST { throw error }
             }
-            // Emptied and used again rather than deleted: ext4 searches past recently deleted inodes one by one.
-            let left = try bucket.open(path.partName, O_RDWR | O_NONBLOCK)
-            let status = try left.status()
-            if status.isRegular, status.st_nlink == 1 {
+            // Looked at before it is opened: a link, a directory or a socket cannot be.
+            if let status = try bucket.status(of: path.partName), status.isRegular, status.st_nlink == 1 {
+                // Emptied and used again rather than deleted: ext4 searches past recently deleted inodes one by one.
+                let left = try bucket.open(path.partName, O_RDWR)
                 try systemCall { ftruncate(left.number, 0) }
                 return left
             }
-            try bucket.unlink(path.partName)
+            try bucket.remove(path.partName)
             return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
         } catch {
             throw FileIntent.makeFile.error(error, path.text)
+        }
+    }
+
+    /// Frees the final name for what will be placed there: a file becomes the part file, anything else goes.
+    private func clearFinalName() throws(SystemError) {
+        guard let final = try bucket.status(of: path.name) else { return }
+        guard final.isRegular else { return try bucket.remove(path.name) }
+        // A link into the user's directories shares these bytes (`--output`); they are not to be emptied there.
+        if final.st_nlink == 1, try bucket.status(of: path.partName) == nil {
+            try bucket.rename(path.name, to: path.partName)
+        } else {
+            try bucket.unlink(path.name)
         }
     }
 
@@ -61,9 +73,11 @@ struct PartPlace: Sendable {
             status = try file.status()
         } catch {
             if error.number == ENOENT { throw LectureError(.damaged, detail: path.text, cause: "the file is gone") }
+            // What a link, a directory and a socket answer.
+            if [ELOOP, EISDIR, ENXIO].contains(error.number) { throw notRegular }
             throw FileIntent.makeFile.error(error, path.text)
         }
-        guard status.isRegular else { throw LectureError(.damaged, detail: path.text, cause: "not a regular file") }
+        guard status.isRegular else { throw notRegular }
         if let total, status.byteCount < total {
             throw LectureError(
                 .damaged, detail: path.text, cause: "\(status.byteCount) bytes are there, \(total) are due")
@@ -71,9 +85,11 @@ struct PartPlace: Sendable {
         return file
     }
 
+    private var notRegular: LectureError { LectureError(.damaged, detail: path.text, cause: "not a regular file") }
+
     /// Gives a file under its final name the part file's name, unless there is a part file.
     private func takeBack() throws(SystemError) {
-        guard let final = try bucket.status(of: path.name) else { return }
+        guard let final = try bucket.status(of: path.name), final.isRegular else { return }
         if let part = try bucket.status(of: path.partName) {
             // One file with two names: a crash inside `Descriptor.rename` where it has to link and unlink.
             if part.isSameFile(as: final) { try bucket.unlink(path.name) }
@@ -87,9 +103,13 @@ struct PartPlace: Sendable {
     /// - Parameters:
     ///   - file: the open part file.
     ///   - plan: says the length and how much must stay free.
-    ///   - free: the free bytes of the file system.
+    ///   - media: the directory of all files, which knows the free bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/writeFile``.
-    func reserve(_ file: Descriptor, _ plan: PartFilePlan, free: UInt64) throws(LectureError) {
+    func reserve(_ file: Descriptor, _ plan: PartFilePlan, in media: MediaDirectory) throws(LectureError) {
+        // From looking to taking, so that files which begin together do not all count the same free bytes.
+        let turn = try media.reservationTurn()
+        defer { withExtendedLifetime(turn) {} }
+        let free = try media.freeBytes()
         let status: stat
         do { status = try file.status() } catch { throw FileIntent.write.error(error, path.text) }
         let total = plan.total ?? 0

@@ -36,7 +36,21 @@ extension StoreDirectory {
             case .stopped: return damaged
             }
         }
+        // Bytes behind the end belong to no chunk; the last one does not end where it should.
+        if total > 0, let last = Int(exactly: (total - 1) / chunkBytes), damaged.last != last,
+            proofs.contains(where: { $0.index == last }), try length(of: file, text) > total
+        {
+            damaged.append(last)
+        }
         return damaged
+    }
+
+    private func length(of file: Descriptor, _ text: String) throws(LectureError) -> UInt64 {
+        do {
+            return try file.status().byteCount
+        } catch {
+            throw FileIntent.read.error(error, text)
+        }
     }
 }
 

@@ -175,6 +175,8 @@ final class EngineRoom: @unchecked Sendable {
         guard engine.activeCount == 0 else { return false }
         // A store that cannot be written for seconds is like a full disk: told, and left to the next run.
         if engine.isTroubled { return true }
+        // Until then nothing counts as queued: the items are leased and nobody works on them.
+        if engine.isRecovering { return false }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }

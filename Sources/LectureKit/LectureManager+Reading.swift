@@ -20,12 +20,14 @@ extension LectureManager {
         let wanted = (range ?? 0..<total).clamped(to: 0..<total)
         guard !wanted.isEmpty else { return }
         let chunkBytes = Int64(media.chunkBytes)
-        for proof in try await proofs(media) {
-            let start = Int64(proof.index) * chunkBytes
+        let proofs = Dictionary(try await proofs(media).map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        // By place and not by row: a row that is missing must not be a gap in what is handed out.
+        for index in Int(wanted.lowerBound / chunkBytes)...Int((wanted.upperBound - 1) / chunkBytes) {
+            guard let proof = proofs[index], let chunk = try await readChunk(media, proof) else {
+                throw LectureError(.damaged, detail: key.text)
+            }
+            let start = Int64(index) * chunkBytes
             let part = (start..<min(total, start + chunkBytes)).clamped(to: wanted)
-            if part.isEmpty { continue }
-            let chunk = try await readChunk(media, proof)
-            guard let chunk else { throw LectureError(.damaged, detail: key.text) }
             try receive(Array(chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
         }
     }
@@ -53,39 +55,73 @@ extension LectureManager {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.content.state == .completed else { throw LectureError(.notComplete, detail: key.text) }
         var report = VerifyReport(key: key)
+        var findings: [Finding] = []
         for resource in try queries.resources(key) where resource.state == .placed {
-            let chunks = options.sample(try index.chunks(resource.id), random: SystemRandom())
-            let files = files
-            let pace = Pace(bytesPerSecond: options.bytesPerSecond)
-            let damaged: [Int] = try await onDiskThread {
-                guard files.look(path: resource.path).final != nil else { return chunks.map(\.index) }
-                return try files.verify(
-                    path: resource.path, resource: resource.id, total: resource.total ?? 0,
-                    chunkBytes: resource.chunkBytes, proofs: chunks, pace: { pace.took($0) })
+            let finding = try await look(at: resource, options)
+            report.chunks += finding.looked
+            report.damaged += finding.damaged.map {
+                VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0)
             }
-            report.chunks += chunks.count
-            report.damaged += damaged.map { VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0) }
-            if options.repairs, !damaged.isEmpty { try queueRepair(item.id, resource, damaged: damaged) }
+            if !finding.damaged.isEmpty { findings.append(finding) }
         }
-        report.isRepairQueued = options.repairs && !report.damaged.isEmpty
+        report.isRepairQueued = options.repairs && !findings.isEmpty
+        if report.isRepairQueued { try queueRepair(item.id, findings) }
         return report
     }
 
-    /// Takes damaged chunks out and lets the engine fetch just those again.
-    private func queueRepair(_ id: ContentID, _ resource: ResourceRecord, damaged: [Int]) throws {
+    /// What was found of one resource.
+    private struct Finding {
+        let resource: ResourceRecord
+        /// Rows of chunks that the resource cannot have.
+        let strays: [Int]
+        var looked = 0
+        var damaged: [Int] = []
+    }
+
+    private func look(at resource: ResourceRecord, _ options: VerifyOptions) async throws -> Finding {
+        let total = resource.total ?? 0
+        let count = Int(clamping: (total + resource.chunkBytes - 1) / resource.chunkBytes)
+        let rows = try index.chunks(resource.id)
+        var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
+        let proofs = options.sample(rows.filter { $0.index < count }, random: SystemRandom())
+        // A chunk that has lost its row can be held against nothing.
+        let unproven = Set(0..<count).subtracting(rows.map(\.index))
+        let files = files
+        let pace = Pace(bytesPerSecond: options.bytesPerSecond)
+        let damaged: [Int] = try await onDiskThread {
+            guard let length = files.look(path: resource.path).final else {
+                return total == 0 ? [0] : proofs.map(\.index)
+            }
+            // Of an empty file only the length can be wrong.
+            if total == 0 { return length == 0 ? [] : [0] }
+            return try files.verify(
+                path: resource.path, resource: resource.id, total: total, chunkBytes: resource.chunkBytes,
+                proofs: proofs, pace: { pace.took($0) })
+        }
+        finding.looked = proofs.count + unproven.count
+        finding.damaged = (damaged + unproven).sorted()
+        return finding
+    }
+
+    /// Takes damaged chunks out and lets the engine fetch just those again; all files of the content at once, since the
+    /// version is built again as a whole.
+    private func queueRepair(_ id: ContentID, _ findings: [Finding]) throws {
         let room = try openRoom()
         let now = clock.now()
         try index.transaction {
-            guard let claimed = try index.claim(content: id, owner: room.owner, now: now) else {
-                throw LectureError(.alreadyDownloading, detail: resource.path)
+            guard let claimed = try index.claim(content: id, owner: room.owner, now: now), let first = findings.first
+            else { throw LectureError(.alreadyDownloading, detail: findings.first?.resource.path ?? "") }
+            for finding in findings {
+                let resource = finding.resource
+                let total = resource.total ?? 0
+                let bytes = finding.damaged.reduce(UInt64(0)) { sum, chunk in
+                    let start = UInt64(chunk) * resource.chunkBytes
+                    return sum + (start < total ? min(resource.chunkBytes, total - start) : 0)
+                }
+                try index.unprove(
+                    claimed.lease, resource.id, chunks: finding.damaged + finding.strays, bytes: bytes)
             }
-            let total = resource.total ?? 0
-            let bytes = damaged.reduce(UInt64(0)) { sum, chunk in
-                let start = UInt64(chunk) * resource.chunkBytes
-                return sum + (start < total ? min(resource.chunkBytes, total - start) : 0)
-            }
-            try index.unprove(claimed.lease, resource.id, chunks: damaged, bytes: bytes)
-            try index.reopenVersion(claimed.lease, resource.version, now: now)
+            try index.reopenVersion(claimed.lease, first.resource.version, now: now)
             try index.release(claimed.lease)
             try index.join(room.run, content: id)
         }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import LectureModel
 
 /// One connection to one SQLite database.
@@ -66,8 +67,9 @@ import LectureModel
         }
         guard result == SQLITE_OK else {
             let message = unsafe String(cString: sqlite3_errmsg(handle))
+            let system = unsafe Self.systemError(behind: result, handle, path: path)
             unsafe sqlite3_close_v2(handle)
-            throw SQLiteError(code: result, message: message).lectureError(detail: path)
+            throw SQLiteError(code: result, message: message, systemError: system).lectureError(detail: path)
         }
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
         self.path = path
@@ -204,11 +206,22 @@ import LectureModel
     /// - Throws: what `body` throws.
     func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result { try unsafe body(handle) }
 
+    /// What the kernel said; 0 when nothing is known of it. Where a file cannot be made SQLite tries to open it all the
+    /// same, and the reason is lost: without a free inode that is the likely one.
+    private static func systemError(behind code: Int32, _ handle: OpaquePointer, path: String) -> Int32 {
+        var disk = statvfs()
+        if code & 0xFF == SQLITE_CANTOPEN, unsafe statvfs(path, &disk) == 0, disk.f_files > 0, disk.f_favail == 0 {
+            return ENOSPC
+        }
+        return unsafe sqlite3_system_errno(handle)
+    }
+
     /// The error SQLite reports now.
     func failure() -> LectureError {
         let code = unsafe sqlite3_extended_errcode(handle)
         let message = unsafe String(cString: sqlite3_errmsg(handle))
-        return SQLiteError(code: code, message: message).lectureError()
+        let system = unsafe Self.systemError(behind: code, handle, path: path)
+        return SQLiteError(code: code, message: message, systemError: system).lectureError()
     }
 
     private func lend<Result>(

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 package import LectureModel
 
 /// What SQLite said about one call: its extended result code and its message.
@@ -9,15 +10,19 @@ package struct SQLiteError: Error, Sendable, Hashable {
     package let code: Int32
     /// SQLite's sentence.
     package let message: String
+    /// What the kernel said, where it refused to open, read or write; else 0.
+    package let systemError: Int32
 
     /// Makes an error.
     ///
     /// - Parameters:
     ///   - code: the extended result code.
     ///   - message: SQLite's sentence.
-    package init(code: Int32, message: String) {
+    ///   - systemError: the value of `errno` behind it, or 0.
+    package init(code: Int32, message: String, systemError: Int32 = 0) {
         self.code = code
         self.message = message
+        self.systemError = systemError
     }
 
     /// The result code without its extension.
@@ -34,6 +39,10 @@ package struct SQLiteError: Error, Sendable, Hashable {
     private var catalogueCode: LectureError.Code {
         switch primaryCode {
         case SQLITE_FULL: .storageFull
+        // Without an inode for its log SQLite only says that it cannot open it.
+        case SQLITE_CANTOPEN where [ENOSPC, EDQUOT].contains(systemError),
+            SQLITE_IOERR where [ENOSPC, EDQUOT].contains(systemError):
+            .storageFull
         case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
         case SQLITE_CORRUPT, SQLITE_NOTADB: .storeDamaged
         case SQLITE_READONLY: .storeReadOnly

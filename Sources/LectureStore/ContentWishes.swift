@@ -94,6 +94,12 @@ extension SQLiteDownloadIndex {
             request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
+        // What is being built must have the digest that is named now, too.
+        if let digest = request.sha256,
+            let media = try building(known.id)?.resources.first(where: { $0.role == .media })
+        {
+            try connection.execute("UPDATE resource SET expected_sha256 = ? WHERE id = ?", digest, media.id)
+        }
         try addOutput(request.outputPath, content: known.id)
         if !isLeased { try startAnew("id = ?", [known.id.sqliteValue], now: now) }
         let outcome: EnqueueOutcome =

@@ -52,13 +52,22 @@ extension SQLiteDownloadIndex {
         try connection.execute("INSERT OR IGNORE INTO run_item(run_id, content_id) VALUES (?, ?)", run, content)
     }
 
-    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many.
+    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many. What stopped
+    /// for want of a network or of room is tried at once, as when it is wished for again.
     package func joinUnfinished(_ run: RunID) throws -> Int {
-        try connection.execute(
-            """
-            INSERT OR IGNORE INTO run_item(run_id, content_id)
-            SELECT ?, id FROM content WHERE state NOT IN (4, 7) AND desire = 0
-            """, run)
+        try atomically {
+            try connection.execute(
+                """
+                UPDATE content SET state = 0, stop_reason = NULL, attempts = 0, next_attempt_ms = NULL,
+                    wait_set_ms = NULL
+                WHERE state = 5 AND desire = 0 AND lease_owner IS NULL AND stop_reason IN (?, ?, ?)
+                """, StopReason.network, StopReason.space, StopReason.quota)
+            return try connection.execute(
+                """
+                INSERT OR IGNORE INTO run_item(run_id, content_id)
+                SELECT ?, id FROM content WHERE state NOT IN (4, 7) AND desire = 0
+                """, run)
+        }
     }
 
     /// Leases up to `limit` contents of the run that are due now, priority first, then position.

@@ -95,8 +95,9 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// A complete content is built again in place: its current version becomes `building`, its media resource
-    /// `planned`, the content `queued`; for repairs.
+    /// A complete content is built again in place: its current version becomes `building`, its media and every other
+    /// resource that lacks a chunk `planned`, the content `queued`; for repairs. The counters are made anew from the
+    /// rows, since a row may be what was damaged.
     package func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
         try atomically {
             try requireLease(lease)
@@ -105,7 +106,18 @@ extension SQLiteDownloadIndex {
                 "UPDATE version SET state = 0 WHERE id = ? AND content_id = ? AND state = 1", version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not current") }
             try connection.execute(
-                "UPDATE resource SET state = 1 WHERE version_id = ? AND role = 0 AND file_path <> ''", version)
+                """
+                UPDATE resource SET (proven_count, proven_bytes) = (
+                    SELECT count(*), coalesce(sum(min(chunk_bytes, total_bytes - idx * chunk_bytes)), 0)
+                    FROM chunk WHERE resource_id = resource.id)
+                WHERE version_id = ? AND state IN (2, 3)
+                """, version)
+            try connection.execute(
+                """
+                UPDATE resource SET state = 1
+                WHERE version_id = ? AND state IN (2, 3) AND file_path <> ''
+                    AND (role = 0 OR chunk_count = 0 OR proven_count < chunk_count)
+                """, version)
             try connection.execute(
                 """
                 UPDATE content SET state = 0, stop_reason = NULL, completed_ms = NULL, attempts = 0,

@@ -169,7 +169,8 @@ final class Exchange {
         case CURLE_OK: return Self.strange("the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
-        default: return .failed(curl: Int(result.rawValue), detail: FailureDetail.text(result, of: self))
+        default:
+            return .failed(curl: Int(result.rawValue), detail: FailureDetail.text(result, of: self, now: clock.now()))
         }
     }
 

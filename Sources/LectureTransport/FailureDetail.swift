@@ -19,12 +19,24 @@ package enum FailureDetail {
     /// - Parameters:
     ///   - result: libcurl's result.
     ///   - exchange: whose words are asked for.
+    ///   - now: the wall clock, which may be what is wrong.
     /// - Returns: the detail.
-    static func text(_ result: CURLcode, of exchange: Exchange) -> String {
+    static func text(_ result: CURLcode, of exchange: Exchange, now: Timestamp) -> String {
         let constant = unsafe String(cString: curl_easy_strerror(result))
         guard telling.contains(result) else { return constant }
         let words = exchange.easy.errorMessage
-        return words.isEmpty ? constant : redacted(words, url: exchange.request.url)
+        return words.isEmpty ? constant : withClock(redacted(words, url: exchange.request.url), now: now)
+    }
+
+    /// A certificate out of its time is often a sound one on a machine whose clock is wrong, so the clock is named.
+    ///
+    /// - Parameters:
+    ///   - words: what is told.
+    ///   - now: the wall clock.
+    /// - Returns: the words, with the clock's date where it matters.
+    static func withClock(_ words: String, now: Timestamp) -> String {
+        let isAboutTime = ["not yet valid", "has expired"].contains { words.utf8.firstRange(of: $0.utf8) != nil }
+        return isAboutTime ? "\(words); this machine's clock says \(HTTPDate(now).headerValue)" : words
     }
 
     /// Takes out what may be secret in a URL: the whole, and what stands behind the host.

@@ -42,6 +42,14 @@ struct ManagerNetTests {
     }
 
     @Test
+    func `a key that nobody has loaded cannot be downloaded`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        await #expect(throws: LectureError(.notLoaded)) { try await manager.download(try ContentKey("nobody")) }
+        await manager.close()
+    }
+
+    @Test
     func `pause keeps proven bytes, resume goes on, cancel is spared by resumeAll`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()

@@ -20,6 +20,12 @@ import Testing
         #expect(error.cause == "SQLite \(result): words")
     }
 
+    @Test(arguments: [Int32(14), 1550, 778], [ENOSPC, EDQUOT])
+    func aRefusalForWantOfRoomIsAFullDisk(result: Int32, system: Int32) {
+        let error = SQLiteError(code: result, message: "words", systemError: system).lectureError()
+        #expect(error.code == .storageFull)
+    }
+
     @Test func aViolatedRuleIsToldWithoutTheValue() throws {
         let database = try SmallDatabase()
         let secret = "a very private title"

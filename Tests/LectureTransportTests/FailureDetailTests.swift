@@ -1,3 +1,4 @@
+import LectureModel
 import Testing
 
 @testable import LectureTransport
@@ -31,5 +32,16 @@ struct FailureDetailTests {
         let text = FailureDetail.redacted("a\nb\u{1B}[31m ü " + String(repeating: "x", count: 500), url: "http://a/b")
         #expect(text.hasPrefix("a?b?[31m ?? x"))
         #expect(text.utf8.count == 200)
+    }
+
+    @Test
+    func `only a certificate out of its time brings the clock into the words`() {
+        let now = Timestamp(milliseconds: 0)
+        for words in ["certificate is not yet valid", "certificate has expired"] {
+            #expect(
+                FailureDetail.withClock(words, now: now)
+                    == words + "; this machine's clock says Thu, 01 Jan 1970 00:00:00 GMT")
+        }
+        #expect(FailureDetail.withClock("self-signed certificate", now: now) == "self-signed certificate")
     }
 }

@@ -80,9 +80,11 @@ private struct VerifyRun {
 
     private func tell(_ report: VerifyReport) throws {
         for damage in report.damaged {
-            let end = damage.firstByte + damage.byteCount - 1
-            session.context.say(
-                "\(report.key.text): bytes \(damage.firstByte)-\(end) of its \(damage.role.name) are damaged.")
+            // An empty file has no bytes that could be named.
+            let range = "bytes \(damage.firstByte)-\(damage.firstByte + damage.byteCount - 1) of its "
+            let what = damage.byteCount > 0 ? range : "the empty file of its "
+            let verb = damage.byteCount > 0 ? "are" : "is"
+            session.context.say("\(report.key.text): \(what)\(damage.role.name) \(verb) damaged.")
         }
         if session.wantsJSON { try session.context.output.write(JSONLine.verified(report)) }
     }

@@ -4,6 +4,9 @@ package struct ChunkSet: Sendable, Hashable {
     /// How many numbers are in the set.
     package private(set) var count = 0
 
+    /// Whether nothing is in the set.
+    package var isEmpty: Bool { count == 0 }
+
     /// Makes a set.
     ///
     /// - Parameter indices: the numbers in it; repeats are fine.

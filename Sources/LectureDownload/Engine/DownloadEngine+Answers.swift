@@ -38,11 +38,9 @@ extension DownloadEngine {
             try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
             return
         }
-        if let total = plan.total ?? resource.record.expectedBytes, let quota = settings.quotaBytes,
-            try index.plannedBytes() + total > quota
-        {
-            return try end(
-                item, item.machine.stopped(.quota, error: LectureError(.quota), until: nil, now: now))
+        if let total = plan.total ?? resource.record.expectedBytes, try quotaIsPassed(by: total) {
+            let error = LectureError(.quota)
+            return try end(item, item.machine.stopped(.quota, error: error, until: now + .seconds(60), now: now))
         }
         resource.record.total = plan.total
         resource.record.entityTag = plan.validator.etag
@@ -52,6 +50,31 @@ extension DownloadEngine {
         resource.validatorURL = transfer.lease
         if let total = plan.total { resource.book.learn(total: total) }
         try fixPlace(resource, of: item, now: now)
+    }
+
+    /// Whether so many bytes more would be more than all contents together may take.
+    private func quotaIsPassed(by bytes: UInt64) throws -> Bool {
+        guard let quota = settings.quotaBytes else { return false }
+        return try index.plannedBytes() + bytes > quota
+    }
+
+    /// A file whose length was not told is held against the quota while it comes. One that is too much goes, since what
+    /// is there of it would go on taking room that is not its own.
+    ///
+    /// - Returns: whether the item ends.
+    func stopsForQuota(_ item: ItemWork, now: Timestamp) throws -> Bool {
+        guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
+        let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
+            .filter { $0.stage == .fetching && $0.record.total == nil }
+        // What has come and is not proven takes room as well.
+        let bytes = unplanned.reduce(0) { sum, resource in
+            sum + resource.sinks.values.reduce(resource.book.provenBytes) { max($0, $1.position) }
+        }
+        guard try quotaIsPassed(by: bytes) else { return false }
+        let error = LectureError(.quota)
+        // Nothing tells beforehand that it would fit now, so only a person or a program tries it again.
+        try end(item, item.machine.stopped(.quota, error: error, until: nil, now: now), discarding: true)
+        return true
     }
 
     /// Stores the plan; the part file is made after the commit.
@@ -116,7 +139,7 @@ extension DownloadEngine {
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
-            if try isOverQuota() { try quotaIsUsedUp(item, now: now) }
+            if try stopsForQuota(item, now: now) { return }
         }
         resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if resource.record.total != nil, !resource.unsized.isEmpty {

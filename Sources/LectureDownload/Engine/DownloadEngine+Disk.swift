@@ -8,13 +8,19 @@ extension DownloadEngine {
         let post = poster()
         let part = ports.files.make { event in post(.part(token, event)) }
         parts[token] = LivingPart(item: item.id, resource: record.id, file: part)
-        let chunks = record.state == .absent ? [] : try index.chunks(record.id)
+        let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
+        // A damaged row may name a chunk that cannot be; it would count for one that is missing.
+        let count = record.total.map { RangeBook.chunkCount(total: $0, chunkBytes: record.chunkBytes) }
+        let proven = rows.filter { $0 < count ?? Self.longestUnknown }
         var urls = try index.urlLeases(record.id)
         // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         return ResourceWork(
-            token: token, part: part, record: record, proven: chunks.map(\.index), urls: urls)
+            token: token, part: part, record: record, proven: proven, urls: urls)
     }
+
+    /// More chunks than a file whose length is not told will have: 4 TiB.
+    private static let longestUnknown = 4 << 20
 
     func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) {
         guard !resource.isOpen, resource.stage == .fetching else { return }
@@ -31,7 +37,7 @@ extension DownloadEngine {
         let now = ports.clock.now()
         switch event {
         case .opened:
-            return
+            resource.hasOpened = true
         case .flushed(let chunks):
             try proved(chunks, resource, of: item, now: now)
         case .failed(let error):
@@ -68,38 +74,75 @@ extension DownloadEngine {
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
             resource.book.proved(fresh.map(\.index))
         }
-        if resource.record.total == nil, try isOverQuota() { return try quotaIsUsedUp(item, now: now) }
+        if resource.record.total == nil, try stopsForQuota(item, now: now) { return }
         if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
             try wholeIsProven(resource, of: item, now: now)
         }
     }
 
-    /// Whether what is planned, and what has come of bodies that have not told their length, is more than the quota.
-    func isOverQuota() throws -> Bool {
-        guard let quota = settings.quotaBytes else { return false }
-        let unsized = items.values.lazy.flatMap(\.resources).filter { $0.record.total == nil && !$0.sinks.isEmpty }
-            .reduce(0) { sum, resource in sum + resource.sinks.values.reduce(0) { max($0, $1.position) } }
-        return try index.plannedBytes() + unsized > quota
-    }
-
-    /// What came is deleted: nothing says how much more there would be, and it would leave no room for others.
-    func quotaIsUsedUp(_ item: ItemWork, now: Timestamp) throws {
-        try end(
-            item, item.machine.stopped(.quota, error: LectureError(.quota), until: nil, now: now), discarding: true)
-    }
-
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.
     func wholeIsProven(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         guard let total = resource.record.total, resource.sinks.isEmpty else { return }
+        // Opening may have to take the file back from its final name first.
+        guard resource.resumed.isEmpty || resource.hasOpened else { return }
         if resource.record.role == .media { try apply(item, item.machine.allProven(), now: now) }
         let part = resource.part
         if resource.dueSHA256 != nil {
             resource.stage = .digesting
             effects.append { part.digest(total: total) }
+        } else if !resource.resumed.isEmpty {
+            try check(resource, of: item)
         } else {
             resource.stage = .placing
             effects.append { part.place(total: total) }
         }
+    }
+
+    // MARK: Chunks of an earlier opening
+
+    /// Holds chunks that were proven before this opening of the part file against their proofs. What was on the disk
+    /// while no program looked after it may have changed, and without a digest nothing else would tell. It costs one
+    /// reading of these chunks, as a digest does.
+    private func check(_ resource: ResourceWork, of item: ItemWork) throws {
+        guard let total = resource.record.total else { return }
+        resource.stage = .checking
+        let record = resource.record
+        let proofs = try index.chunks(record.id).filter { resource.resumed.contains($0.index) }
+        let token = resource.token
+        effects.append { [offload = ports.offload, files = ports.files] in
+            offload.run {
+                do throws(LectureError) {
+                    // The part file by its own name: a stranger may stand under the final one.
+                    let damaged = try files.verify(
+                        path: record.path + ".part", resource: record.id, total: total, chunkBytes: record.chunkBytes,
+                        proofs: proofs, pace: { _ in true })
+                    return .checked(token, damaged: damaged, nil)
+                } catch {
+                    return .checked(token, damaged: [], error)
+                }
+            }
+        }
+    }
+
+    /// Damaged chunks are fetched again, and the end comes again. Without damage the bytes are those that were fetched:
+    /// a digest that differs is then the server's affair.
+    func checked(
+        _ damaged: [Int], _ error: LectureError?, _ resource: ResourceWork, of item: ItemWork
+    ) throws {
+        let now = ports.clock.now()
+        guard resource.stage == .checking, !item.isEnding, let total = resource.record.total else { return }
+        if let error { return try diskFailed(error, resource, of: item, now: now) }
+        resource.resumed = ChunkSet()
+        if !damaged.isEmpty {
+            let bytes = damaged.reduce(0) { $0 + resource.book.byteCount(of: $1) }
+            try index.unprove(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
+            resource.book.lost(damaged)
+            resource.stage = .fetching
+            return try apply(item, item.machine.restarted(), now: now)
+        }
+        if resource.dueSHA256 != nil { return try digestDiffers(resource, of: item, now: now) }
+        resource.stage = .placing
+        effects.append { [part = resource.part] in part.place(total: total) }
     }
 
     private func digestCame(
@@ -107,7 +150,9 @@ extension DownloadEngine {
     ) throws {
         guard resource.stage == .digesting, !item.isEnding, let total = resource.record.total else { return }
         guard let expected = resource.dueSHA256, ports.digests.equal(expected, sha256) else {
-            return try digestDiffers(resource, of: item, now: now)
+            // Before a server is blamed: bytes that changed on the disk make another digest as well.
+            return resource.resumed.isEmpty
+                ? try digestDiffers(resource, of: item, now: now) : try check(resource, of: item)
         }
         resource.record.sha256 = sha256
         resource.stage = .placing

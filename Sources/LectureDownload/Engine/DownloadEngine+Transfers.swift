@@ -37,7 +37,7 @@ extension DownloadEngine {
             while resource.sinks.count < wantedConnections(resource) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }
-        case .digesting, .placing, .placed, .failed:
+        case .digesting, .checking, .placing, .placed, .failed:
             return
         }
     }

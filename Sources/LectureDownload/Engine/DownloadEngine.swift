@@ -211,6 +211,11 @@ package final class DownloadEngine {
                 let resource = item.resources.first(where: { $0.token == token })
             else { return }
             try guardingLease(of: item) { try partFileTold(item, resource, event) }
+        case .checked(let token, let damaged, let error):
+            guard let place = parts[token], let item = items[place.item],
+                let resource = item.resources.first(where: { $0.token == token })
+            else { return }
+            try guardingLease(of: item) { try checked(damaged, error, resource, of: item) }
         case .listed(let paths):
             unchecked = paths
             isClearing = false
@@ -264,7 +269,7 @@ package final class DownloadEngine {
                 statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
                 governor.ended(transfer.origin, .other)
             case .part(let token, .closed): parts[token] = nil
-            case .head, .part, .listed, .deleted, .published, .resolved: continue
+            case .head, .part, .checked, .listed, .deleted, .published, .resolved: continue
             }
         }
         // Their start waited for this commit.
@@ -296,6 +301,9 @@ package final class DownloadEngine {
 
     /// Whether commits have failed again and again, so that nobody should wait for what needs one. It is tried on.
     package var isTroubled: Bool { troubles >= Self.troublesBeforeRest }
+
+    /// Whether a commit failed and its items, which are still leased, are about to be taken up again.
+    package var isRecovering: Bool { troubledUntil != nil || needsAdoption }
 
     /// How many commits may fail before a stop does without them.
     private static let troublesBeforeRest = 3

@@ -61,6 +61,8 @@ package enum EngineEvent: Sendable {
     case ended(TransferID, TransferReport)
     /// A part file has done something.
     case part(PartToken, PartFileEvent)
+    /// Chunks of a part file were held against their proofs.
+    case checked(PartToken, damaged: [Int], LectureError?)
     /// The files below the store's media directory.
     case listed([String])
     /// Files of a content or of a version were deleted, or could not be.

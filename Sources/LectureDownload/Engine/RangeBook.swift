@@ -9,12 +9,13 @@ package import LectureModel
 ///        ▲               │ ended (not received)
 ///        └───────────────┘
 ///
-/// What the disk loses is not taken back here: the item's work ends, and the next book begins with what is proven.
+/// A chunk that turns out to be damaged on the disk goes back from proven to absent. Anything else that the disk loses
+/// is not taken back here: the item's work ends, and the next book begins with what is proven.
 ///
 /// - absent: nobody fetches it. ``begin(_:begun:)``
 /// - assigned: inside the range of a running transfer. ``begin(_:begun:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
-/// - proven: durable, with its proof committed. ``proved(_:)``
+/// - proven: durable, with its proof committed. ``proved(_:)``, and back with ``lost(_:)``
 ///
 /// Invariants: assigned ranges never overlap, no submitted chunk is proven, and none is assigned. Chunks become proven
 /// while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges runs over
@@ -188,6 +189,11 @@ package struct RangeBook: Sendable {
             proven.insert(chunk)
             submitted.remove(chunk)
         }
+    }
+
+    /// Chunks were found damaged, and their rows are gone.
+    package mutating func lost(_ chunks: some Sequence<Int>) {
+        for chunk in chunks { proven.remove(chunk) }
     }
 
     /// Bytes that nobody has received yet.

@@ -81,6 +81,8 @@ final class ResourceWork {
         case fetching
         /// All chunks are proven; the digest of the whole is computed.
         case digesting
+        /// Chunks of an earlier opening are held against their proofs.
+        case checking
         /// It gets its final name.
         case placing
         /// It stands under its final name.
@@ -123,10 +125,14 @@ final class ResourceWork {
     var contributors: Set<URLLeaseID> = []
     /// The part file was told to open.
     var isOpen = false
+    /// The part file has told that it is open.
+    var hasOpened = false
     /// The part file has told that it is closed.
     var isClosed = true
     /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
     var failures = 0
+    /// Chunks that were proven before this opening of the part file, and not yet held against their proofs since.
+    var resumed: ChunkSet
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
     /// The byte after the last whole chunk that ever came, durable or not.
@@ -140,6 +146,7 @@ final class ResourceWork {
         self.record = record
         self.urls = urls
         book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
+        resumed = book.proven
         stage =
             switch record.state {
             case .absent: .asking
@@ -155,7 +162,7 @@ final class ResourceWork {
     /// Whether only the disk is waited for.
     var isReceived: Bool {
         switch stage {
-        case .asking, .digesting: false
+        case .asking, .digesting, .checking: false
         case .fetching: book.isReceived && sinks.isEmpty
         case .placing, .placed, .failed: true
         }

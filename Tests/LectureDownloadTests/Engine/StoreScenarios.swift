@@ -83,12 +83,29 @@ struct StoreScenarios {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6, settings: settings)
         Self.slow(scene)
         let key = try scene.want(Self.url)
-        try scene.rest()
-        #expect(try scene.content(key)?.stopReason == .quota)
+        try scene.run { try scene.content(key)?.stopReason == .quota }
+        scene.work(for: .seconds(1))
         // The part file of a transfer that is not wanted must refuse its bytes at once: it is never opened, and a real
         // one would keep the transport's thread waiting for ever.
         #expect(scene.network.delivered < 1 << 20)
         #expect(try scene.disk.listing() == [])
+        #expect(try scene.contradictions() == [])
+        settings.quotaBytes = nil
+        scene.program.engine.configure(settings)
+        try scene.run { try scene.content(key)?.state == .completed }
+    }
+
+    @Test func `a chunk of the part file that changed after a crash is fetched again`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
+        Self.slow(scene)
+        let key = try scene.want(Self.url)
+        scene.work(for: .milliseconds(700))
+        #expect(try #require(try scene.content(key)).provenChunks > 0)
+        try scene.crash()
+        let part = try #require(scene.disk.parts.values.first)
+        part.synced[17] ^= 4
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
         #expect(try scene.contradictions() == [])
     }
 

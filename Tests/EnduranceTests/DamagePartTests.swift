@@ -1,0 +1,80 @@
+import Foundation
+import LectureProgramSupport
+import LectureTestSupport
+import Testing
+
+/// A file that is being made, and changes on the disk while no program runs.
+@Suite(.timeLimit(.minutes(3))) struct DamagePartNetTests {
+    /// What happened to the part file.
+    enum Change: String, CaseIterable { case flipped, truncated, missing, directory, link }
+
+    /// A lecture of which some chunks are proven, as a kill left it.
+    private struct Begun {
+        let scene: DamageScene
+        let file: String
+        let proven: Int
+        static let path = "/media/bytes-8M-1.mp4"
+
+        init() async throws {
+            scene = try await DamageScene()
+            try await scene.sandbox.set(fault: "stall:5000000", on: Self.path)
+            let me = scene.me
+            let process = try me.start(
+                "precache", "--connections", "1", "--key", "k", "\(scene.sandbox.http)\(Self.path)")
+            // Four chunks are whole; the group of the last ones may still wait.
+            while try await me.list().first?.bytes ?? 0 < 4 << 20 {}
+            process.send(SIGKILL)
+            _ = await process.ending()
+            proven = try #require(try await me.list().first?.bytes)
+            let path = try await scene.database(#"print(db.execute("SELECT file_path FROM resource").fetchone()[0])"#)
+            file = "\(me.store)/\(path).part"
+            try await scene.sandbox.reset()
+        }
+    }
+
+    @Test(arguments: Change.allCases, [false, true])
+    func `what is not as it was proven is fetched again, and nothing wrong is completed`(
+        change: Change, withDigest: Bool
+    ) async throws {
+        let begun = try await Begun()
+        let (me, sandbox) = (begun.scene.me, begun.scene.sandbox)
+        let files = FileManager.default
+        var again = begun.proven
+        switch change {
+        case .flipped:
+            try begun.scene.flip(begun.file, byte: (1 << 20) + 4711, bit: 3)
+            try begun.scene.flip(begun.file, byte: 3 << 20, bit: 0)
+            again = 2 << 20
+        case .truncated: try FileHandle(forWritingTo: URL(filePath: begun.file)).truncate(atOffset: 1 << 20)
+        case .missing: try files.removeItem(atPath: begun.file)
+        case .directory:
+            try files.removeItem(atPath: begun.file)
+            try files.createDirectory(atPath: begun.file, withIntermediateDirectories: false)
+        case .link:
+            try files.moveItem(atPath: begun.file, toPath: me.home.file("elsewhere"))
+            try files.createSymbolicLink(atPath: begun.file, withDestinationPath: me.home.file("elsewhere"))
+        }
+        let digest = try await sandbox.sha256(of: Begun.path)
+        let url = "\(sandbox.http)\(Begun.path)"
+        let ending = try await me.run(
+            ["precache", "--key", "k", url] + (withDigest ? ["--sha256", digest] : []))
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(try await me.sha256() == digest)
+        let sent = try await sandbox.requests(for: Begun.path).reduce(0) { $0 + $1.bytes }
+        let due = (8 << 20) - begun.proven + again
+        // That a file is gone is known when it is opened; a transfer that was begun at the same moment is lost with it.
+        #expect(change == .flipped ? sent == due : (due...due + (8 << 20)).contains(sent))
+        #expect(try await me("verify", "k").status == 0)
+        try await me.expectSound()
+    }
+
+    @Test func `a part file that nobody touched is not fetched again`() async throws {
+        let begun = try await Begun()
+        let sandbox = begun.scene.sandbox
+        let ending = try await begun.scene.me("precache", "--key", "k", "\(sandbox.http)\(Begun.path)")
+        #expect(ending.status == 0, "\(ending.errorText)")
+        let sent = try await sandbox.requests(for: Begun.path).reduce(0) { $0 + $1.bytes }
+        #expect(sent == (8 << 20) - begun.proven)
+        #expect(try await begun.scene.me.sha256() == (try await sandbox.sha256(of: Begun.path)))
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import LectureProgramSupport
+import LectureTestSupport
+import Testing
+
+/// Errors of the catalogue that no other test lets a user meet.
+@Suite(.timeLimit(.minutes(2))) struct ErrorNetTests {
+    @Test(arguments: [
+        (#""drm": {"type": "any"}, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "licence_unsupported"),
+        (#""downloadable": false, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "not_downloadable"),
+        (#""media": {"playlist": "http://127.0.0.1:1/a.m3u8"}"#, "playlist_unsupported"),
+    ])
+    func `a gateway that describes what cannot be kept is told so`(
+        members: String, name: String
+    ) async throws {
+        let me = try BadDay()
+        try me.home.write(#"{"version": 1, "media_content_key": "k", \#(members)}"#, to: "gateway/si")
+        var options = NginxOrigin.Options()
+        options.directives = "default_type application/vnd.lecturekit.descriptor+json;"
+        let gateway = try await NginxOrigin.start(serving: me.home.file("gateway"), options)
+        let ending = try await me("precache", "--json", "\(gateway.http)/si")
+        #expect(ending.status == 1, "\(ending.errorText)")
+        let failed = try #require(try Line.all(ending.text).first { $0.event == "failed" })
+        #expect(failed.name == name)
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: "\(me.store)/media").isEmpty)
+        try await me.expectSound()
+    }
+
+    @Test func `a file that has another length than its description says is refused`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let line = #"{"url": "\#(sandbox.http)/media/bytes-64K-1.mp4", "key": "k", "size": 65537}"#
+        let ending = try await me("precache", "--json", try me.home.write(line, to: "course.jsonl"))
+        #expect(ending.status == 1, "\(ending.errorText)")
+        let failed = try #require(try Line.all(ending.text).first { $0.event == "failed" })
+        #expect(failed.name == "length_changed")
+    }
+}
