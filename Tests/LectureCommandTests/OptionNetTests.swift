@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LectureModel
 import LectureProgramSupport
 import LectureTestSupport
 import Testing
@@ -90,6 +91,19 @@ import Testing
         #expect(ending.status == 75)
         #expect(try Line.summary(ending.text).stopped == 1)
         try await me.expectSound()
+    }
+
+    @Test func `a quiet run that comes to nothing says why, and only that`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        let late = try await me(
+            "precache", "--quiet", "--deadline", "1s", "\(sandbox.http)/media/bytes-8M-6.mp4?fault=stall:4000000")
+        #expect(late.errorText == "lecturectl: \(LectureError(.deadline).message)\n")
+        let other = try BadDay()
+        let cut = try await other(
+            "precache", "--quiet", "--retries", "0", "\(sandbox.http)/media/bytes-1M-8.mp4?fault=drop:0")
+        #expect(cut.status == 69)
+        #expect(cut.errorText.hasPrefix("lecturectl: stopped: bytes-1M-8.mp4"))
+        #expect(cut.errorText.split(separator: "\n").count == 1)
     }
 
     @Test func `a timetable that allows nothing lets no byte come`() async throws {

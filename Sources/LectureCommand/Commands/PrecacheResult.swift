@@ -104,6 +104,14 @@ struct PrecacheResult: Sendable {
         return sentences
     }
 
+    /// The last sentences of a quiet run: what kept it from its end. A status alone would leave a log without a reason.
+    ///
+    /// - Returns: sentences for standard error.
+    func troubles() -> [String] {
+        let troubled = unfinished.filter { $0.error != nil && $0.stopReason != .user }
+        return troubled.map(Self.sentence(stopped:)) + (isDeadlineOver ? [LectureError(.deadline).message] : [])
+    }
+
     static func sentence(stopped content: Content) -> String {
         let person = "it was paused or cancelled; 'lecturectl resume' goes on with it."
         let reason = content.error?.message ?? (content.stopReason == .user ? person : content.stopReason?.name ?? "")

@@ -71,7 +71,7 @@ struct PrecacheRun {
         tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
         try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
         if let error = result.error { throw error }
-        for sentence in result.sentences() { session.tell(sentence) }
+        for sentence in session.isQuiet ? result.troubles() : result.sentences() { context.say(sentence) }
         let totals = result.totals(at: context.clock.boot())
         if session.wantsJSON { try context.output.write(JSONLine.summary(totals)) }
         return result.status
