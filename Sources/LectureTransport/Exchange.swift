@@ -163,7 +163,9 @@ final class Exchange {
         case CURLE_OK where isCut:
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
         case CURLE_OK where collector.isDone: return .complete
-        case CURLE_OK: return Self.strange("the answer has no final head")
+        // libcurl calls an answer complete whose head was cut; only one without any byte is an error to it.
+        case CURLE_OK:
+            return .failed(curl: Int(CURLE_GOT_NOTHING.rawValue), detail: "the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
         default: return .failed(curl: Int(result.rawValue), detail: FailureDetail.text(result, of: self))

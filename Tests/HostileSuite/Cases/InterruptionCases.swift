@@ -85,6 +85,7 @@ extension HostileCase {
         headless(
             "fin-in-status", "FIN in the status line of the first answer.", times: 1,
             .raw(Array("HTTP/1.1 2".utf8), then: .cut(after: 0))),
+        headless("fin-in-head", "FIN in the head of the first answer.", times: 1, .raw(halfHead, then: .cut(after: 0))),
         headless(
             "fin-before-empty-line", "FIN before the empty line that ends the head of the first answer.", times: 1,
             .raw(Array("HTTP/1.1 200 OK\r\nContent-Length: 3500000\r\n".utf8), then: .cut(after: 0))),
