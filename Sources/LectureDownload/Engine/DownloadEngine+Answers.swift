@@ -84,28 +84,32 @@ extension DownloadEngine {
             attempt.decision = "ended"
             return
         }
-        try account(transfer, report, resource, of: item)
+        let hasGained = try account(transfer, report, resource, of: item)
         if item.isEnding {
             attempt.decision = "ended"
             return
         }
-        attempt.decision = try decide(transfer, report, resource, of: item, now: now)
+        attempt.decision = try decide(transfer, report, hasGained, resource, of: item, now: now)
     }
 
-    /// Whether a transfer brought the item further. From a server that sends the whole only, what comes again before a
-    /// chunk is whole does not count: else one that always cuts early would be asked for ever.
-    private func hasGained(_ transfer: TransferWork, _ report: TransferReport) -> Bool {
+    /// Bytes by which a transfer brought its resource further. Where the whole comes again, what is there already and
+    /// what comes again before a chunk is whole do not count: else a server that always cuts would be asked for ever.
+    private func gain(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> UInt64 {
+        let isRepeated = transfer.sink.asked.range == nil && transfer.receivedAtStart > 0
+        let chunks = resource.book.receivedBytes
+        let repeated = chunks - min(chunks, transfer.receivedAtStart)
         switch report.verdict {
-        case .body: report.position > transfer.start || report.reachedEnd
-        case .noRanges: report.handedOver > transfer.start || report.reachedEnd
-        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse: false
+        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.start)
+        case .noRanges: return repeated
+        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            return 0
         }
     }
 
-    /// Books what was received.
+    /// Books what was received; answers whether it counts as progress.
     private func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork
-    ) throws {
+    ) throws -> Bool {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
@@ -128,10 +132,11 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        guard hasGained(transfer, report) else { return }
+        guard gain(transfer, report, resource) > 0 || isMedia && report.reachedEnd else { return false }
         resource.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
+        return true
     }
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
@@ -150,13 +155,14 @@ extension DownloadEngine {
 
     /// The decision about one ended transfer, as the word kept in the attempt history.
     private func decide(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
+        of item: ItemWork, now: Timestamp
     ) throws -> String {
         switch report.verdict {
         case nil:
             return try belowHTTP(transfer, report, resource, of: item, now: now)
         case .body, .noRanges:
-            return try bodyEnded(transfer, report, resource, of: item, now: now)
+            return try bodyEnded(transfer, report, hasGained, resource, of: item, now: now)
         case .descriptor:
             return try descriptorInsteadOfMedia(report, resource, of: item, now: now)
         case .empty:
@@ -183,7 +189,8 @@ extension DownloadEngine {
     }
 
     private func bodyEnded(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
+        of item: ItemWork, now: Timestamp
     ) throws -> String {
         switch report.cause {
         case .border: return "split"
@@ -198,7 +205,7 @@ extension DownloadEngine {
         switch report.outcome.end {
         case .complete:
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
-            if !isShort || hasGained(transfer, report) { return isShort ? "short" : "done" }
+            if !isShort || hasGained { return isShort ? "short" : "done" }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)

@@ -190,6 +190,8 @@ struct TransferWork {
     let route: Route
     let start: UInt64
     let count: UInt64?
+    /// Bytes of whole chunks that its resource had.
+    let receivedAtStart: UInt64
     let startedAt: Timestamp
     let startedBoot: BootInstant
     /// Position at the last look, for finding slow connections.

@@ -148,6 +148,12 @@ extension HostileCase {
         cutChunks("chunked-cut-behind-size", "FIN behind a chunk's size, in the first body.", 20, and: 7),
         cutChunks("chunked-cut-in-data", "FIN inside of a chunk, in the first body.", 20, and: 30_007),
         cutChunks("chunked-cut-at-chunk", "FIN between two chunks, in the first body.", 20, and: 0),
+        interrupted(
+            "chunked-no-last", "All data and no last chunk, each time (RFC 9112 8): the end is never told.",
+            due: .rightOrRefusal
+        ) { visit in
+            .answer(visit.whole().with { ($0.framing, $0.ending) = (.chunked, .cut(after: $0.body.count)) })
+        }.promising(.requests(atMost: 14)),
         interrupted("chunked-no-final-line", "The last chunk without the empty line behind it, in the first body.") {
             guard $0.isFirst("body") else { return .answer($0.honest()) }
             return .raw($0.whole().inChunks().dropLast(2), then: .cut(after: 0))
