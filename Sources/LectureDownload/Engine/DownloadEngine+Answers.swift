@@ -132,12 +132,18 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        guard gain(transfer, report, resource) > 0 || isMedia && report.reachedEnd else { return false }
+        resource.gained += gain(transfer, report, resource)
+        guard resource.gained >= Self.leastGain || isMedia && report.reachedEnd else { return false }
+        resource.gained = 0
         resource.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
         return true
     }
+
+    /// Less than this many bytes of several attempts together are no progress: a server that gives a byte at a time
+    /// would be asked millions of times.
+    private static let leastGain: UInt64 = 16_384
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
         var attempt = Attempt(at: transfer.startedAt, origin: transfer.origin.text, decision: "continued")

@@ -125,6 +125,8 @@ final class ResourceWork {
     var isOpen = false
     /// The part file has told that it is closed.
     var isClosed = true
+    /// Bytes gained since that last counted as progress.
+    var gained: UInt64 = 0
     /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
     var failures = 0
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.

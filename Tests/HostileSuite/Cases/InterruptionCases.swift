@@ -51,6 +51,10 @@ extension HostileCase {
             let count = max(200_000, 2_000_000 >> visit.count("body"))
             return visit.but { $0.ending = .cut(after: count) }
         }.promising(.resumed()),
+        interrupted("one-byte-each", "FIN after one byte of every body behind the first 1.5 MB.", due: .rightOrRefusal)
+        {
+            $0.firstCut() ?? $0.but { $0.ending = .cut(after: 1) }
+        }.promising(.requests(atMost: 20)),
         interrupted("poison-offset", "FIN before byte 1,700,001 in every body that holds it.", due: .refusal) { visit in
             visit.but { answer in
                 let first = answer.status == 206 ? visit.asked.range?.first ?? 0 : 0

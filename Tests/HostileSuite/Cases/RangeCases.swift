@@ -50,6 +50,10 @@ extension HostileCase {
         parts("part-shorter", "206 with 300 kB at most, whatever was asked for (RFC 9110 15.3.7).", due: .rightBytes) {
             sliced(&$1, $0, to: 300_000)
         }.promising(.resumed()),
+        HostileCase(
+            "part-tiny", .ranges, "206 with 100 bytes at most, whatever was asked for (RFC 9110 15.3.7).",
+            due: .rightOrRefusal
+        ) { visit in visit.firstCut() ?? visit.but { sliced(&$0, visit, to: 100) } },
         told("part-total-unknown", "206 whose Content-Range has * for the length (RFC 9110 14.4).", due: .rightBytes) {
             first, last, _ in "bytes \(first)-\(last)/*"
         }.promising(.resumed()),

@@ -6,6 +6,29 @@ import Testing
 struct RangeTroubleScenarios {
     private static let url = FetchingScenarios.url
 
+    /// A world in which the first body breaks in its middle and every later range gets something else.
+    private func scene(_ change: @escaping (Answer, TransferRequest) -> Answer) throws -> (Scene, [UInt8]) {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.script = { request, number, answer in
+            var answer = answer
+            if number == 1 { answer.breaksAfter = 2_500_000 }
+            return request.range == nil ? answer : change(answer, request)
+        }
+        return (scene, bytes)
+    }
+
+    @Test func `a connection that gives a byte at a time is given up like one that gives none`() throws {
+        let (scene, _) = try scene { answer, _ in
+            var short = answer
+            short.breaksAfter = 1
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 6)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `a body of unknown length whose end never comes is not fetched without end`() throws {
         let (scene, bytes) = try FetchingScenarios.scene {
             $0.hidesLength = true
