@@ -189,8 +189,7 @@ extension DownloadEngine {
         case .retry(let code):
             return try tryAgain(resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
         case .refuse(let code):
-            let error = LectureError(code, detail: transfer.origin.host)
-            return try urlFailed(transfer, resource, of: item, error, now: now)
+            return try refused(code, transfer, resource, of: item, now: now)
         }
     }
 
@@ -212,6 +211,10 @@ extension DownloadEngine {
         case .complete:
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
             if !isShort || hasGained { return isShort ? "short" : "done" }
+            if case .body(let plan) = report.verdict, let count = plan.count, report.position >= plan.first + count {
+                // A whole answer with next to nothing in it.
+                return try refused(.rangeMismatch, transfer, resource, of: item, now: now)
+            }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)
@@ -251,6 +254,27 @@ extension DownloadEngine {
     }
 
     // MARK: Redirects, waits, refusals
+
+    /// An answer was refused. Where only its ranges are wrong, the server may still give the whole.
+    private func refused(
+        _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws -> String {
+        let error = LectureError(code, detail: transfer.origin.host)
+        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeTroubles.contains(code)
+        let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
+        guard isAboutRange, !resource.avoidsRanges, resource.stage == .fetching, !(hasMirror && mayCombine(resource))
+        else { return try urlFailed(transfer, resource, of: item, error, now: now) }
+        resource.avoidsRanges = true
+        resource.record.acceptsRanges = false
+        resource.connections = 1
+        try index.updateResource(item.lease, resource.record)
+        return try tryAgain(resource, of: item, error, now: now)
+    }
+
+    /// What a server is refused for that gets ranges wrong.
+    private static let rangeTroubles: Set<LectureError.Code> = [
+        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
+    ]
 
     private func follow(
         _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp

@@ -93,7 +93,12 @@ extension DownloadEngine {
             return false
         }
         let id = TransferID(newID())
-        guard let assignment = take(id, resource) else { return false }
+        guard var assignment = take(id, resource) else { return false }
+        if resource.avoidsRanges {
+            resource.book.restart(id)
+            assignment = resource.book.assignments[id] ?? assignment
+            abandonRemainders(resource, inside: assignment)
+        }
         let redirect = resource.redirect
         resource.redirect = nil
         let lease = redirect == nil ? choice.lease : resource.redirectLease

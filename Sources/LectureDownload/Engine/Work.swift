@@ -107,6 +107,8 @@ final class ResourceWork {
     var announcedSHA256: [UInt8]?
     /// The server's validator changed while the digest let the download go on.
     var validatorWasChanged = false
+    /// The server gets ranges wrong: it is asked for the whole, and what is proven is passed by.
+    var avoidsRanges = false
     /// The part file was told to close.
     var isClosing = false
     /// No new transfer before this moment.
