@@ -112,8 +112,10 @@ extension DownloadEngine {
     ) throws -> Bool {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
+        if isMedia, report.position > transfer.start { resource.answers += 1 }
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
             // The end of the answer told the length.
+            resource.endToldLength = true
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)

@@ -131,6 +131,10 @@ final class ResourceWork {
     var gained: UInt64 = 0
     /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
     var failures = 0
+    /// Answers that gave bytes to this version; an earlier run counts as two, since nobody knows how many it had.
+    var answers = 0
+    /// Nothing but the end of an answer told the length, so that a cut may have been taken for it.
+    var endToldLength = false
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
 
@@ -142,6 +146,7 @@ final class ResourceWork {
         self.record = record
         self.urls = urls
         book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
+        answers = proven.isEmpty ? 0 : 2
         stage =
             switch record.state {
             case .absent: .asking
@@ -161,6 +166,12 @@ final class ResourceWork {
         case .fetching: book.isReceived && sinks.isEmpty
         case .placing, .placed, .failed: true
         }
+    }
+
+    /// Whether other bytes may come when a wrong whole is fetched anew: it was put together, may have been cut, or the
+    /// server itself announces the digest that it should have. A single answer of known length is what the server has.
+    var mayBeBetterNextTime: Bool {
+        answers > 1 || endToldLength || record.expectedSHA256 == nil || announcedSHA256 == record.expectedSHA256
     }
 
     /// The digest the whole must have.

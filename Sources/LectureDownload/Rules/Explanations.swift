@@ -234,7 +234,7 @@ package enum Explanations {
         (.versionUnstable, "Each attempt met another version.", stays),
         (
             .digestMismatch, "All bytes came and are not the expected ones.",
-            "The file is fetched anew once; then it stays failed."
+            "A file that came in several answers is fetched anew once; then it stays failed."
         ),
         (.playlistUnsupported, "A playlist names many files; this version fetches one.", stays),
         (.licenceUnsupported, "Its description asks for a licence.", stays),

@@ -225,6 +225,14 @@ extension HostileCase {
             visit.but { $0.set("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:") }
         },
         change(
+            "digest-tells", "One bit of the first body is wrong, and Repr-Digest tells (RFC 9530 3).",
+            due: .rightBytes
+        ) { visit in
+            let isFirst = visit.isFirst("body")
+            let media = isFirst ? visit.media.with { $0.bytes[1_000_000] ^= 4 } : visit.media
+            return visit.but(of: media) { $0.set("Repr-Digest", "sha-256=:\(visit.media.sha256.base64OfHex):") }
+        },
+        change(
             "digest-tells-always", "One bit of every body is wrong, and Repr-Digest tells (RFC 9530 3).", due: .refusal
         ) { visit in
             visit.but(of: visit.media.with { $0.bytes[1_000_000] ^= 4 }) {

@@ -162,6 +162,13 @@ extension HostileCase {
             guard $0.isFirst("body") else { return .answer($0.honest()) }
             return .raw($0.whole().inChunks().dropLast(2), then: .cut(after: 0))
         }.promising(.requests(atMost: 8)),
+        interrupted(
+            "until-close-cut", "A first body without a length is cut, which looks like its end (RFC 9112 8).",
+            blind: .unknowable
+        ) { visit in
+            guard visit.isFirst("body") else { return .answer(visit.honest()) }
+            return .answer(visit.whole().with { ($0.framing, $0.ending) = (.untilClose, .cut(after: 1_500_000)) })
+        }.promising(.requests(atMost: 8)),
         interrupted("until-close-rst", "A first body without a length is ended by RST, which is no end.") { visit in
             guard visit.isFirst("body") else { return .answer(visit.honest()) }
             return .answer(visit.whole().with { ($0.framing, $0.ending) = (.untilClose, .reset(after: 1_500_000)) })
