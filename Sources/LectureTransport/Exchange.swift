@@ -163,10 +163,12 @@ final class Exchange {
         case CURLE_OK where isCut:
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
         case CURLE_OK where collector.isDone: return .complete
-        // libcurl holds a head that ends with the connection for a whole answer without a body.
+        // libcurl holds a head that ends with the connection for a whole answer without a body; only an answer without
+        // any byte is an error to it.
         case CURLE_OK where collector.isInsideHead:
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection ended inside the head")
-        case CURLE_OK: return Self.strange("the answer has no final head")
+        case CURLE_OK:
+            return .failed(curl: Int(CURLE_GOT_NOTHING.rawValue), detail: "the answer has no final head")
         // What libcurl says of a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
         default:

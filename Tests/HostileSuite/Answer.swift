@@ -75,6 +75,8 @@ package struct Answer: Sendable {
     package var surplus: [UInt8] = []
     /// A pause before the first byte.
     package var delayMilliseconds = 0
+    /// HTTP/1 only: the head goes out byte by byte, a millisecond behind each.
+    package var splitsHead = false
 
     /// An answer with a body.
     ///

@@ -41,7 +41,7 @@ struct HTTP1 {
         journal.change(number) { $0.status = answer.status }
         if answer.delayMilliseconds > 0, wire.waitForInput(answer.delayMilliseconds) { return false }
         for head in answer.interim { wire.send(head) }
-        guard wire.send(head(of: answer)) else { return false }
+        guard sendHead(of: answer) else { return false }
         let hasBody = asked.method != "HEAD" && answer.status != 204 && answer.status != 304
         if hasBody, !sendBody(answer, number) { return false }
         wire.send(answer.surplus[...])
@@ -52,16 +52,12 @@ struct HTTP1 {
         return true
     }
 
-    private func head(of answer: Answer) -> String {
-        var lines = ["\(answer.version) \(answer.status) \(answer.reason)"]
-        lines += answer.fields.map { "\($0.name): \($0.value)" }
-        switch answer.framing {
-        case .length where answer.field("Content-Length") == nil && answer.status != 204 && answer.status != 304:
-            lines.append("Content-Length: \(answer.body.count)")
-        case .chunked: lines.append("Transfer-Encoding: chunked")
-        case .length, .untilClose: break
+    private func sendHead(of answer: Answer) -> Bool {
+        guard answer.splitsHead else { return wire.send(answer.head) }
+        for byte in answer.head.utf8 {
+            guard wire.send([byte]), !wire.waitForInput(1) else { return false }
         }
-        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+        return true
     }
 
     /// Sends the body up to where it is to end; false when the connection is over.
@@ -95,6 +91,19 @@ struct HTTP1 {
 }
 
 extension Answer {
+    /// The head in HTTP/1, with the empty line.
+    var head: String {
+        var lines = ["\(version) \(status) \(reason)"]
+        lines += fields.map { "\($0.name): \($0.value)" }
+        switch framing {
+        case .length where field("Content-Length") == nil && status != 204 && status != 304:
+            lines.append("Content-Length: \(body.count)")
+        case .chunked: lines.append("Transfer-Encoding: chunked")
+        case .length, .untilClose: break
+        }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
     /// How many bytes of the body go out before the ending.
     var bodyBytesToSend: Int {
         switch ending {

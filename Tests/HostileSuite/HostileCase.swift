@@ -60,6 +60,8 @@ package struct HostileCase: Sendable {
     package var sendsCredentials = false
     /// The path and query that is asked for.
     package var path = "/lecture.mp4"
+    /// Further whole versions that are right for a client without a digest, made of the usual one.
+    package var versions: @Sendable (Media) -> [Media] = { _ in [] }
     /// More promises than the usual ones.
     package var promises: [Promise] = []
     /// How a request is answered. Called on the connection's thread.

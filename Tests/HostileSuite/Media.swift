@@ -1,3 +1,4 @@
+import LectureModel
 import LectureTestSupport
 import SandboxSecurity
 
@@ -18,15 +19,36 @@ package struct Media: Sendable {
     ///   - count: bytes.
     ///   - seed: the same seed makes the same bytes.
     package init(count: Int, seed: UInt64 = 1) {
+        bytes = Self.bytes(count, seed)
+        etag = "\"v\(seed)\""
+        lastModified = "Mon, 0\(1 + seed % 9) Jan 2024 00:00:00 GMT"
+    }
+
+    /// Bytes that were made already: many cases have the same ones, and tests make them without optimisation.
+    private static let made = Guarded<[[UInt64]: [UInt8]]>([:])
+
+    private static func bytes(_ count: Int, _ seed: UInt64) -> [UInt8] {
+        let key = [UInt64(count), seed]
+        if let bytes = made.withLock({ $0[key] }) { return bytes }
         var generator = SeededGenerator(seed: seed)
-        bytes = []
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)
         while bytes.count < count {
             unsafe withUnsafeBytes(of: generator.next().littleEndian) { unsafe bytes.append(contentsOf: $0) }
         }
         bytes.removeLast(bytes.count - count)
-        etag = "\"v\(seed)\""
-        lastModified = "Mon, 0\(1 + seed % 9) Jan 2024 00:00:00 GMT"
+        made.withLock { [bytes] in $0[key] = bytes }
+        return bytes
+    }
+
+    /// The same media with changes.
+    ///
+    /// - Parameter change: makes them.
+    /// - Returns: the changed media.
+    package func with(_ change: (inout Media) -> Void) -> Media {
+        var copy = self
+        change(&copy)
+        return copy
     }
 
     /// The next version: other bytes of the same length, other validators.

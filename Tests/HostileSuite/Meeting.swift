@@ -87,7 +87,10 @@ package struct Meeting: Sendable {
     private func verdict(_ ending: ChildProcess.Ending, _ output: String, _ media: Media) -> Verdict {
         if ending.status > 128 { return .crashed }
         let bytes = FileManager.default.contents(atPath: output)
-        if ending.status == 0 { return bytes == Data(media.bytes) ? .right : .corrupt }
+        if ending.status == 0 {
+            let versions = [media] + (knowsDigest ? [] : hostileCase.versions(media))
+            return versions.contains { bytes == Data($0.bytes) } ? .right : .corrupt
+        }
         return bytes == nil ? .refused : .half
     }
 }

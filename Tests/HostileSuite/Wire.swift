@@ -1,3 +1,4 @@
+import Glibc
 package import LectureTestSupport
 
 /// One connection of a client, in clear or under TLS. Used by one thread, except for ``hangUp()``.
@@ -45,7 +46,12 @@ package struct PlainWire: Wire {
     /// Takes a connection over.
     ///
     /// - Parameter peer: the connection.
-    package init(_ peer: Peer) { self.peer = peer }
+    package init(_ peer: Peer) {
+        self.peer = peer
+        var yes: Int32 = 1
+        // What is sent in pieces is to arrive in pieces, and at once.
+        unsafe setsockopt(peer.socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     /// See ``Wire/read(_:)``.
     package func read(_ limit: Int) -> [UInt8] { peer.read(limit) }

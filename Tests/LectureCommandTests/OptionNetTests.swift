@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LectureModel
 import LectureProgramSupport
 import LectureTestSupport
 import Testing

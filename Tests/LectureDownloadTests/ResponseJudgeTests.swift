@@ -176,8 +176,18 @@ private enum World {
         #expect(judge(range, World.resumed()) == .refuse(.rangeMismatch))
     }
 
-    @Test func `An unasked 206 and two Content-Range fields are refused`() {
-        #expect(judge("bytes 0-99/100", Expectation()) == .refuse(.rangeMismatch))
+    @Test func `An unasked 206 is taken when it is the whole, and only then`() {
+        guard case .body(let plan) = judge("bytes 0-99/100", Expectation(), ["Content-Length": "100"]) else {
+            Issue.record("no body")
+            return
+        }
+        #expect(plan.first == 0 && plan.count == 100 && plan.total == 100)
+        for range in ["bytes 0-98/100", "bytes 1-99/100", "bytes 0-99/*", "bytes */100"] {
+            #expect(judge(range, Expectation()) == .refuse(.rangeMismatch))
+        }
+    }
+
+    @Test func `Two Content-Range fields are refused`() {
         let twice: HeaderFields = ["Content-Range": "bytes 10-19/100"]
         #expect(judge("bytes 10-19/100", World.resumed(), twice) == .refuse(.rangeMismatch))
     }

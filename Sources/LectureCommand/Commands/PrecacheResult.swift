@@ -94,7 +94,7 @@ struct PrecacheResult: Sendable {
     ///
     /// - Returns: sentences for standard error.
     func troubles() -> [String] {
-        var sentences = unfinished.filter { $0.error != nil }.map(Self.sentence(stopped:))
+        var sentences = unfinished.filter(Self.isTrouble).map(Self.sentence(stopped:))
         if isDeadlineOver { sentences.append(LectureError(.deadline).message) }
         return sentences
     }
@@ -103,7 +103,7 @@ struct PrecacheResult: Sendable {
     ///
     /// - Returns: sentences for standard error.
     func sentences() -> [String] {
-        var sentences = unfinished.filter { $0.error == nil }.map(Self.sentence(stopped:))
+        var sentences = unfinished.filter { !Self.isTrouble($0) }.map(Self.sentence(stopped:))
         let more = count(.stopped) - unfinished.count
         if more > 0, !unfinished.isEmpty { sentences.append("… and \(more) more are stopped") }
         var parts = ["\(completed) complete"]
@@ -118,6 +118,9 @@ struct PrecacheResult: Sendable {
         }
         return sentences
     }
+
+    /// What a person has stopped is no error.
+    private static func isTrouble(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
 
     static func sentence(stopped content: Content) -> String {
         let person = "it was paused or cancelled; 'lecturectl resume' goes on with it."

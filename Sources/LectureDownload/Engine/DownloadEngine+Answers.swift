@@ -107,39 +107,42 @@ extension DownloadEngine {
             attempt.decision = "ended"
             return
         }
-        try account(transfer, report, resource, of: item)
+        let hasGained = try account(transfer, report, resource, of: item)
         if item.isEnding {
             attempt.decision = "ended"
             return
         }
-        attempt.decision = try decide(transfer, report, resource, of: item, now: now)
+        attempt.decision = try decide(transfer, report, hasGained, resource, of: item, now: now)
     }
 
-    /// Whether a transfer brought the item further. From a server that sends the whole only, what comes again before a
-    /// chunk is whole does not count: else one that always cuts early would be asked for ever.
-    ///
-    /// A body that does not tell its length is begun anew as well, so only what goes beyond all earlier ones counts.
-    private func hasGained(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> Bool {
+    /// Bytes by which a transfer brought its resource further. Where the whole comes again, what is there already and
+    /// what comes again before a chunk is whole do not count: else a server that always cuts would be asked for ever.
+    private func gain(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> UInt64 {
+        let isRepeated = transfer.sink.asked.range == nil && transfer.receivedAtStart > 0
+        let chunks = resource.book.receivedBytes
+        let repeated = chunks - min(chunks, transfer.receivedAtStart)
         switch report.verdict {
-        case .body where resource.record.total == nil && !report.reachedEnd: report.handedOver > resource.furthest
-        case .body: report.position > transfer.start || report.reachedEnd
-        case .noRanges: report.handedOver > transfer.start || report.reachedEnd
-        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse: false
+        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.start)
+        case .noRanges: return repeated
+        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            return 0
         }
     }
 
-    /// Books what was received.
+    /// Books what was received; answers whether it counts as progress.
     private func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork
-    ) throws {
+    ) throws -> Bool {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
+        if isMedia, report.position > transfer.start { resource.answers += 1 }
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
             // The end of the answer told the length.
+            resource.endToldLength = true
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
-            if try stopsForQuota(item, now: now) { return }
+            if try stopsForQuota(item, now: now) { return false }
         }
         resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if resource.record.total != nil, !resource.unsized.isEmpty {
@@ -155,13 +158,18 @@ extension DownloadEngine {
                 resource.remainders[chunk] = remainder
             }
         }
-        let gains = hasGained(transfer, report, resource)
-        if isMedia { resource.furthest = max(resource.furthest, report.handedOver) }
-        guard gains else { return }
+        resource.gained += gain(transfer, report, resource)
+        guard resource.gained >= Self.leastGain || isMedia && report.reachedEnd else { return false }
+        resource.gained = 0
         resource.failures = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
+        return true
     }
+
+    /// Less than this many bytes of several attempts together are no progress: a server that gives a byte at a time
+    /// would be asked millions of times.
+    private static let leastGain: UInt64 = 16_384
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
         var attempt = Attempt(at: transfer.startedAt, origin: transfer.origin.text, decision: "continued")
@@ -179,13 +187,14 @@ extension DownloadEngine {
 
     /// The decision about one ended transfer, as the word kept in the attempt history.
     private func decide(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
+        of item: ItemWork, now: Timestamp
     ) throws -> String {
         switch report.verdict {
         case nil:
             return try belowHTTP(transfer, report, resource, of: item, now: now)
         case .body, .noRanges:
-            return try bodyEnded(transfer, report, resource, of: item, now: now)
+            return try bodyEnded(transfer, report, hasGained, resource, of: item, now: now)
         case .descriptor:
             return try descriptorInsteadOfMedia(report, resource, of: item, now: now)
         case .empty:
@@ -206,13 +215,13 @@ extension DownloadEngine {
         case .retry(let code):
             return try tryAgain(resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
         case .refuse(let code):
-            let error = LectureError(code, detail: transfer.origin.host)
-            return try urlFailed(transfer, resource, of: item, error, now: now)
+            return try refused(code, transfer, resource, of: item, now: now)
         }
     }
 
     private func bodyEnded(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
+        of item: ItemWork, now: Timestamp
     ) throws -> String {
         switch report.cause {
         case .border: return "split"
@@ -230,7 +239,11 @@ extension DownloadEngine {
         switch report.outcome.end {
         case .complete:
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
-            if !isShort || hasGained(transfer, report, resource) { return isShort ? "short" : "done" }
+            if !isShort || hasGained { return isShort ? "short" : "done" }
+            if case .body(let plan) = report.verdict, let count = plan.count, report.position >= plan.first + count {
+                // A whole answer with next to nothing in it.
+                return try refused(.rangeMismatch, transfer, resource, of: item, now: now)
+            }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
         case .cancelled, .stopped: return "cancelled"
         case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)
@@ -270,6 +283,27 @@ extension DownloadEngine {
     }
 
     // MARK: Redirects, waits, refusals
+
+    /// An answer was refused. Where only its ranges are wrong, the server may still give the whole.
+    private func refused(
+        _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws -> String {
+        let error = LectureError(code, detail: transfer.origin.host)
+        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeTroubles.contains(code)
+        let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
+        guard isAboutRange, !resource.avoidsRanges, resource.stage == .fetching, !(hasMirror && mayCombine(resource))
+        else { return try urlFailed(transfer, resource, of: item, error, now: now) }
+        resource.avoidsRanges = true
+        resource.record.acceptsRanges = false
+        resource.connections = 1
+        try index.updateResource(item.lease, resource.record)
+        return try tryAgain(resource, of: item, error, now: now)
+    }
+
+    /// What a server is refused for that gets ranges wrong.
+    private static let rangeTroubles: Set<LectureError.Code> = [
+        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
+    ]
 
     private func follow(
         _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp

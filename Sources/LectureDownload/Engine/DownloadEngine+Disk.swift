@@ -173,7 +173,7 @@ extension DownloadEngine {
         } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
             markURL(contributors.first?.id, .disagrees, resource)
         } else if item.restarts > 0
-            || !(item.record.isGateway || resource.validatorWasChanged || resource.record.expectedSHA256 == nil)
+            || !(item.record.isGateway || resource.validatorWasChanged || resource.mayBeBetterNextTime)
         {
             return try end(item, item.machine.failed(error), discarding: true)
         }

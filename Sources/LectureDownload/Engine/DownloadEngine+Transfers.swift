@@ -93,7 +93,12 @@ extension DownloadEngine {
             return false
         }
         let id = TransferID(newID())
-        guard let assignment = take(id, resource) else { return false }
+        guard var assignment = take(id, resource) else { return false }
+        if resource.avoidsRanges {
+            resource.book.restart(id)
+            assignment = resource.book.assignments[id] ?? assignment
+            abandonRemainders(resource, inside: assignment)
+        }
         let redirect = resource.redirect
         resource.redirect = nil
         let lease = redirect == nil ? choice.lease : resource.redirectLease
@@ -144,8 +149,8 @@ extension DownloadEngine {
         transfers[request.id] = TransferWork(
             id: request.id, item: item, resource: resource, isLoader: resource == nil, sink: sink, url: request.url,
             lease: lease, origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start,
-            count: count, startedAt: now, startedBoot: boot, lastPosition: start, lastLook: boot,
-            usesHTTP2: request.allowsHTTP2)
+            count: count, receivedAtStart: resource?.book.receivedBytes ?? 0, startedAt: now, startedBoot: boot,
+            lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
         begun.append(request.id)
         governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }

@@ -73,6 +73,9 @@ package struct RangeBook: Sendable {
     /// Whether all chunks were received, so that only the disk is waited for.
     package var isReceived: Bool { chunkCount.map { proven.count + submitted.count >= $0 } ?? false }
 
+    /// Bytes of chunks that were received whole.
+    package var receivedBytes: UInt64 { bytes(of: proven) + bytes(of: submitted) }
+
     /// Bytes that are proven.
     package var provenBytes: UInt64 { bytes(of: proven) }
 

@@ -109,6 +109,8 @@ final class ResourceWork {
     var announcedSHA256: [UInt8]?
     /// The server's validator changed while the digest let the download go on.
     var validatorWasChanged = false
+    /// The server gets ranges wrong: it is asked for the whole, and what is proven is passed by.
+    var avoidsRanges = false
     /// The part file was told to close.
     var isClosing = false
     /// No new transfer before this moment.
@@ -129,14 +131,18 @@ final class ResourceWork {
     var hasOpened = false
     /// The part file has told that it is closed.
     var isClosed = true
+    /// Bytes gained since that last counted as progress.
+    var gained: UInt64 = 0
     /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
     var failures = 0
     /// Chunks that were proven before this opening of the part file, and not yet held against their proofs since.
     var resumed: ChunkSet
+    /// Answers that gave bytes to this version; an earlier run counts as two, since nobody knows how many it had.
+    var answers = 0
+    /// Nothing but the end of an answer told the length, so that a cut may have been taken for it.
+    var endToldLength = false
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
-    /// The byte after the last whole chunk that ever came, durable or not.
-    var furthest: UInt64 = 0
 
     init(
         token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord]
@@ -147,6 +153,7 @@ final class ResourceWork {
         self.urls = urls
         book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
         resumed = book.proven
+        answers = proven.isEmpty ? 0 : 2
         stage =
             switch record.state {
             case .absent: .asking
@@ -166,6 +173,12 @@ final class ResourceWork {
         case .fetching: book.isReceived && sinks.isEmpty
         case .placing, .placed, .failed: true
         }
+    }
+
+    /// Whether other bytes may come when a wrong whole is fetched anew: it was put together, may have been cut, or the
+    /// server itself announces the digest that it should have. A single answer of known length is what the server has.
+    var mayBeBetterNextTime: Bool {
+        answers > 1 || endToldLength || record.expectedSHA256 == nil || announcedSHA256 == record.expectedSHA256
     }
 
     /// The digest the whole must have.
@@ -199,6 +212,8 @@ struct TransferWork {
     let route: Route
     let start: UInt64
     let count: UInt64?
+    /// Bytes of whole chunks that its resource had.
+    let receivedAtStart: UInt64
     let startedAt: Timestamp
     let startedBoot: BootInstant
     /// Position at the last look, for finding slow connections.

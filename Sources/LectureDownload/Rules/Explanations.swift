@@ -131,6 +131,8 @@ package enum Explanations {
     private static let stays = "Nothing, until the cause is gone and the command is run again."
     private static let unchanged = "Nothing was changed, and nothing happens by itself."
     private static let nextMirror = "Another mirror is used; without one it stays failed, and what is proven is kept."
+    private static let nextMirrorOrWhole =
+        "Another mirror is used, or the whole file is asked for; without either it stays failed."
     private static let again = "It is tried again by itself; what is proven is not fetched again."
 
     private static func sentence(_ text: String) -> String {
@@ -221,18 +223,18 @@ package enum Explanations {
         (
             .rangeMismatch,
             "Content-Range does not name the range that was asked for; writing it would put bytes in the wrong place.",
-            nextMirror
+            nextMirrorOrWhole
         ),
         (.lengthChanged, "The file was replaced.", "The new version is fetched beside the old one."),
         (.codingRefused, "Coded bytes have other positions than the file's.", nextMirror),
-        (.multipartRefused, "One range was asked for, and the answer is made for several.", nextMirror),
+        (.multipartRefused, "One range was asked for, and the answer is made for several.", nextMirrorOrWhole),
         (.lengthConflict, "Something between here and the server rewrites headers.", nextMirror),
         (.bodyTooLong, "Bytes behind the announced end belong to something else.", nextMirror),
         (.bodyCut, "Connections break.", again),
         (.versionUnstable, "Each attempt met another version.", stays),
         (
             .digestMismatch, "All bytes came and are not the expected ones.",
-            "The file is fetched anew once; then it stays failed."
+            "A file that came in several answers is fetched anew once; then it stays failed."
         ),
         (.playlistUnsupported, "A playlist names many files; this version fetches one.", stays),
         (.licenceUnsupported, "Its description asks for a licence.", stays),

@@ -109,10 +109,14 @@ package enum ResponseJudge {
     /// Judges a part (section 15.3.7), which may be shorter than asked, but must begin where asked and not go beyond.
     private static func judgePart(_ head: ResponseHead, _ asked: Expectation, _ length: UInt64?) -> ResponseVerdict {
         let values = head.fields.values(of: "Content-Range")
-        guard let range = asked.range, values.count == 1,
-            case .part(let part, let total) = try? ContentRange(values[0]),
-            part.start == range.first, part.end <= range.end ?? .max
-        else { return .refuse(.rangeMismatch) }
+        guard values.count == 1, case .part(let part, let total) = try? ContentRange(values[0]) else {
+            return .refuse(.rangeMismatch)
+        }
+        // Without having been asked for a part some servers call the whole one; nothing else than the whole is taken.
+        let range = asked.range ?? .from(0)
+        guard part.start == range.first, part.end <= range.end ?? .max, asked.range != nil || part.end == total else {
+            return .refuse(.rangeMismatch)
+        }
         if let length, length != part.count { return .refuse(.lengthConflict) }
         let validator = Validator(head, total: total)
         var plan = plan(head, first: part.start, count: part.count, total: total, validator: validator)

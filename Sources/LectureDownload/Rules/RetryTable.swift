@@ -85,8 +85,14 @@ package enum RetryTable {
         uniqueKeysWithValues: [
             (.bodyCut, .retry, "The connection ended early; what came is kept."),
             (.bodyTooLong, .otherMirror, "A server that miscounts its bytes is not asked again."),
-            (.rangeMismatch, .otherMirror, "A server that answers other ranges than asked is not asked again."),
-            (.multipartRefused, .otherMirror, "A server that answers one range in several parts is not asked again."),
+            (
+                .rangeMismatch, .otherMirror,
+                "A server that answers other ranges than asked is asked for no range again."
+            ),
+            (
+                .multipartRefused, .otherMirror,
+                "A server that answers one range in several parts is asked for no range again."
+            ),
             (.codingRefused, .otherMirror, "A server that codes what was asked for uncoded is not asked again."),
             (.lengthConflict, .otherMirror, "Somebody between here and the server rewrites lengths."),
             (.badLength, .otherMirror, "A length that cannot be is no accident that passes."),

@@ -1,0 +1,103 @@
+import LectureDownload
+import LectureModel
+import Testing
+
+/// Servers whose ranges, lengths or bytes are not what they should be, so that going on as before would never end.
+struct RangeTroubleScenarios {
+    private static let url = FetchingScenarios.url
+
+    /// A world in which the first body breaks in its middle and every later range gets something else.
+    private func scene(_ change: @escaping (Answer, TransferRequest) -> Answer) throws -> (Scene, [UInt8]) {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.script = { request, number, answer in
+            var answer = answer
+            if number == 1 { answer.breaksAfter = 2_500_000 }
+            return request.range == nil ? answer : change(answer, request)
+        }
+        return (scene, bytes)
+    }
+
+    @Test(arguments: ["bytes 0-4206648/4206649", "garbage", ""])
+    func `a server whose ranges are wrong is asked for the whole, and proven chunks are passed by`(
+        range: String
+    ) throws {
+        let (scene, bytes) = try scene { answer, _ in
+            var wrong = answer
+            wrong.fields = ["ETag": "\"v1\"", "Content-Range": range]
+            return wrong
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.requests.map { $0.range == nil } == [true, false, true])
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a server that denies a range which exists is asked for the whole`() throws {
+        let (scene, bytes) = try scene { _, _ in Answer(416, ["Content-Range": "bytes */4206649"]) }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.requests.count == 3)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `wrong ranges and a whole that always breaks come to an end`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.script = { request, _, answer in
+            guard request.range == nil else { return Answer(416) }
+            var short = answer
+            short.breaksAfter = 2_500_000
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 7)
+        #expect(scene.network.delivered < 7 * bytes.count)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `parts of a hundred bytes are not asked for without end`() throws {
+        let (scene, bytes) = try scene { answer, request in
+            let first = request.range?.first ?? 0
+            var tiny = answer
+            tiny.body = answer.body.prefix(100)
+            tiny.fields = ["ETag": "\"v1\"", "Content-Range": "bytes \(first)-\(first + 99)/4206649"]
+            return tiny
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.requests.count == 3)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a connection that gives a byte at a time is given up like one that gives none`() throws {
+        let (scene, _) = try scene { answer, _ in
+            var short = answer
+            short.breaksAfter = 1
+            return short
+        }
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 6)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a body of unknown length whose end never comes is not fetched without end`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene {
+            $0.hidesLength = true
+            $0.hasRanges = false
+        }
+        scene.network.script = { _, _, answer in
+            var endless = answer
+            endless.breaksAfter = answer.body.count
+            return endless
+        }
+        let key = try scene.want(Self.url)
+        try scene.run { try scene.content(key)?.stopReason == .network }
+        #expect(scene.network.requests.count <= 7)
+        #expect(scene.network.delivered <= 7 * bytes.count)
+        #expect(try scene.contradictions() == [])
+    }
+}
