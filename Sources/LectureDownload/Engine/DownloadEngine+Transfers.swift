@@ -71,6 +71,7 @@ extension DownloadEngine {
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
         request.stallTimeout = settings.stallTimeout
+        request.allowsHTTP2 = governor.usesHTTP2(origin)
         start(
             request, sink, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil, now: now, boot: boot)
@@ -291,13 +292,19 @@ extension DownloadEngine {
             resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
         }
         governor.ended(transfer.origin, governorOutcome(report))
-        if case .failed(let curl, _) = report.outcome.end, transfer.usesHTTP2,
-            RetryTable.entry(transfer: curl).decision == .retryOverHTTP1
-        {
-            // One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
-            http2Failures[transfer.origin, default: 0] += 1
-            if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
+        noteHTTP2(of: transfer, report)
+    }
+
+    /// One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
+    private func noteHTTP2(of transfer: TransferWork, _ report: TransferReport) {
+        guard transfer.usesHTTP2 else { return }
+        if report.verdict == .retry(ResponseJudge.unframed) { return governor.http2Failed(at: transfer.origin) }
+        guard case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) else {
+            if report.outcome.end == .complete { http2Failures[transfer.origin] = nil }
+            return
         }
+        http2Failures[transfer.origin, default: 0] += 1
+        if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
     }
 
     private func governorOutcome(_ report: TransferReport) -> OriginGovernor.Outcome {
