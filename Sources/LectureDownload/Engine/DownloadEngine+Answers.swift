@@ -134,6 +134,7 @@ extension DownloadEngine {
         }
         let gains = hasGained(transfer, report, resource)
         if isMedia { resource.furthest = max(resource.furthest, report.handedOver) }
+        noteTrouble(transfer, report, resource, gained: gains)
         guard gains else { return }
         resource.failures = 0
         item.renewals = 0
@@ -285,6 +286,9 @@ extension DownloadEngine {
         // No wait at all, asked again and again, is not obeyed to the letter.
         let delay = max(wait?.delay ?? .zero, backoff)
         let isLong = delay > settings.longestHeldWait
+        if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
+            return "mirror"
+        }
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if let resource = transfer.resource, !resource.record.role.isRequired,
             isLong || failures > settings.maxAttempts
@@ -374,7 +378,7 @@ extension DownloadEngine {
 
     /// Whether another server's bytes may go on where this one's ended. Without a digest nothing would tell that the
     /// two have the same file, whether or not anything is proven yet: what is on its way to the disk counts as well.
-    private func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
+    func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource is given up alone; a required one takes the item with it.
     func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {

@@ -228,31 +228,6 @@ extension DownloadEngine {
 
     func originOf(_ url: String) throws -> Origin { try Origin(url: url) }
 
-    /// The URL for the next transfer: the best usable one; without a known digest always the same, since bytes of two
-    /// servers can only be put together when a digest proves the whole.
-    private func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
-        let usable = resource.urls.filter { $0.state == .usable }
-        guard let first = usable.first else { return nil }
-        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else {
-            return (first.url, first.id)
-        }
-        var load: [URLLeaseID: Int] = [:]
-        for id in resource.sinks.keys {
-            if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }
-        }
-        // Untried ones first, then the one that gives most for one more connection.
-        let best = usable.max { left, right in
-            score(left, load: load, resource) < score(right, load: load, resource)
-        }
-        return best.map { ($0.url, $0.id) }
-    }
-
-    private func score(_ url: URLLeaseRecord, load: [URLLeaseID: Int], _ resource: ResourceWork) -> Double {
-        let running = Double(load[url.id] ?? 0)
-        guard let speed = resource.speeds[url.id] else { return running == 0 ? .infinity : 0 }
-        return speed / (running + 1)
-    }
-
     // MARK: Servers
 
     private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {

@@ -100,6 +100,8 @@ final class ResourceWork {
     var redirect: Redirect?
     /// The URL the redirect came from.
     var redirectLease: URLLeaseID?
+    /// How often in a row each URL failed.
+    var troubles: [URLLeaseID: Int] = [:]
     /// Bytes a second that each URL gave.
     var speeds: [URLLeaseID: Double] = [:]
     /// The digest of the whole that the server's answers announce (`Repr-Digest`). It belongs to the version, so it
