@@ -168,13 +168,18 @@ extension DownloadEngine {
             return try descriptorInsteadOfMedia(report, resource, of: item, now: now)
         case .empty:
             return try objectIsEmpty(transfer, resource, of: item, now: now)
-        case .changed:
+        case .changed, .rangeBeyondEnd:
+            if isOtherMirror(transfer, resource) {
+                let error = LectureError(.mirrorDisagrees, detail: transfer.origin.host)
+                return try urlFailed(transfer, resource, of: item, error, now: now)
+            }
+            if case .rangeBeyondEnd = report.verdict {
+                return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
+            }
             guard resource.stage != .asking else {
                 return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
             }
             return try changed(resource, of: item, because: LectureError(.versionUnstable), now: now)
-        case .rangeBeyondEnd:
-            return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
         case .redirect(let target):
             return try follow(target, transfer, resource, of: item, now: now)
         case .wait(let wait, let status):

@@ -50,6 +50,13 @@ extension DownloadEngine {
         }
     }
 
+    /// Whether an answer came from another server than the one that told what the file is: then that server has another
+    /// file, and the first one's has not changed.
+    func isOtherMirror(_ transfer: TransferWork, _ resource: ResourceWork) -> Bool {
+        guard resource.digestIsKnown, let owner = resource.validatorURL, transfer.lease != owner else { return false }
+        return resource.urls.contains { $0.id == owner && $0.state == .usable }
+    }
+
     /// Whether another server can be asked instead of one that fails or asks to be left alone.
     ///
     /// While nothing is known of the file the URL goes behind the others, for good: without a digest all bytes come
