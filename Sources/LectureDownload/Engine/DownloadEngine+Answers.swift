@@ -137,6 +137,7 @@ extension DownloadEngine {
         noteTrouble(transfer, report, resource, gained: gains)
         guard gains else { return }
         resource.failures = 0
+        resource.refusals = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
     }
@@ -321,6 +322,7 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, status: Int, now: Timestamp
     ) throws -> String {
         let error = LectureError(.status(status), detail: transfer.origin.host)
+        if mayBeOneOfSeveral(transfer, resource, of: item) { return try tryAgain(resource, of: item, error, now: now) }
         markURL(transfer.lease, .refused, resource)
         let hasMirror = resource.urls.contains { $0.state == .usable }
         if hasMirror, mayCombine(resource) { return "mirror" }

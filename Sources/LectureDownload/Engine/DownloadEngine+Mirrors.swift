@@ -57,6 +57,17 @@ extension DownloadEngine {
         return resource.urls.contains { $0.id == owner && $0.state == .usable }
     }
 
+    /// Whether a URL that was refused may be good all the same: it has given bytes, nobody could name another one, and one
+    /// of several servers behind the same address may lack the file.
+    func mayBeOneOfSeveral(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) -> Bool {
+        guard let lease = transfer.lease, resource.speeds[lease] != nil, !item.record.isGateway,
+            !ports.resolver.isPresent, !resource.urls.contains(where: { $0.state == .usable && $0.id != lease })
+        else { return false }
+        if !resource.sinks.isEmpty { return true }
+        resource.refusals += 1
+        return resource.refusals <= 3
+    }
+
     /// Whether another server can be asked instead of one that fails or asks to be left alone.
     ///
     /// While nothing is known of the file the URL goes behind the others, for good: without a digest all bytes come

@@ -102,6 +102,8 @@ final class ResourceWork {
     var redirectLease: URLLeaseID?
     /// How often in a row each URL failed.
     var troubles: [URLLeaseID: Int] = [:]
+    /// How often since bytes were last gained a URL was refused that had given bytes before.
+    var refusals = 0
     /// Bytes a second that each URL gave.
     var speeds: [URLLeaseID: Double] = [:]
     /// The digest of the whole that the server's answers announce (`Repr-Digest`). It belongs to the version, so it
