@@ -34,7 +34,7 @@ extension DownloadEngine {
             openPartIfNeeded(resource, of: item)
             if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
             guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
-            while resource.sinks.count < wantedConnections(resource) {
+            while resource.sinks.count < wantedConnections(resource, of: item) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }
         case .digesting, .placing, .placed, .failed:
@@ -42,8 +42,8 @@ extension DownloadEngine {
         }
     }
 
-    private func wantedConnections(_ resource: ResourceWork) -> Int {
-        guard resource.record.acceptsRanges, resource.record.total != nil else { return 1 }
+    private func wantedConnections(_ resource: ResourceWork, of item: ItemWork) -> Int {
+        guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven else { return 1 }
         // Under a limit of its own a file gains nothing by more connections.
         if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
@@ -120,7 +120,10 @@ extension DownloadEngine {
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
-        if resource.sinks.count > 1 { resource.awaited = id }
+        if resource.sinks.count > 1 {
+            resource.awaited = id
+            resource.wasParallel = true
+        }
         start(
             request, sink, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)

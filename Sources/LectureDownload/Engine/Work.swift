@@ -23,6 +23,8 @@ final class ItemWork {
     var renewals = 0
     /// Versions given up in this claim because the bytes were not the right ones.
     var restarts = 0
+    /// Answers to parallel ranges were of different versions: several servers stand behind one address.
+    var isUneven = false
     /// All work is being ended; when it has, the machine's status is stored and the lease given back.
     var isEnding = false
     /// A server's concurrency limit keeps the item from starting.
@@ -115,6 +117,8 @@ final class ResourceWork {
     var isClosing = false
     /// No new transfer before this moment.
     var notBefore: BootInstant?
+    /// Whether several transfers of it ran at once.
+    var wasParallel = false
     /// Connections the trial or the settings allow.
     var connections = 1
     /// Whether more connections help; begun with the first bytes.
