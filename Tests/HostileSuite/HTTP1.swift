@@ -1,9 +1,9 @@
 /// HTTP/1 as a server speaks it that has no scruples.
-struct HTTP1 {
+struct HTTP1: Sendable {
     let wire: any Wire
     let journal: Journal
     /// Answers one request.
-    let play: (Asked, Int) -> Reply
+    let play: @Sendable (Asked, Int) -> Reply
 
     /// Serves a connection to its end.
     func serve(edge: Int, connection: Int) {
@@ -13,6 +13,8 @@ struct HTTP1 {
                 switch play(asked, number) {
                 case .answer(let answer): send(answer, to: asked, number)
                 case .raw(let bytes, let ending): send(bytes, ending, number)
+                case .script(let script): follow(script, number)
+                case .frames(let answer, _): send(answer, to: asked, number)
                 }
             journal.change(number) { $0.isOver = true }
             if !goesOn { return }
@@ -37,6 +39,12 @@ struct HTTP1 {
         return false
     }
 
+    private func follow(_ script: (Talk) -> Void, _ number: Int) -> Bool {
+        script(Talk(http: self, number: number))
+        wire.cut()
+        return false
+    }
+
     private func send(_ answer: Answer, to asked: Asked, _ number: Int) -> Bool {
         journal.change(number) { $0.status = answer.status }
         if answer.delayMilliseconds > 0, wire.waitForInput(answer.delayMilliseconds) { return false }
@@ -52,7 +60,7 @@ struct HTTP1 {
         return true
     }
 
-    private func head(of answer: Answer) -> String {
+    fileprivate func head(of answer: Answer) -> String {
         var lines = ["\(answer.version) \(answer.status) \(answer.reason)"]
         lines += answer.fields.map { "\($0.name): \($0.value)" }
         switch answer.framing {
@@ -91,6 +99,36 @@ struct HTTP1 {
             wire.waitForEnd()
             wire.cut()
         }
+    }
+}
+
+/// What a script has of one exchange over HTTP/1.
+package struct Talk: Sendable {
+    let http: HTTP1
+    let number: Int
+
+    /// The connection.
+    package var wire: any Wire { http.wire }
+    /// The connection, when it is under TLS.
+    package var tls: TLSWire? { http.wire as? TLSWire }
+
+    /// Sends the head of an answer.
+    ///
+    /// - Parameter answer: whose head.
+    package func begin(_ answer: Answer) {
+        http.journal.change(number) { $0.status = answer.status }
+        wire.send(http.head(of: answer))
+    }
+
+    /// Sends a part of its body.
+    ///
+    /// - Parameters:
+    ///   - answer: whose body.
+    ///   - range: offsets in the body; what lies behind its end is left out.
+    package func send(_ answer: Answer, _ range: Range<Int>) {
+        let piece = answer.body.piece(range.clamped(to: 0..<answer.body.count))
+        wire.send(piece)
+        http.journal.change(number) { $0.bytes += piece.count }
     }
 }
 

@@ -34,8 +34,8 @@ package struct HostileCase: Sendable {
         case plain
         /// HTTP/1 under TLS on `localhost`.
         case secure(Security = .init())
-        /// HTTP/2 under TLS on `localhost`.
-        case http2
+        /// HTTP/2 under TLS on `localhost`; HTTP/1.1 for a client that does not ask for it.
+        case http2(HTTP2Manner = .init())
     }
 
     /// Unique, in lower case with hyphens.
@@ -60,6 +60,8 @@ package struct HostileCase: Sendable {
     package var sendsCredentials = false
     /// The path and query that is asked for.
     package var path = "/lecture.mp4"
+    /// Other versions that a client without a digest may end with, as long as it does not mix them.
+    package var otherVersions: [Media] = []
     /// More promises than the usual ones.
     package var promises: [Promise] = []
     /// How a request is answered. Called on the connection's thread.

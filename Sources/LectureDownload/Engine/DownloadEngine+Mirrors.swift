@@ -57,8 +57,8 @@ extension DownloadEngine {
         return resource.urls.contains { $0.id == owner && $0.state == .usable }
     }
 
-    /// Whether a URL that was refused may be good all the same: it has given bytes, nobody could name another one, and one
-    /// of several servers behind the same address may lack the file.
+    /// Whether a URL that was refused may be good all the same: it has given bytes, nobody could name another one, and
+    /// one of several servers behind the same address may lack the file.
     func mayBeOneOfSeveral(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) -> Bool {
         guard let lease = transfer.lease, resource.speeds[lease] != nil, !item.record.isGateway,
             !ports.resolver.isPresent, !resource.urls.contains(where: { $0.state == .usable && $0.id != lease })
