@@ -158,6 +158,8 @@ final class CurlDriver {
             if limit > running {
                 next = min(next, limit)
             } else {
+                // Over HTTP/2 libcurl would keep the connection for the next request, and it is most likely dead.
+                exchange.easy.forbidReuse()
                 let detail = "no byte for \(exchange.request.stallTimeout.milliseconds) ms"
                 finish(exchange, .failed(curl: Int(CURLE_OPERATION_TIMEDOUT.rawValue), detail: detail))
             }

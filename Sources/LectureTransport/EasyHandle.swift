@@ -36,6 +36,9 @@ import LectureModel
     /// again.
     var isReusable: Bool { !mayShare || number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
 
+    /// Has the connection closed with the exchange, once no other one is on it.
+    func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
+
     /// Lets the exchange share a connection over HTTP/2 where the server offers that.
     func allowSharing() {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))

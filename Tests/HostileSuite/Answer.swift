@@ -133,4 +133,8 @@ package enum Reply: Sendable {
     case answer(Answer)
     /// HTTP/1 only: sends these bytes as they are, then ends the connection; over HTTP/2 it resets the stream.
     case raw([UInt8], then: Answer.Ending = .closed)
+    /// HTTP/1 only: does as it likes with the connection, which is cut behind it; over HTTP/2 it resets the stream.
+    case script(@Sendable (Talk) -> Void)
+    /// HTTP/2 only: does as it likes with the stream; over HTTP/1 the answer is given.
+    case frames(otherwise: Answer, @Sendable (HTTP2Stream) -> Void)
 }

@@ -1,9 +1,9 @@
 /// HTTP/1 as a server speaks it that has no scruples.
-struct HTTP1 {
+struct HTTP1: Sendable {
     let wire: any Wire
     let journal: Journal
     /// Answers one request.
-    let play: (Asked, Int) -> Reply
+    let play: @Sendable (Asked, Int) -> Reply
 
     /// Serves a connection to its end.
     func serve(edge: Int, connection: Int) {
@@ -13,6 +13,8 @@ struct HTTP1 {
                 switch play(asked, number) {
                 case .answer(let answer): send(answer, to: asked, number)
                 case .raw(let bytes, let ending): send(bytes, ending, number)
+                case .script(let script): follow(script, number)
+                case .frames(let answer, _): send(answer, to: asked, number)
                 }
             journal.change(number) { $0.isOver = true }
             if !goesOn { return }
@@ -34,6 +36,12 @@ struct HTTP1 {
         wire.send(bytes[...])
         journal.change(number) { $0.bytes = bytes.count }
         end(ending == .whole ? .closed : ending)
+        return false
+    }
+
+    private func follow(_ script: (Talk) -> Void, _ number: Int) -> Bool {
+        script(Talk(http: self, number: number))
+        wire.cut()
         return false
     }
 
@@ -87,6 +95,36 @@ struct HTTP1 {
             wire.waitForEnd()
             wire.cut()
         }
+    }
+}
+
+/// What a script has of one exchange over HTTP/1.
+package struct Talk: Sendable {
+    let http: HTTP1
+    let number: Int
+
+    /// The connection.
+    package var wire: any Wire { http.wire }
+    /// The connection, when it is under TLS.
+    package var tls: TLSWire? { http.wire as? TLSWire }
+
+    /// Sends the head of an answer.
+    ///
+    /// - Parameter answer: whose head.
+    package func begin(_ answer: Answer) {
+        http.journal.change(number) { $0.status = answer.status }
+        wire.send(answer.head)
+    }
+
+    /// Sends a part of its body.
+    ///
+    /// - Parameters:
+    ///   - answer: whose body.
+    ///   - range: offsets in the body; what lies behind its end is left out.
+    package func send(_ answer: Answer, _ range: Range<Int>) {
+        let piece = answer.body.piece(range.clamped(to: 0..<answer.body.count))
+        wire.send(piece)
+        http.journal.change(number) { $0.bytes += piece.count }
     }
 }
 

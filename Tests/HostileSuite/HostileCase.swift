@@ -34,8 +34,8 @@ package struct HostileCase: Sendable {
         case plain
         /// HTTP/1 under TLS on `localhost`.
         case secure(Security = .init())
-        /// HTTP/2 under TLS on `localhost`.
-        case http2
+        /// HTTP/2 under TLS on `localhost`; HTTP/1.1 for a client that does not ask for it.
+        case http2(HTTP2Manner = .init())
     }
 
     /// Unique, in lower case with hyphens.

@@ -18,7 +18,7 @@ package final class HostileOrigin: Sendable {
     /// Begins to serve.
     ///
     /// - Parameter hostileCase: what to play.
-    /// - Throws: when the system has no port.
+    /// - Throws: when the system has no port, or GnuTLS makes no certificate.
     package init(_ hostileCase: HostileCase) throws {
         let media = Media(count: hostileCase.size)
         let open = Guarded<[Int: any Wire]>([:])
@@ -26,19 +26,24 @@ package final class HostileOrigin: Sendable {
         let known = Guarded<[String]>([])
         let journal = journal
         listeners = try hostileCase.edges.enumerated().map { number, edge in
-            let acceptor = edge.acceptor()
+            let acceptor = try edge.acceptor(number, journal)
             return try RawServer { peer in
                 let connection = journal.newConnection()
-                guard let wire = acceptor(peer) else { return }
-                open.withLock { $0[connection] = wire }
+                // Before the handshake, which may last as long as the client.
+                open.withLock { $0[connection] = PlainWire(peer) }
                 defer { open.withLock { $0[connection] = nil } }
+                guard let wire = acceptor(peer, connection) else { return }
                 let play = { @Sendable (asked: Asked, request: Int) in
                     hostileCase.play(
                         Visit(
                             asked: asked, number: request, connection: connection, edge: number, media: media,
                             bases: known.withLock { $0 }, counts: counts))
                 }
-                HTTP1(wire: wire, journal: journal, play: play).serve(edge: number, connection: connection)
+                if let manner = edge.http2, let wire = wire as? TLSWire, wire.speaksHTTP2, !manner.speaksHTTP1 {
+                    HTTP2(wire, manner, journal, edge: number, connection: connection, play).serve()
+                } else {
+                    HTTP1(wire: wire, journal: journal, play: play).serve(edge: number, connection: connection)
+                }
             }
         }
         bases = zip(hostileCase.edges, listeners).map { edge, listener in
@@ -46,7 +51,9 @@ package final class HostileOrigin: Sendable {
         }
         let bases = bases
         known.withLock { $0 = bases }
-        (self.media, self.open, authorityPEM) = (media, open, "")
+        let needsTrust = hostileCase.edges.contains { $0.isSecure }
+        (self.media, self.open) = (media, open)
+        authorityPEM = needsTrust ? try Authority.shared.get().pem : ""
     }
 
     deinit {

@@ -23,6 +23,19 @@ package final class Journal: Sendable {
         package var isOver = false
     }
 
+    /// How a connection under TLS began.
+    package struct Handshake: Sendable {
+        /// The listener, from 0.
+        package let edge: Int
+        /// The connection, from 1.
+        package let connection: Int
+        /// Why it failed, as the server saw it; `nil` when it did not.
+        package let failure: String?
+        /// Whether the client came with a ticket that was taken.
+        package let isResumed: Bool
+    }
+
+    private let handshakes = Guarded<[Handshake]>([])
     private let entries = Guarded<[Entry]>([])
     private let connections = Guarded(0)
     private let began = Journal.now()
@@ -32,6 +45,9 @@ package final class Journal: Sendable {
 
     /// All requests so far.
     package var all: [Entry] { entries.withLock { $0 } }
+
+    /// All handshakes so far, also those that failed.
+    package var allHandshakes: [Handshake] { handshakes.withLock { $0 } }
 
     /// How many connections were accepted.
     package var connectionCount: Int { connections.withLock { $0 } }
@@ -50,6 +66,12 @@ package final class Journal: Sendable {
                 Entry(
                     number: entries.count + 1, edge: edge, connection: connection, milliseconds: now, asked: asked))
             return entries.count
+        }
+    }
+
+    func shookHands(_ edge: Int, _ connection: Int, failure: String? = nil, isResumed: Bool = false) {
+        handshakes.withLock {
+            $0.append(Handshake(edge: edge, connection: connection, failure: failure, isResumed: isResumed))
         }
     }
 

@@ -49,7 +49,8 @@ package struct Meeting: Sendable {
         return Evidence(
             journal: origin.journal.all, verdict: stop ?? verdict(ending, task.output, origin.media),
             status: ending.status, words: ending.errorText, peakDiskBytes: peak,
-            milliseconds: Int(passed / .milliseconds(1)), size: hostileCase.size)
+            milliseconds: Int(passed / .milliseconds(1)), size: hostileCase.size,
+            handshakes: origin.journal.allHandshakes)
     }
 
     /// The promises that were broken, as sentences.

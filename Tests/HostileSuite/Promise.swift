@@ -14,6 +14,8 @@ package struct Evidence: Sendable {
     package var milliseconds: Int
     /// The lecture's length.
     package var size: Int
+    /// How the connections under TLS began.
+    package var handshakes: [Journal.Handshake] = []
 }
 
 /// Something a client must keep in a case beyond the right bytes.
@@ -99,6 +101,17 @@ package struct Promise: Sendable {
                 .map { "listener \($0.edge) was asked for \($0.asked.target)" }
         }
     }
+
+    /// A bound on the number of handshakes, also of those that fail.
+    ///
+    /// - Parameter limit: the most.
+    /// - Returns: the promise.
+    package static func handshakes(atMost limit: Int) -> Promise {
+        Promise("≤ \(limit) handshakes") { evidence in
+            let count = evidence.handshakes.count
+            return count <= limit ? nil : "\(count) handshakes; at most \(limit) are due"
+        }
+    }
 }
 
 extension Evidence {
@@ -111,5 +124,8 @@ extension Evidence {
                 + "\(entry.asked.target)\(range)\(condition) → \(entry.status), \(entry.bytes) bytes"
                 + (entry.isOver ? "" : ", not over")
         }.joined(separator: "\n")
+            + handshakes.map { shake in
+                "\nTLS \(shake.edge)/\(shake.connection): \(shake.failure ?? (shake.isResumed ? "resumed" : "good"))"
+            }.joined()
     }
 }

@@ -339,6 +339,23 @@ private enum World {
         #expect(
             ResponseJudge.judge(World.head(200, fields, http2: true), asked: World.first) == .refuse(.lengthConflict))
     }
+
+    @Test func `A body over HTTP/2 without any length is fetched over HTTP/1.1, where its end is told`() {
+        func judged(_ fields: HeaderFields, _ asked: Expectation) -> ResponseVerdict {
+            ResponseJudge.judge(World.head(200, fields, http2: true), asked: asked)
+        }
+        #expect(judged([:], World.first) == .retry(ResponseJudge.unframed))
+        #expect(judged([:], Expectation(digestIsKnown: true)) == .retry(ResponseJudge.unframed))
+        let known: [(HeaderFields, Expectation)] = [
+            (["Content-Length": "9"], World.first), ([:], Expectation(total: 9)),
+        ]
+        for (fields, asked) in known {
+            guard case .body = judged(fields, asked) else {
+                Issue.record("no body")
+                return
+            }
+        }
+    }
 }
 
 @Suite struct ResponseJudgeStatusTests {

@@ -182,6 +182,13 @@ package final class Peer: Sendable {
         }
     }
 
+    /// Says FIN; what the other side sends can still be read.
+    package func endSending() {
+        isOpen.withLock { isOpen in
+            if isOpen { shutdown(socket, Int32(SHUT_WR)) }
+        }
+    }
+
     /// Closes the connection with a reset.
     package func reset() {
         var lingering = linger(l_onoff: 1, l_linger: 0)

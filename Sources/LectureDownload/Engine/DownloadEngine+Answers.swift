@@ -159,9 +159,12 @@ extension DownloadEngine {
             }
         }
         resource.gained += gain(transfer, report, resource)
-        guard resource.gained >= Self.leastGain || isMedia && report.reachedEnd else { return false }
+        let gains = resource.gained >= Self.leastGain || isMedia && report.reachedEnd
+        noteTrouble(transfer, report, resource, gained: gains)
+        guard gains else { return false }
         resource.gained = 0
         resource.failures = 0
+        resource.refusals = 0
         item.renewals = 0
         try apply(item, item.machine.gainedBytes(), now: now)
         return true
@@ -199,13 +202,18 @@ extension DownloadEngine {
             return try descriptorInsteadOfMedia(report, resource, of: item, now: now)
         case .empty:
             return try objectIsEmpty(transfer, resource, of: item, now: now)
-        case .changed:
+        case .changed, .rangeBeyondEnd:
+            if isOtherMirror(transfer, resource) {
+                let error = LectureError(.mirrorDisagrees, detail: transfer.origin.host)
+                return try urlFailed(transfer, resource, of: item, error, now: now)
+            }
+            if case .rangeBeyondEnd = report.verdict {
+                return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
+            }
             guard resource.stage != .asking else {
                 return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
             }
             return try changed(resource, of: item, because: LectureError(.versionUnstable), now: now)
-        case .rangeBeyondEnd:
-            return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
         case .redirect(let target):
             return try follow(target, transfer, resource, of: item, now: now)
         case .wait(let wait, let status):
@@ -342,6 +350,9 @@ extension DownloadEngine {
         // No wait at all, asked again and again, is not obeyed to the letter.
         let delay = max(wait?.delay ?? .zero, backoff)
         let isLong = delay > settings.longestHeldWait
+        if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
+            return "mirror"
+        }
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if let resource = transfer.resource, !resource.record.role.isRequired,
             isLong || failures > settings.maxAttempts
@@ -369,6 +380,7 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, status: Int, now: Timestamp
     ) throws -> String {
         let error = LectureError(.status(status), detail: transfer.origin.host)
+        if mayBeOneOfSeveral(transfer, resource, of: item) { return try tryAgain(resource, of: item, error, now: now) }
         markURL(transfer.lease, .refused, resource)
         let hasMirror = resource.urls.contains { $0.state == .usable }
         if hasMirror, mayCombine(resource) { return "mirror" }
@@ -431,7 +443,7 @@ extension DownloadEngine {
 
     /// Whether another server's bytes may go on where this one's ended. Without a digest nothing would tell that the
     /// two have the same file, whether or not anything is proven yet: what is on its way to the disk counts as well.
-    private func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
+    func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource is given up alone; a required one takes the item with it.
     func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {

@@ -160,7 +160,8 @@ extension DownloadEngine {
     }
 
     /// The bytes are not the right ones. With several servers the guilty one cannot be told: next time a single one is
-    /// asked, the first one first; a single one that was wrong is not asked again.
+    /// asked, the first one first; a single one that was wrong is not asked again, unless parallel ranges may have come
+    /// from several servers behind its address.
     private func digestDiffers(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         let error = LectureError(.digestMismatch)
         guard resource.record.role.isRequired else {
@@ -173,7 +174,8 @@ extension DownloadEngine {
         } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
             markURL(contributors.first?.id, .disagrees, resource)
         } else if item.restarts > 0
-            || !(item.record.isGateway || resource.validatorWasChanged || resource.mayBeBetterNextTime)
+            || !(item.record.isGateway || resource.validatorWasChanged || resource.wasParallel
+                || resource.mayBeBetterNextTime || resource.record.expectedSHA256 == nil)
         {
             return try end(item, item.machine.failed(error), discarding: true)
         }

@@ -157,6 +157,8 @@ extension DownloadEngine {
             wish.expectedBytes = resource.record.expectedBytes
             return wish
         }
+        // Over one connection all bytes come from one of them.
+        if item.resources.contains(where: { $0.wasParallel }) { item.isUneven = true }
         let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
         try giveUpVersion(item)
         if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, wishes: wishes, now: now) }

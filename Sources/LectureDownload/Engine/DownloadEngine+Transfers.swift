@@ -34,7 +34,7 @@ extension DownloadEngine {
             openPartIfNeeded(resource, of: item)
             if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
             guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
-            while resource.sinks.count < wantedConnections(resource) {
+            while resource.sinks.count < wantedConnections(resource, of: item) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }
         case .digesting, .checking, .placing, .placed, .failed:
@@ -42,8 +42,8 @@ extension DownloadEngine {
         }
     }
 
-    private func wantedConnections(_ resource: ResourceWork) -> Int {
-        guard resource.record.acceptsRanges, resource.record.total != nil else { return 1 }
+    private func wantedConnections(_ resource: ResourceWork, of item: ItemWork) -> Int {
+        guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven else { return 1 }
         // Under a limit of its own a file gains nothing by more connections.
         if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
@@ -71,6 +71,7 @@ extension DownloadEngine {
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
         request.stallTimeout = settings.stallTimeout
+        request.allowsHTTP2 = governor.usesHTTP2(origin)
         start(
             request, sink, item: item, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil, now: now, boot: boot)
@@ -124,7 +125,10 @@ extension DownloadEngine {
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
-        if resource.sinks.count > 1 { resource.awaited = id }
+        if resource.sinks.count > 1 {
+            resource.awaited = id
+            resource.wasParallel = true
+        }
         start(
             request, sink, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
@@ -232,31 +236,6 @@ extension DownloadEngine {
 
     func originOf(_ url: String) throws -> Origin { try Origin(url: url) }
 
-    /// The URL for the next transfer: the best usable one; without a known digest always the same, since bytes of two
-    /// servers can only be put together when a digest proves the whole.
-    private func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
-        let usable = resource.urls.filter { $0.state == .usable }
-        guard let first = usable.first else { return nil }
-        guard resource.digestIsKnown, resource.record.total != nil, usable.count > 1 else {
-            return (first.url, first.id)
-        }
-        var load: [URLLeaseID: Int] = [:]
-        for id in resource.sinks.keys {
-            if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }
-        }
-        // Untried ones first, then the one that gives most for one more connection.
-        let best = usable.max { left, right in
-            score(left, load: load, resource) < score(right, load: load, resource)
-        }
-        return best.map { ($0.url, $0.id) }
-    }
-
-    private func score(_ url: URLLeaseRecord, load: [URLLeaseID: Int], _ resource: ResourceWork) -> Double {
-        let running = Double(load[url.id] ?? 0)
-        guard let speed = resource.speeds[url.id] else { return running == 0 ? .infinity : 0 }
-        return speed / (running + 1)
-    }
-
     // MARK: Servers
 
     private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {
@@ -296,13 +275,19 @@ extension DownloadEngine {
             resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
         }
         governor.ended(transfer.origin, governorOutcome(report))
-        if case .failed(let curl, _) = report.outcome.end, transfer.usesHTTP2,
-            RetryTable.entry(transfer: curl).decision == .retryOverHTTP1
-        {
-            // One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
-            http2Failures[transfer.origin, default: 0] += 1
-            if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
+        noteHTTP2(of: transfer, report)
+    }
+
+    /// One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
+    private func noteHTTP2(of transfer: TransferWork, _ report: TransferReport) {
+        guard transfer.usesHTTP2 else { return }
+        if report.verdict == .retry(ResponseJudge.unframed) { return governor.http2Failed(at: transfer.origin) }
+        guard case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) else {
+            if report.outcome.end == .complete { http2Failures[transfer.origin] = nil }
+            return
         }
+        http2Failures[transfer.origin, default: 0] += 1
+        if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
     }
 
     private func governorOutcome(_ report: TransferReport) -> OriginGovernor.Outcome {

@@ -23,6 +23,8 @@ final class ItemWork {
     var renewals = 0
     /// Versions given up in this claim because the bytes were not the right ones.
     var restarts = 0
+    /// Answers to parallel ranges were of different versions: several servers stand behind one address.
+    var isUneven = false
     /// All work is being ended; when it has, the machine's status is stored and the lease given back.
     var isEnding = false
     /// A server's concurrency limit keeps the item from starting.
@@ -102,6 +104,10 @@ final class ResourceWork {
     var redirect: Redirect?
     /// The URL the redirect came from.
     var redirectLease: URLLeaseID?
+    /// How often in a row each URL failed.
+    var troubles: [URLLeaseID: Int] = [:]
+    /// How often since bytes were last gained a URL was refused that had given bytes before.
+    var refusals = 0
     /// Bytes a second that each URL gave.
     var speeds: [URLLeaseID: Double] = [:]
     /// The digest of the whole that the server's answers announce (`Repr-Digest`). It belongs to the version, so it
@@ -115,6 +121,8 @@ final class ResourceWork {
     var isClosing = false
     /// No new transfer before this moment.
     var notBefore: BootInstant?
+    /// Whether several transfers of it ran at once.
+    var wasParallel = false
     /// Connections the trial or the settings allow.
     var connections = 1
     /// Whether more connections help; begun with the first bytes.

@@ -16,6 +16,8 @@ package import LectureModel
 /// The order matters: a page of a captive portal must be refused as a page and not taken for a new version of the
 /// lecture, and a body in an unasked coding must not be measured by its coded length.
 package enum ResponseJudge {
+    /// What becomes of a body over HTTP/2 whose end nothing but the server's silence would tell.
+    package static let unframed = LectureError.Code.transfer(92)
     /// The largest descriptor that is read, in bytes.
     package static let descriptorLimit: UInt64 = 1 << 20
 
@@ -85,6 +87,9 @@ package enum ResponseJudge {
         if let code = refusal(of: media, plan, asked) { return .refuse(code) }
         if media?.isDescriptor == true { return judgeDescriptor(plan, head) }
         if let limit = asked.maximumBytes, plan.total ?? plan.end > limit { return .refuse(.tooLarge) }
+        // libcurl 7.88 takes RST_STREAM with NO_ERROR for END_STREAM (RFC 9113 section 8.1), so that anything between
+        // could cut such a body unseen. Over HTTP/1.1 its end is told.
+        if head.isHTTP2, plan.count == nil, asked.total == nil { return .retry(unframed) }
         return verdict
     }
 

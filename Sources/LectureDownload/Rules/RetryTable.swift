@@ -63,6 +63,17 @@ package enum RetryTable {
         }
     }
 
+    /// Whether HTTP/2 may be the reason of a failure.
+    ///
+    /// libcurl 7.88 tells of broken frames, of settings that cannot be and of refused streams as it tells of a network
+    /// that broke: with 18, 52, 55 or 56. A connection whose window is never widened is silent (28).
+    ///
+    /// - Parameter curl: libcurl's result.
+    /// - Returns: true also where it may as well be the network.
+    package static func mayBeHTTP2(transfer curl: Int) -> Bool {
+        [18, 28, 52, 55, 56].contains(curl) || entry(transfer: curl).decision == .retryOverHTTP1
+    }
+
     private static let unknownTransfer = Entry(
         .final, "A result this version of libcurl cannot give.", isEnabled: false)
 

@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureModel
+import LectureSimulation
 import Testing
 
 /// Servers whose ranges, lengths or bytes are not what they should be, so that going on as before would never end.

@@ -313,4 +313,15 @@ struct ServerScenarios {
         #expect(try scene.content(key)?.error?.code == .redirectLoop)
         #expect(scene.network.requests.count == RedirectPolicy.limit + 1)
     }
+
+    @Test(arguments: [18, 28, 52, 55, 56, 92])
+    func `a server where HTTP/2 breaks again and again is asked over HTTP/1.1`(curl: Int) throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        scene.network.script = { request, _, answer in request.allowsHTTP2 ? .failure(curl) : answer }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.network.requests.map(\.allowsHTTP2) == [true, true, true, false])
+        #expect(try scene.contradictions() == [])
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LectureDownload
 import LectureModel
+import LectureSimulation
 import Testing
 
 /// Wholes that do not have the digest that is known.

@@ -1,0 +1,241 @@
+import CGnuTLS
+import Glibc
+
+/// What GnuTLS refused.
+package struct SecurityFailure: Error, CustomStringConvertible {
+    /// Its negative number.
+    package let code: Int32
+
+    /// GnuTLS's words.
+    package var description: String {
+        guard let words = unsafe gnutls_strerror(code) else { return "GnuTLS \(code)" }
+        return unsafe String(cString: words)
+    }
+}
+
+func check(_ code: Int32) throws(SecurityFailure) {
+    if code < 0 { throw SecurityFailure(code: code) }
+}
+
+/// A certificate with its key, for a server or for an authority, as PEM.
+package struct Identity: Sendable {
+    /// What a certificate is to say; true or not.
+    package struct Plan: Sendable {
+        /// How the key is made.
+        package enum Key: Sendable {
+            /// On the curve P-256.
+            case ec
+            /// RSA with so many bits.
+            case rsa(Int)
+        }
+
+        /// How the signature is made.
+        package enum Digest: Sendable {
+            /// Good.
+            case sha256
+            /// Broken (RFC 9155).
+            case sha1
+            /// Long broken (RFC 6151).
+            case md5
+        }
+
+        /// Whom it is for, in the subject.
+        package var commonName: String
+        /// Whom it is for, as `dNSName`.
+        package var hosts: [String] = []
+        /// Whom it is for, as a `dNSName` of any bytes, at most 120; instead of the others.
+        package var rawHost: [UInt8]?
+        /// Whom it is for, as `iPAddress` of four bytes.
+        package var addresses: [[UInt8]] = []
+        /// When it begins to be valid, seconds from now.
+        package var begins = -86_400
+        /// When it ends to be valid, seconds from now.
+        package var ends = 86_400
+        /// The key.
+        package var key = Key.ec
+        /// The signature's digest.
+        package var digest = Digest.sha256
+        /// Whether it may sign others.
+        package var isAuthority = false
+        /// The only hosts an authority may speak for (RFC 5280 section 4.2.1.10); empty for all.
+        package var permittedHosts: [String] = []
+
+        /// A plan for a host or an authority.
+        ///
+        /// - Parameter commonName: the subject.
+        package init(_ commonName: String) { self.commonName = commonName }
+    }
+
+    /// The certificate.
+    package let certificatePEM: String
+    /// The key.
+    package let keyPEM: String
+
+    /// Makes a key, and a certificate for it.
+    ///
+    /// - Parameters:
+    ///   - plan: what it says.
+    ///   - issuer: who signs it, whether or not it may; `nil` for itself.
+    /// - Throws: ``SecurityFailure``.
+    package init(_ plan: Plan, by issuer: Identity? = nil) throws(SecurityFailure) {
+        let key = try PrivateKey(plan.key)
+        let certificate = try Certificate()
+        try certificate.fill(plan, key)
+        if let issuer {
+            try certificate.sign(by: Certificate(pem: issuer.certificatePEM), PrivateKey(pem: issuer.keyPEM), plan)
+        } else {
+            try certificate.sign(by: certificate, key, plan)
+        }
+        (certificatePEM, keyPEM) = try (certificate.pem(), key.pem())
+    }
+}
+
+/// A private key of GnuTLS.
+@safe private final class PrivateKey {
+    let handle: gnutls_x509_privkey_t
+
+    private init() throws(SecurityFailure) {
+        var handle: gnutls_x509_privkey_t?
+        try unsafe check(gnutls_x509_privkey_init(&handle))
+        guard let handle = unsafe handle else { throw SecurityFailure(code: GNUTLS_E_MEMORY_ERROR) }
+        unsafe self.handle = unsafe handle
+    }
+
+    convenience init(_ kind: Identity.Plan.Key) throws(SecurityFailure) {
+        try self.init()
+        switch kind {
+        case .ec: try unsafe check(gnutls_x509_privkey_generate(handle, GNUTLS_PK_ECDSA, 256, 0))
+        case .rsa(let bits): try unsafe check(gnutls_x509_privkey_generate(handle, GNUTLS_PK_RSA, UInt32(bits), 0))
+        }
+    }
+
+    convenience init(pem: String) throws(SecurityFailure) {
+        try self.init()
+        let handle = unsafe handle
+        try unsafe withDatum(Array(pem.utf8)) { datum in
+            unsafe gnutls_x509_privkey_import(handle, &datum, GNUTLS_X509_FMT_PEM)
+        }
+    }
+
+    deinit { unsafe gnutls_x509_privkey_deinit(handle) }
+
+    func pem() throws(SecurityFailure) -> String {
+        var datum = unsafe gnutls_datum_t()
+        try unsafe check(gnutls_x509_privkey_export2(handle, GNUTLS_X509_FMT_PEM, &datum))
+        return unsafe text(freeing: datum)
+    }
+}
+
+/// A certificate of GnuTLS.
+@safe private final class Certificate {
+    let handle: gnutls_x509_crt_t
+
+    init() throws(SecurityFailure) {
+        var handle: gnutls_x509_crt_t?
+        try unsafe check(gnutls_x509_crt_init(&handle))
+        guard let handle = unsafe handle else { throw SecurityFailure(code: GNUTLS_E_MEMORY_ERROR) }
+        unsafe self.handle = unsafe handle
+    }
+
+    convenience init(pem: String) throws(SecurityFailure) {
+        try self.init()
+        let handle = unsafe handle
+        try unsafe withDatum(Array(pem.utf8)) { datum in
+            unsafe gnutls_x509_crt_import(handle, &datum, GNUTLS_X509_FMT_PEM)
+        }
+    }
+
+    deinit { unsafe gnutls_x509_crt_deinit(handle) }
+
+    func fill(_ plan: Identity.Plan, _ key: PrivateKey) throws(SecurityFailure) {
+        let handle = unsafe handle
+        try unsafe check(gnutls_x509_crt_set_version(handle, 3))
+        let serial = [1] + randomBytes(15).map { $0 & 0x7F }
+        try check(unsafe gnutls_x509_crt_set_serial(handle, serial, serial.count))
+        let now = time(nil)
+        try unsafe check(gnutls_x509_crt_set_activation_time(handle, now + plan.begins))
+        try unsafe check(gnutls_x509_crt_set_expiration_time(handle, now + plan.ends))
+        let name = Array(plan.commonName.utf8)
+        try check(
+            unsafe gnutls_x509_crt_set_dn_by_oid(handle, GNUTLS_OID_X520_COMMON_NAME, 0, name, UInt32(name.count)))
+        try unsafe check(gnutls_x509_crt_set_key(handle, key.handle))
+        for host in plan.hosts { try addName(GNUTLS_SAN_DNSNAME, Array(host.utf8)) }
+        if let host = plan.rawHost { try addRaw(host) }
+        for address in plan.addresses { try addName(GNUTLS_SAN_IPADDRESS, address) }
+        try unsafe check(gnutls_x509_crt_set_basic_constraints(handle, plan.isAuthority ? 1 : 0, -1))
+        // Signing of certificates for an authority; signatures and RSA key exchange for a server.
+        try unsafe check(
+            gnutls_x509_crt_set_key_usage(
+                handle,
+                UInt32(
+                    plan.isAuthority
+                        ? GNUTLS_KEY_KEY_CERT_SIGN : GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_ENCIPHERMENT)))
+        try constrain(plan.permittedHosts)
+        let identifier = randomBytes(20)
+        try check(unsafe gnutls_x509_crt_set_subject_key_id(handle, identifier, identifier.count))
+    }
+
+    func sign(by issuer: Certificate, _ key: PrivateKey, _ plan: Identity.Plan) throws(SecurityFailure) {
+        var identifier = [UInt8](repeating: 0, count: 64)
+        var (count, critical) = (identifier.count, UInt32(0))
+        try unsafe check(gnutls_x509_crt_get_subject_key_id(issuer.handle, &identifier, &count, &critical))
+        try unsafe check(gnutls_x509_crt_set_authority_key_id(handle, identifier, count))
+        let digest =
+            switch plan.digest {
+            case .sha256: GNUTLS_DIG_SHA256
+            case .sha1: GNUTLS_DIG_SHA1
+            case .md5: GNUTLS_DIG_MD5
+            }
+        try unsafe check(gnutls_x509_crt_sign2(handle, issuer.handle, key.handle, digest, 0))
+    }
+
+    func pem() throws(SecurityFailure) -> String {
+        var datum = unsafe gnutls_datum_t()
+        try unsafe check(gnutls_x509_crt_export2(handle, GNUTLS_X509_FMT_PEM, &datum))
+        return unsafe text(freeing: datum)
+    }
+
+    private func addName(_ kind: gnutls_x509_subject_alt_name_t, _ value: [UInt8]) throws(SecurityFailure) {
+        try check(
+            unsafe gnutls_x509_crt_set_subject_alt_name(
+                handle, kind, value, UInt32(value.count), UInt32(GNUTLS_FSAN_APPEND)))
+    }
+
+    /// GnuTLS ends a name at a zero byte, so that this one is put into its extension here (RFC 5280 section 4.2.1.6).
+    private func addRaw(_ host: [UInt8]) throws(SecurityFailure) {
+        let name: [UInt8] = [0x82, UInt8(host.count)] + host
+        let names: [UInt8] = [0x30, UInt8(name.count)] + name
+        try check(unsafe gnutls_x509_crt_set_extension_by_oid(handle, "2.5.29.17", names, names.count, 0))
+    }
+
+    private func constrain(_ hosts: [String]) throws(SecurityFailure) {
+        if hosts.isEmpty { return }
+        var constraints: gnutls_x509_name_constraints_t?
+        try unsafe check(gnutls_x509_name_constraints_init(&constraints))
+        defer { unsafe gnutls_x509_name_constraints_deinit(constraints) }
+        let opaque = unsafe constraints
+        for host in hosts {
+            try unsafe withDatum(Array(host.utf8)) { datum in
+                unsafe gnutls_x509_name_constraints_add_permitted(opaque, GNUTLS_SAN_DNSNAME, &datum)
+            }
+        }
+        try unsafe check(gnutls_x509_crt_set_name_constraints(handle, constraints, 1))
+    }
+}
+
+/// Lends bytes as GnuTLS takes them; they are copied during the call.
+func withDatum(_ bytes: [UInt8], _ body: (inout gnutls_datum_t) -> Int32) throws(SecurityFailure) {
+    var bytes = bytes
+    let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+        var datum = unsafe gnutls_datum_t(data: buffer.baseAddress, size: UInt32(buffer.count))
+        return unsafe body(&datum)
+    }
+    try check(code)
+}
+
+/// The text of a datum that GnuTLS has made, which is freed: `gnutls_free` is `free` unless somebody replaced it.
+@unsafe private func text(freeing datum: gnutls_datum_t) -> String {
+    let bytes = unsafe UnsafeBufferPointer(start: datum.data, count: Int(datum.size))
+    defer { unsafe free(datum.data) }
+    return unsafe String(decoding: bytes, as: UTF8.self)
+}
