@@ -66,7 +66,7 @@ extension DownloadEngine {
         asked.isFirstContact = true
         let sink = RangeSink(
             id: id, asked: asked, start: 0, border: nil, chunkBytes: nil, proven: ChunkSet(),
-            acceptsWholeBody: false, remainder: nil, part: nil, groupBytes: settings.groupBytes, post: poster())
+            acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
@@ -112,7 +112,7 @@ extension DownloadEngine {
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
             chunkBytes: resource.stage == .asking ? nil : resource.book.chunkBytes, proven: resource.book.proven,
             acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part,
-            groupBytes: settings.groupBytes, post: poster())
+            post: poster())
         resource.sinks[id] = sink
         if let lease { resource.contributors.insert(lease) }
         var request = TransferRequest(id: id, url: choice.url, sink: sink)

@@ -24,8 +24,6 @@ package struct DownloadSettings: Sendable {
     package var rateLimitPerItem: Int?
     /// When downloads may run, and how fast; nil for always.
     package var timetable: Timetable?
-    /// Bytes that are synced and committed together.
-    package var groupBytes = 8 << 20
     /// The longest that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
     /// How often progress is told.

@@ -34,7 +34,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var block: Block?
         var isDocument = false
         var document: [UInt8] = []
-        var unsynced = 0
+        var hasUnflushed = false
         var isPassingBy = false
         var laneBegan: UInt64
     }
@@ -49,7 +49,6 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private let part: (any PartFile)?
     private let proven: ChunkSet
     private let acceptsWholeBody: Bool
-    private let groupBytes: Int
     private let learnsChunkBytes: Bool
     private let post: @Sendable (EngineEvent) -> Void
     private let shared: Guarded<Shared>
@@ -67,11 +66,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - acceptsWholeBody: whether a whole body may come although a range was asked for.
     ///   - remainder: a begun chunk to go on with.
     ///   - part: where bytes go; nil while the source is only asked what it is.
-    ///   - groupBytes: bytes after which the part file is told to sync.
     ///   - post: takes events; called on the transport's thread.
     package init(
         id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, chunkBytes: UInt64?, proven: ChunkSet,
-        acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?, groupBytes: Int,
+        acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?,
         post: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.id = id
@@ -79,7 +77,6 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         self.part = part
         self.proven = proven
         self.acceptsWholeBody = acceptsWholeBody
-        self.groupBytes = groupBytes
         self.post = post
         lane = remainder?.lane ?? id
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
@@ -253,14 +250,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .page
             return false
         }
-        body.unsynced += block.count
+        // How often the disk is to sync while bytes come is the part file's own business.
+        body.hasUnflushed = true
         guard part.submit(block, from: lane, endsObject: endsObject) else {
             body.cause = .disk
             return false
-        }
-        if body.unsynced >= groupBytes {
-            body.unsynced = 0
-            part.flush()
         }
         return true
     }
@@ -279,7 +273,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         var handedOver = reachedEnd ? body.offset : body.offset / body.chunkBytes * body.chunkBytes
         if body.cause == .disk { handedOver = min(handedOver, body.laneBegan) }
-        if body.unsynced > 0 { part?.flush() }
+        if body.hasUnflushed { part?.flush() }
         post(
             .ended(
                 id,

@@ -45,7 +45,7 @@ struct RangeSinkTests {
             sink = RangeSink(
                 id: TransferID(id), asked: asked, start: start, border: border, chunkBytes: 1 << 20,
                 proven: ChunkSet(proven), acceptsWholeBody: acceptsWhole, remainder: remainder,
-                part: hasPart ? part : nil, groupBytes: 4 << 20
+                part: hasPart ? part : nil
             ) { [posted] event in posted.withLock { $0.append(event) } }
         }
 

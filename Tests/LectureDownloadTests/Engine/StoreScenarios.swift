@@ -102,8 +102,8 @@ struct StoreScenarios {
         scene.work(for: .milliseconds(700))
         #expect(try #require(try scene.content(key)).provenChunks > 0)
         try scene.crash()
-        let part = try #require(scene.disk.parts.values.first)
-        part.synced[17] ^= 4
+        try #require(scene.disk.parts.count == 1)
+        scene.disk.spoilPart(at: 17, mask: 4)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(try scene.contradictions() == [])

@@ -215,6 +215,15 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         }
     }
 
+    /// Changes a byte that is durable, as a bad disk does while nobody looks.
+    ///
+    /// - Parameters:
+    ///   - offset: in the only part file.
+    ///   - mask: the bits that flip.
+    package func spoilPart(at offset: Int, mask: UInt8) {
+        for (name, node) in names where name.hasSuffix(Self.suffix) { node.bytes[offset] ^= mask }
+    }
+
     // MARK: The port
 
     /// A part file of the running program.
