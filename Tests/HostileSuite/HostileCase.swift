@@ -60,6 +60,8 @@ package struct HostileCase: Sendable {
     package var sendsCredentials = false
     /// The path and query that is asked for.
     package var path = "/lecture.mp4"
+    /// Bytes that may lie on the disk beyond twice the lecture's length.
+    package var diskBeyondTwice = 8 << 20
     /// More promises than the usual ones.
     package var promises: [Promise] = []
     /// How a request is answered. Called on the connection's thread.

@@ -43,6 +43,8 @@ package struct Meeting: Sendable {
         let ending = await process.ending()
         let (wasKilled, peak) = watch.end()
         let passed = ContinuousClock.now - began
+        // What a shell says of a program that it cannot start must not count as a refusal.
+        guard ![126, 127].contains(ending.status) else { throw NotStarted(words: ending.errorText) }
         return Evidence(
             journal: origin.journal.all, verdict: try verdict(ending, wasKilled, task.output, origin.media),
             status: ending.status, words: ending.errorText, peakDiskBytes: peak,
@@ -55,12 +57,12 @@ package struct Meeting: Sendable {
     /// - Returns: nothing when all were kept.
     package func breaches(_ evidence: Evidence) -> [String] {
         var breaches = due.accepts(evidence.verdict) ? [] : ["\(evidence.verdict.rawValue); due is \(due.rawValue)"]
-        breaches += (Self.always + hostileCase.promises).compactMap { $0.breach(evidence) }
+        breaches += (always + hostileCase.promises).compactMap { $0.breach(evidence) }
         return breaches
     }
 
     /// What holds in every case.
-    private static let always: [Promise] = [.requests(atMost: 60), .disk(beyondTwice: 8 << 20)]
+    private var always: [Promise] { [.requests(atMost: 60), .disk(beyondTwice: hostileCase.diskBeyondTwice)] }
 
     private func task(_ origin: HostileOrigin, _ place: TemporaryDirectory) throws -> Client.Task {
         let home = place.file("home")
@@ -83,6 +85,11 @@ package struct Meeting: Sendable {
         if ending.status == 0 { return bytes == Data(media.bytes) ? .right : .corrupt }
         return bytes == nil ? .refused : .half
     }
+}
+
+/// The client could not be started.
+struct NotStarted: Error {
+    let words: String
 }
 
 /// Looks at a program from outside, on a thread of its own: how much lies on the disk, and whether it ends in time.
