@@ -219,7 +219,7 @@ extension HostileCase {
                     $0.framing = .untilClose
                     $0.ending = .reset(after: 2_000_000)
                 })
-        }.promising(.requests(atMost: 12)),
+        }.promising(.requests(atMost: 24)),
     ]
 
     /// More than `--quota` allows: the program must say so before it has filled more than that.
