@@ -73,6 +73,8 @@ package struct Answer: Sendable {
     package var trickle: (bytes: Int, milliseconds: Int)?
     /// Sent as it is behind the body, also where the body is over.
     package var surplus: [UInt8] = []
+    /// Sent again and again behind ``interim``, in place of everything else, until the client has left.
+    package var flood: (bytes: [UInt8], milliseconds: Int)?
     /// A pause before the first byte.
     package var delayMilliseconds = 0
     /// HTTP/1 only: the head goes out byte by byte, a millisecond behind each.

@@ -25,9 +25,12 @@ struct HTTP1: Sendable {
     /// Byte by byte, so that nothing behind the head is taken.
     private func readHead() -> String {
         var head: [UInt8] = []
-        while head.suffix(4) != [13, 10, 13, 10], head.count < 1 << 16 {
+        // The last four bytes: comparing arrays takes long without optimisation.
+        var latest: UInt32 = 0
+        while latest != 0x0D0A_0D0A, head.count < 1 << 16 {
             guard let byte = wire.read(1).first else { break }
             head.append(byte)
+            latest = latest << 8 | UInt32(byte)
         }
         return String(decoding: head, as: UTF8.self)
     }
@@ -49,6 +52,10 @@ struct HTTP1: Sendable {
         journal.change(number) { $0.status = answer.status }
         if answer.delayMilliseconds > 0, wire.waitForInput(answer.delayMilliseconds) { return false }
         for head in answer.interim { wire.send(head) }
+        if let flood = answer.flood {
+            while wire.send(flood.bytes[...]) { if wire.waitForInput(flood.milliseconds) { break } }
+            return false
+        }
         guard sendHead(of: answer) else { return false }
         let hasBody = asked.method != "HEAD" && answer.status != 204 && answer.status != 304
         if hasBody, !sendBody(answer, number) { return false }

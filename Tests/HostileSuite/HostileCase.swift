@@ -62,6 +62,8 @@ package struct HostileCase: Sendable {
     package var path = "/lecture.mp4"
     /// Further whole versions that are right for a client without a digest, made of the usual one.
     package var versions: @Sendable (Media) -> [Media] = { _ in [] }
+    /// Bytes that may lie on the disk beyond twice the lecture's length.
+    package var diskBeyondTwice = 8 << 20
     /// More promises than the usual ones.
     package var promises: [Promise] = []
     /// How a request is answered. Called on the connection's thread.

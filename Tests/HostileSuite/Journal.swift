@@ -77,6 +77,9 @@ package final class Journal: Sendable {
 
     func change(_ number: Int, _ change: (inout Entry) -> Void) { entries.withLock { change(&$0[number - 1]) } }
 
+    /// Seconds since 1970, for dates in answers.
+    static func wallClock() -> Int { time(nil) }
+
     private static func now() -> Int {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -46,6 +46,8 @@ package struct Meeting: Sendable {
         let ending = await process.ending()
         let (stop, peak) = watch.end()
         let passed = ContinuousClock.now - began
+        // What a shell says of a program that it cannot start must not count as a refusal.
+        guard ![126, 127].contains(ending.status) else { throw NotStarted(words: ending.errorText) }
         return Evidence(
             journal: origin.journal.all, verdict: stop ?? verdict(ending, task.output, origin.media),
             status: ending.status, words: ending.errorText, peakDiskBytes: peak,
@@ -58,7 +60,7 @@ package struct Meeting: Sendable {
     /// - Parameter evidence: what was seen.
     /// - Returns: nothing when all were kept.
     package func brokenPromises(_ evidence: Evidence) -> [String] {
-        (Self.always + hostileCase.promises).compactMap { $0.breach(evidence) }
+        (always + hostileCase.promises).compactMap { $0.breach(evidence) }
     }
 
     /// All that is wrong: another verdict than is due, and the promises that were broken.
@@ -71,7 +73,7 @@ package struct Meeting: Sendable {
     }
 
     /// What holds in every case.
-    private static let always: [Promise] = [.requests(atMost: 60), .disk(beyondTwice: 8 << 20)]
+    private var always: [Promise] { [.requests(atMost: 60), .disk(beyondTwice: hostileCase.diskBeyondTwice)] }
 
     private func task(_ origin: HostileOrigin, _ place: TemporaryDirectory) throws -> Client.Task {
         let home = place.file("home")
@@ -94,6 +96,11 @@ package struct Meeting: Sendable {
         }
         return bytes == nil ? .refused : .half
     }
+}
+
+/// The client could not be started.
+struct NotStarted: Error {
+    let words: String
 }
 
 /// Looks at a program from outside, on a thread of its own: how much lies on the disk, and whether it ends in time.

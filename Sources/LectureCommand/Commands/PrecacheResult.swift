@@ -95,7 +95,7 @@ struct PrecacheResult: Sendable {
     /// - Returns: sentences for standard error.
     func troubles() -> [String] {
         var sentences = unfinished.filter(Self.isTrouble).map(Self.sentence(stopped:))
-        if isDeadlineOver { sentences.append(LectureError(.deadline).message) }
+        if isDeadlineOver { sentences.append(LectureError(.deadline, detail: "--deadline").message) }
         return sentences
     }
 

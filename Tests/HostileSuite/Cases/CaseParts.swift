@@ -1,0 +1,61 @@
+extension Visit {
+    /// The first body is cut after 2 MB.
+    ///
+    /// - Returns: the honest answer with its cut; `nil` from the second request on.
+    func cutOnce() -> Reply? {
+        isFirst("body") ? .answer(honest().with { $0.ending = .cut(after: 2_000_000) }) : nil
+    }
+
+    /// The whole lecture, whatever was asked for.
+    ///
+    /// - Returns: 200 with all fields but a length.
+    func whole() -> Answer {
+        var answer = Answer(200, [("Content-Type", "video/mp4"), ("ETag", media.etag ?? "")], body: media.bytes[...])
+        answer.reason = "OK"
+        return answer
+    }
+}
+
+extension Answer {
+    /// The bytes of a head that needs no correct shape, and a body behind it.
+    ///
+    /// - Parameters:
+    ///   - lines: with the status line; their ends are added.
+    ///   - body: its bytes.
+    ///   - end: of each line.
+    /// - Returns: everything in one.
+    static func raw(_ lines: [String], _ body: ArraySlice<UInt8> = [], lineEnd end: String = "\r\n") -> [UInt8] {
+        Array((lines.joined(separator: end) + end + end).utf8) + body
+    }
+
+    /// The page of a captive portal or of an error.
+    static let page = """
+        <!DOCTYPE html>
+        <html><head><title>Welcome to Station Wi-Fi</title></head>
+        <body><h1>Sign in</h1><form action="/login"><input name="room"></form></body></html>
+        """
+}
+
+extension Promise {
+    /// A program ends early instead of waiting for a time that nobody waits for.
+    ///
+    /// - Parameter limit: seconds.
+    /// - Returns: the promise.
+    static func ends(withinSeconds limit: Int) -> Promise {
+        Promise("ends within \(limit) s") { evidence in
+            evidence.milliseconds <= limit * 1000
+                ? nil : "it took \(evidence.milliseconds) ms; at most \(limit) s are due"
+        }
+    }
+
+    /// Little more is taken than the lecture has bytes.
+    ///
+    /// - Parameter limit: bytes of bodies that may be sent altogether; what lies in sockets counts as sent.
+    /// - Returns: the promise.
+    static func sent(atMost limit: Int) -> Promise {
+        Promise("≤ \(limit >> 20) MiB sent") { evidence in
+            let sent = evidence.journal.reduce(0) { $0 + $1.bytes }
+            return sent <= limit ? nil : "\(sent) bytes were sent; at most \(limit) are due"
+        }
+    }
+}
