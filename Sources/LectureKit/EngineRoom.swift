@@ -181,11 +181,11 @@ final class EngineRoom: @unchecked Sendable {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
             guard try index.nextDue(run: run) != nil else { return true }
-            let latest = clock.now() + longestWait
+            let now = clock.now()
             return try !index.contents(run, state: .stopped, limit: 100_000).contains { content in
                 switch content.stopReason {
                 case .schedule: true
-                case .serverWait, .dependency: content.nextAttempt.map { $0 <= latest } ?? false
+                case .serverWait, .dependency: try passes(content, within: longestWait, now: now)
                 case .user, .network, .space, .licenceRefused, .quota, nil: false
                 }
             }
@@ -193,6 +193,14 @@ final class EngineRoom: @unchecked Sendable {
             // A store that cannot be read is told by the engine's own trouble; waiting goes on.
             return false
         }
+    }
+
+    /// Whether a content's wait will be over soon enough. One that was begun later than now shows a clock that was set
+    /// back; the engine, which looks once a second, is about to shorten it.
+    private func passes(_ content: Content, within longestWait: Duration, now: Timestamp) throws -> Bool {
+        guard let next = content.nextAttempt else { return false }
+        if next <= now + longestWait { return true }
+        return try index.item(content.key)?.waitSet.map { $0 > now } ?? false
     }
 
     // MARK: Stopping
