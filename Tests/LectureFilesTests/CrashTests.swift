@@ -182,15 +182,21 @@ import Testing
         #expect(try await part.failure().code == .damaged)
     }
 
-    @Test func `A directory in the place of the part file is an error and stays`() async throws {
-        try FileManager.default.createDirectory(
-            atPath: store.root.path + "/media/a7/lecture.part", withIntermediateDirectories: true)
-        for resumes in [true, false] {
+    @Test func `A directory in the place of the part file stays when it holds something, and goes when not`()
+        async throws
+    {
+        let directory = store.root.path + "/media/a7/lecture.part"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try store.root.write("media/a7/lecture.part/of somebody", [1])
+        for (resumes, code) in [(true, LectureError.Code.damaged), (false, .createFile)] {
             let part = store.make()
             part.file.open(plan(bytes.count, resumes: resumes))
-            #expect(try await part.failure().code == .createFile)
+            #expect(try await part.failure().code == code)
         }
-        #expect(try store.root.names("media/a7") == ["lecture.part"])
+        #expect(try store.root.names("media/a7/lecture.part") == ["of somebody"])
+        try FileManager.default.removeItem(atPath: directory + "/of somebody")
+        _ = try await began(plan(bytes.count))
+        #expect(store.files.look(path: path).part == UInt64(bytes.count))
     }
 
     @Test func `A left part file with a second name is replaced, not emptied`() async throws {
