@@ -32,10 +32,29 @@ package struct Client: Sendable {
     package let program: String
     /// Whether it can be told a digest of the file.
     package let takesDigest: Bool
+    /// Whether it can be told of a second server.
+    package let takesMirrors: Bool
     /// The words of its command line.
     package let words: @Sendable (Task) -> [String]
     /// What is added to its environment.
     package let environment: @Sendable (Task) -> [String: String]
+
+    /// A program.
+    ///
+    /// - Parameters:
+    ///   - name: as it stands in the table.
+    ///   - program: its path.
+    ///   - takesDigest: whether it can be told a digest of the file.
+    ///   - takesMirrors: whether it can be told of a second server.
+    ///   - words: its command line.
+    ///   - environment: what is added to its environment.
+    package init(
+        name: String, program: String, takesDigest: Bool, takesMirrors: Bool = false,
+        words: @escaping @Sendable (Task) -> [String], environment: @escaping @Sendable (Task) -> [String: String]
+    ) {
+        (self.name, self.program, self.takesDigest, self.takesMirrors) = (name, program, takesDigest, takesMirrors)
+        (self.words, self.environment) = (words, environment)
+    }
 
     /// The seconds without a byte after which each program gives an attempt up.
     static let patience = 2
@@ -45,7 +64,7 @@ package struct Client: Sendable {
     /// - Parameter program: its path.
     /// - Returns: the client.
     package static func lecturectl(_ program: String = Places.builtProduct("lecturectl")) -> Client {
-        Client(name: "lecturectl", program: program, takesDigest: true) { task in
+        Client(name: "lecturectl", program: program, takesDigest: true, takesMirrors: true) { task in
             var words = ["precache", task.url, "--output", task.output, "--timeout", "\(patience)s", "--retries", "5"]
             words += ["--quiet", "--quota", "64M", "--deadline", "20s"]
             words += task.mirrors.flatMap { ["--mirror", $0] }
@@ -80,7 +99,7 @@ package struct Client: Sendable {
     /// - Returns: the client.
     /// - Throws: when it is not installed.
     package static func aria2() throws -> Client {
-        Client(name: "aria2", program: try Places.command("aria2c"), takesDigest: true) { task in
+        Client(name: "aria2", program: try Places.command("aria2c"), takesDigest: true, takesMirrors: true) { task in
             var words = ["--quiet", "--no-conf", "--allow-overwrite=true", "--auto-file-renaming=false"]
             words += ["--max-tries=5", "--retry-wait=1", "--timeout=\(patience)", "--connect-timeout=\(patience)"]
             words += ["--dir=/", "--out=\(task.output.dropFirst())"]

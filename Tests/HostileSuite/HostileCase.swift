@@ -54,6 +54,8 @@ package struct HostileCase: Sendable {
     package var mirrors: [Int] = []
     /// The lecture's length in bytes. Some chunks of 1 MiB, so that there is something to resume.
     package var size = 3_500_000
+    /// Whether only a mirror can help, so that a program which takes none may refuse.
+    package var needsMirrors = false
     /// Parallel ranges the client is to use; `nil` for its own choice.
     package var connections: Int?
     /// Whether the client sends `Authorization` and `Cookie`.

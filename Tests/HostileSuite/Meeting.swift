@@ -28,7 +28,10 @@ package struct Meeting: Sendable {
     }
 
     /// What is due in this meeting.
-    package var due: Due { knowsDigest ? hostileCase.due : hostileCase.dueBlind }
+    package var due: Due {
+        if hostileCase.needsMirrors, !client.takesMirrors { return .rightOrRefusal }
+        return knowsDigest ? hostileCase.due : hostileCase.dueBlind
+    }
 
     /// Lets them meet.
     ///

@@ -173,7 +173,7 @@ extension HostileCase {
                 .raw([], then: .reset(after: 0))
             },
             mirror("all-gone", "Both servers answer 404.", .refusal) { _, _ in .answer(Answer(404)) },
-        ] + lastHopes
+        ] + lastHopes.map { hope in hope.with { $0.needsMirrors = true } }
 
     /// The first server fails, and the mirror alone can help; due of those who take mirrors.
     private static let lastHopes: [HostileCase] = [
@@ -195,7 +195,7 @@ extension HostileCase {
             "first-untrusted", "The first server's certificate has expired; the mirror is well.", .rightBytes,
             first: .secure(Security { $0.certificate = .expired })
         ) { visit, _ in .answer(visit.honest()) }.promising(.untouched(0)),
-        // Without a digest nothing says that the mirror has the same file, and what came is not thrown away for a guess.
+        // Without a digest nothing says that the mirror has the same file; what came is not thrown away for a guess.
         mirror(
             "first-dies", "The first server is gone for good after 2 MB; the mirror is well.", .rightBytes,
             blind: .rightOrRefusal
