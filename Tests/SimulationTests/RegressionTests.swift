@@ -26,6 +26,12 @@ struct RegressionTests {
             name: "rewritten-while-unsized",
             bug: "a chunk without a known length was proven by bytes that a later answer had written over"),
         Regression(name: "told-twice", bug: "a failure was told twice when two things about it came together"),
+        Regression(
+            name: "commit-fails-under-way",
+            bug: "none yet: a commit fails while chunks are proven, and nobody may hear of them"),
+        Regression(
+            name: "removal-is-not-committed",
+            bug: "none yet: the commit of a removal fails, and its files have to stay"),
     ]
 
     @Test(arguments: all)

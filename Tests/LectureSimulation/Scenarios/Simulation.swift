@@ -91,6 +91,7 @@ package final class Simulation {
         network.onHead = { [unowned self] program, request, answer in
             watch.heard(request, answer, of: program)
         }
+        disk.onDelete = { [unowned self] path in watch.deletes(path, onlookerConnection) }
         var counts: [DiskOperation: Int] = [:]
         disk.fault = { [unowned self] operation, path in
             counts[operation, default: 0] += 1

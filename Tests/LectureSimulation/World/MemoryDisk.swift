@@ -86,6 +86,8 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     package var refusal: LectureError?
     /// Lets an operation fail; gets the path.
     package var fault: (DiskOperation, String) -> LectureError? = { _, _ in nil }
+    /// Sees what is deleted, before it is.
+    var onDelete: (String) -> Void = { _ in }
     /// Paths that a living part file works on, with its program.
     package internal(set) var openPaths: [String: Int] = [:]
 
@@ -234,6 +236,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     /// Deletes a file and its part file.
     package func delete(path: String) throws(LectureError) {
         if let error = refusal ?? fault(.delete, path) { throw error }
+        onDelete(path)
         remove(path)
         if !path.hasSuffix(Self.suffix) { remove(path + Self.suffix) }
         syncNames(of: path)
