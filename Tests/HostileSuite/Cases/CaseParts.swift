@@ -5,15 +5,6 @@ extension Visit {
     func cutOnce() -> Reply? {
         isFirst("body") ? .answer(honest().with { $0.ending = .cut(after: 2_000_000) }) : nil
     }
-
-    /// The whole lecture, whatever was asked for.
-    ///
-    /// - Returns: 200 with all fields but a length.
-    func whole() -> Answer {
-        var answer = Answer(200, [("Content-Type", "video/mp4"), ("ETag", media.etag ?? "")], body: media.bytes[...])
-        answer.reason = "OK"
-        return answer
-    }
 }
 
 extension Answer {

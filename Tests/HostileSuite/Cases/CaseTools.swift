@@ -27,6 +27,9 @@ extension Visit {
     /// - Returns: 200 with everything.
     func whole(_ media: Media? = nil) -> Answer { without("Range").honest(media) }
 
+    /// 200 with everything, whatever was asked for, and no word of ranges.
+    var plainWhole: Answer { whole().with { $0.set("Accept-Ranges", nil) } }
+
     /// The visit as if the request did not have a field.
     ///
     /// - Parameter name: of the field, in any case.

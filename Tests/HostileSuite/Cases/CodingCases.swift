@@ -8,7 +8,7 @@ extension HostileCase {
     ) -> HostileCase {
         HostileCase("coded-\(coding)", .coding, summary, due: .rightOrRefusal) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Encoding", coding)
                     $0.body = .bytes(pack(visit.media)[...])
                 })
@@ -25,7 +25,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Encoding", "gzip, gzip")
                     $0.body = .bytes(Packed.gzipTwice(visit.media)[...])
                 })
@@ -54,7 +54,7 @@ extension HostileCase {
         ) { visit in
             if let reply = visit.cutOnce() { return reply }
             return .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Encoding", "gzip")
                     $0.body = .bytes(Packed.gzip(visit.media)[...])
                 })
@@ -63,7 +63,7 @@ extension HostileCase {
             "coded-bomb", .coding, "1.7 MB of gzip, unasked, that unpack to 256 MiB of zeros.", due: .refusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Encoding", "gzip")
                     $0.body = .bytes(Packed.bomb[...])
                 })
@@ -74,7 +74,7 @@ extension HostileCase {
         ) { visit in
             // Stored blocks make the coded form longer, so what is announced ends inside of it.
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Encoding", "gzip")
                     $0.set("Content-Length", "\(visit.media.bytes.count)")
                     $0.body = .bytes(Packed.gzip(visit.media)[...])
@@ -146,7 +146,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Transfer-Encoding", "identity")
                     $0.ending = .closed
                 })
@@ -156,7 +156,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Transfer-Encoding", "cow")
                     $0.framing = .untilClose
                 })
@@ -166,7 +166,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Transfer-Encoding", "\u{0B}chunked")
                     $0.ending = .closed
                 })
@@ -177,7 +177,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Length", "1000")
                     $0.framing = .chunked
                 })
@@ -187,7 +187,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Length", "\(visit.media.bytes.count + 1000)")
                     $0.framing = .chunked
                 })
@@ -196,7 +196,7 @@ extension HostileCase {
             "te-in-1.0", .coding, "HTTP/1.0 with chunks, which HTTP/1.0 does not have.", due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.version = "HTTP/1.0"
                     $0.framing = .chunked
                 })

@@ -64,7 +64,7 @@ extension HostileCase {
             return .answer(visit.honest(media))
         },
         pool("no-ranges", "The other edge answers 200 with everything, whatever range is asked for.", .rightBytes) {
-            .answer($0.whole)
+            .answer($0.plainWhole)
         },
         pool("range-shifted", "The other edge answers the range that lies one byte further.", .rightOrRefusal) {
             visit in

@@ -124,7 +124,7 @@ extension HostileCase {
         },
         http2("200-to-range", "After a cut at 2 MB the whole comes, whatever range is asked for.", .rightBytes) {
             visit in
-            .answer(visit.whole.with { if visit.isFirst("body") { $0.ending = .cut(after: 2_000_000) } })
+            .answer(visit.plainWhole.with { if visit.isFirst("body") { $0.ending = .cut(after: 2_000_000) } })
         },
         http2("changed", "After a cut at 2 MB the lecture is another version.", .rightBytes) { visit in
             if visit.isFirst("body") {
@@ -178,7 +178,7 @@ extension HostileCase {
             .refusal
         ) { visit in
             .answer(
-                visit.whole.with {
+                visit.plainWhole.with {
                     $0.framing = .untilClose
                     $0.ending = .cut(after: 2_000_000)
                 })
@@ -271,7 +271,7 @@ extension HostileCase {
             "end-stream-early", "END_STREAM after 2 MB of every announced body; over HTTP/1.1 FIN. Ranges are ignored.",
             .refusal
         ) { visit in
-            let answer = visit.whole.with { $0.ending = .cut(after: 2_000_000) }
+            let answer = visit.plainWhole.with { $0.ending = .cut(after: 2_000_000) }
             return .frames(otherwise: answer) { stream in
                 stream.begin(answer)
                 stream.send(answer, 0..<2_000_000, ends: true)

@@ -26,7 +26,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.fields.append(("Content-Length", "\($0.body.count)"))
                     $0.fields.append(("Content-Length", "1000"))
                     $0.ending = .closed
@@ -37,7 +37,7 @@ extension HostileCase {
             due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.fields.append(("Content-Length", "1000"))
                     $0.fields.append(("Content-Length", "\($0.body.count)"))
                     $0.ending = .closed
@@ -47,7 +47,7 @@ extension HostileCase {
             "length-list-of-two", .length, "`Content-Length: 1000, 3500000` in one field.", due: .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Length", "1000, \($0.body.count)")
                     $0.ending = .closed
                 })
@@ -58,7 +58,7 @@ extension HostileCase {
     private static func written(_ name: String, _ value: String, _ summary: String) -> HostileCase {
         HostileCase("length-\(name)", .length, summary, due: .rightOrRefusal) { visit in
             .answer(
-                visit.whole().with { answer in
+                visit.plainWhole.with { answer in
                     let count = answer.body.count
                     let shown =
                         switch value {
@@ -114,7 +114,7 @@ extension HostileCase {
             due: .refusal, blind: .unknowable
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Length", "\($0.body.count - 500)")
                     $0.ending = .closed
                 })
@@ -123,7 +123,7 @@ extension HostileCase {
             "length-zero", .length, "`Content-Length: 0`, and then the lecture.", due: .refusal, blind: .unknowable
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.set("Content-Length", "0")
                     $0.ending = .closed
                 })
@@ -204,7 +204,7 @@ extension HostileCase {
             due: .refusal, blind: .unknowable
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.version = "HTTP/1.0"
                     $0.framing = .untilClose
                     $0.ending = .cut(after: 2_000_000)
@@ -215,7 +215,7 @@ extension HostileCase {
             due: .refusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.framing = .untilClose
                     $0.ending = .reset(after: 2_000_000)
                 })

@@ -19,7 +19,7 @@ extension HostileCase {
             .refusal
         ) { visit in
             .answer(
-                visit.whole.with {
+                visit.plainWhole.with {
                     $0.framing = .untilClose
                     $0.ending = .cut(after: 2_000_000)
                 })
@@ -39,13 +39,13 @@ extension HostileCase {
             .rightOrRefusal
         ) { visit in
             .answer(
-                visit.whole.with {
+                visit.plainWhole.with {
                     $0.framing = .untilClose
                     $0.ending = .cut(after: $0.body.count)
                 })
         },
         secure("ends-with-close-notify", "No body has a length; each ends with close_notify.", .rightBytes) { visit in
-            .answer(visit.whole.with { $0.framing = .untilClose })
+            .answer(visit.plainWhole.with { $0.framing = .untilClose })
         },
         secure("tiny-records", "Each two bytes of the body are a record of their own.", .rightBytes) { visit in
             .answer(visit.honest().with { $0.trickle = (2, 0) })
@@ -127,16 +127,5 @@ extension HostileCase {
             guard visit.edge + 1 < visit.bases.count else { return .answer(visit.honest()) }
             return .answer(Answer(302, [("Location", visit.bases[visit.edge + 1] + visit.asked.target)]))
         }.with { $0.edges = edges }
-    }
-}
-
-extension Visit {
-    /// 200 with everything, whatever was asked for, and no word of ranges.
-    var whole: Answer {
-        var visit = Asked(method: asked.method, target: asked.target, fields: [], version: asked.version)
-        visit.fields = asked.fields.filter { $0.name.lowercased() != "range" }
-        return Visit(
-            asked: visit, number: number, connection: connection, edge: edge, media: media, bases: bases, counts: counts
-        ).honest().with { $0.set("Accept-Ranges", nil) }
     }
 }

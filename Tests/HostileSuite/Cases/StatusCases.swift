@@ -95,7 +95,7 @@ extension HostileCase {
         ) { visit in
             guard visit.isFirst("status") else { return .answer(visit.honest()) }
             return .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.status = 500
                     $0.ending = .cut(after: 1_000_000)
                 })
@@ -112,7 +112,7 @@ extension HostileCase {
     /// The lecture's own bytes under a status that is not 200.
     private static func labelled(_ status: Int, _ summary: String) -> HostileCase {
         HostileCase("label-\(status)", .status, summary, due: .rightOrRefusal) { visit in
-            .answer(visit.whole().with { $0.status = status })
+            .answer(visit.plainWhole.with { $0.status = status })
         }
     }
 
@@ -144,7 +144,7 @@ extension HostileCase {
             let first = visit.asked.range?.first ?? 0
             let end = min(first + 1_000_000, visit.media.bytes.count)
             guard first < end else { return .answer(visit.honest()) }
-            var answer = visit.whole()
+            var answer = visit.plainWhole
             answer.status = 206
             answer.set("Content-Range", "bytes \(first)-\(end - 1)/\(visit.media.bytes.count)")
             answer.body = .bytes(visit.media.bytes[first..<end])
@@ -152,7 +152,7 @@ extension HostileCase {
         },
         HostileCase(
             "status-206-bare", .status, "The whole lecture as 206 without a Content-Range.", due: .rightOrRefusal
-        ) { visit in .answer(visit.whole().with { $0.status = 206 }) },
+        ) { visit in .answer(visit.plainWhole.with { $0.status = 206 }) },
     ]
 
     /// A status line of any form, with a text behind it that is not the lecture.

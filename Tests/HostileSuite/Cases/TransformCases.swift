@@ -30,7 +30,7 @@ extension HostileCase {
             due: .refusal
         ) { visit in
             .answer(
-                visit.whole().with {
+                visit.plainWhole.with {
                     $0.status = 203
                     $0.reason = "Non-Authoritative Information"
                     $0.fields.append(("Warning", "214 proxy \"Transformation Applied\""))
@@ -39,7 +39,7 @@ extension HostileCase {
         },
         HostileCase(
             "proxy-203", .coding, "The right bytes with 203 Non-Authoritative Information.", due: .rightOrRefusal
-        ) { visit in .answer(visit.whole().with { $0.status = 203 }) },
+        ) { visit in .answer(visit.plainWhole.with { $0.status = 203 }) },
         HostileCase(
             "proxy-shrinks-resume", .coding,
             "The first answer is cut; a proxy answers what follows out of a film that it has made smaller.",
