@@ -67,6 +67,7 @@ package final class Simulation {
         onlooker = SQLiteDownloadIndex(connection: onlookerConnection)
         let digests = try OpenSSLDigests(proofKey: try onlooker.identity().proofKey)
         disk = MemoryDisk(world: world, digests: digests)
+        disk.syncsAfter = UInt64(scenario.work.groupBytes)
         servers = Servers(scenario, world: world)
         place = Surroundings(world: world, network: network, disk: disk, location: location)
         place.census.isKept = true
@@ -204,7 +205,6 @@ package final class Simulation {
         var settings = DownloadSettings()
         settings.jobs = scenario.work.jobs
         settings.connections = scenario.work.connections
-        settings.groupBytes = scenario.work.groupBytes
         settings.groupInterval = .milliseconds(scenario.work.groupMilliseconds)
         settings.rateLimit = scenario.work.rateLimit
         if scenario.work.closesAfter != nil { settings.timetable = try? Timetable("00:00-00:01=off,else=full") }

@@ -70,6 +70,8 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     private static let blockBytes = 1 << 16
 
     let world: VirtualWorld
+    /// A part file is synced without being told once so many bytes of whole chunks were written.
+    package var syncsAfter: UInt64 = 4 << 20
     /// Makes proofs and digests, as the store's key has it.
     package let digests: any DigestMaker
     /// Names, part files with their suffix.

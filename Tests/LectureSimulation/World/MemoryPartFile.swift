@@ -38,6 +38,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private var areNamesDurable = false
     private var lanes: [TransferID: Lane] = [:]
     private var finished: [WrittenChunk] = []
+    /// Bytes of whole chunks that came since the last sync.
+    private var unsynced: UInt64 = 0
     private var lastAt: Int64 = 0
 
     init(disk: MemoryDisk, program: Int, receiver: @escaping @Sendable (PartFileEvent) -> Void) {
@@ -233,6 +235,10 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private func finish(_ transfer: TransferID) {
         guard let lane = lanes.removeValue(forKey: transfer), let proof = try? lane.proof.finish() else { return }
         finished.append(WrittenChunk(index: lane.chunk, proof: proof))
+        unsynced += lane.end - UInt64(lane.chunk) * (plan?.chunkBytes ?? 0)
+        guard unsynced >= disk.syncsAfter else { return }
+        unsynced = 0
+        queue("syncs by itself") { [self] in sync() }
     }
 
     private func sync() {
