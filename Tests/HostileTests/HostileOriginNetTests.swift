@@ -3,7 +3,7 @@ import LectureTestSupport
 import Testing
 
 /// The servers of the suite are what their cases say; else a client would be praised for nothing.
-@Suite(.timeLimit(.minutes(2))) struct HostileOriginNetTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileOriginNetTests {
     private func evidence(_ name: String, _ client: Client = .lecturectl()) async throws -> Evidence {
         let hostileCase = try #require(HostileCase.all.first { $0.name == name })
         return try await Turnstile.shared.pass {

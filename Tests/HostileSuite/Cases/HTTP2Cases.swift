@@ -13,9 +13,7 @@ extension HostileCase {
             .with { $0.edges = [.http2(manner)] }
     }
 
-    /// A case whose streams are played frame by frame; over HTTP/1.1 the server is honest.
-    ///
-    /// - Parameter once: whether only the first stream is played so.
+    /// A case whose streams are played frame by frame, or only the first one; over HTTP/1.1 the server is honest.
     static func http2(
         _ name: String, _ summary: String, _ due: Due, once: Bool,
         frames: @escaping @Sendable (HTTP2Stream, Answer) -> Void
