@@ -124,7 +124,7 @@ import Testing
         try await next.expectClosed()
     }
 
-    @Test func `A file of which nothing is proven leaves its final name to the one that takes its place`() async throws {
+    @Test func `A file of which nothing is proven leaves its final name to the next one`() async throws {
         try await store.place(bytes, plan(bytes.count))
         // As every chunk of it were found damaged, or as after a crash behind the rename of a file without chunks.
         try store.root.flip(path, at: 7)

@@ -98,7 +98,7 @@ struct Judge {
             if wish == .fetch { world.found("lecture \(number) is paused and nobody wants that") }
         case .serverWait:
             if !simulation.servers.hasAskedForAYear { world.found("lecture \(number) waits for a server for ever") }
-        case .network where served.lecture.mirrors.contains(.gone): return
+        case .network where served.neverComes: return
         case nil, .network, .space, .schedule, .licenceRefused, .dependency, .quota:
             world.found("lecture \(number) stopped for ever: \(item.content.stopReason?.name ?? "no reason")")
         }
@@ -121,7 +121,7 @@ struct Judge {
         let since = simulation.sinceDeath[number] ?? (0, 0)
         let connections = scenario.work.connections ?? 2
         let due = served.bytes.count - since.proven
-        let loss = simulation.interruptions * connections << 20
+        let loss = (simulation.interruptions + simulation.watch.pauses) * connections << 20
         let renewals = served.faults.count { $0.kind == .urlOver }
         let bound = due + loss + served.requests << 14 + (renewals * connections) << 20
         let delivered = served.delivered - since.delivered
@@ -137,6 +137,8 @@ struct Judge {
             + scenario.diskFaults.reduce(0) { $0 + $1.count }
         for number in scenario.lectures.indices {
             let served = simulation.servers.served[number]
+            // What never comes is asked for every minute.
+            if served.neverComes { continue }
             let wrong = served.faults.count + served.accidents + served.lecture.changes.count
             let chunks = served.versions.reduce(0) { max($0, $1.count) } >> 20 + 1
             let bound = (8 + 2 * chunks) * (1 + disturbances * scenario.work.programs) + 8 * wrong

@@ -33,6 +33,12 @@ final class Servers {
             versions = [bytes]
         }
 
+        /// Whether a server never comes back, as a network that stays down, or an object without a length ends before
+        /// the size that is wished for, which looks like a connection that broke.
+        var neverComes: Bool {
+            lecture.mirrors.contains(.gone) || (lecture.knowsSize && lecture.hidesLength && hasChanged)
+        }
+
         /// Whether a client can see that the object became another one.
         var hasValidator: Bool { lecture.hasTag || lecture.hasDate }
     }
@@ -67,8 +73,8 @@ final class Servers {
     /// Whether one of them has asked to wait for longer than a story lasts.
     var hasAskedForAYear: Bool { served.contains { $0.faults.contains(.waitYear) } }
 
-    /// Whether a server never comes back, as a network that stays down.
-    var hasMirrorThatIsGone: Bool { served.contains { $0.lecture.mirrors.contains(.gone) } }
+    /// Whether something is waited for that never comes.
+    var neverComes: Bool { served.contains(where: \.neverComes) }
 
     // MARK: Addresses
 

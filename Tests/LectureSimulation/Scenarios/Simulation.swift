@@ -193,7 +193,7 @@ package final class Simulation {
         }
         guard leased == 0, try onlooker.contentsToRemove(limit: 1).isEmpty else { return false }
         // A server that asked for a year is not waited for, nor for ever for one that is never there.
-        let isLate = world.boot > 1200 * 1_000_000_000 && servers.hasMirrorThatIsGone
+        let isLate = world.boot > 1200 * 1_000_000_000 && servers.neverComes
         if isLate { return true }
         let latest = servers.hasAskedForAYear ? world.now + .seconds(3600) : Timestamp(milliseconds: .max)
         return try programs.allSatisfy { program in try onlooker.nextDue(run: program.run).map { $0 > latest } ?? true }
@@ -282,6 +282,7 @@ package final class Simulation {
 
     private func noteDeath() throws {
         interruptions = 0
+        watch.pauses = 0
         for number in scenario.lectures.indices {
             let proven = try item(number)?.content.provenBytes ?? 0
             sinceDeath[number] = (Int(proven), servers.served[number].delivered)

@@ -28,6 +28,8 @@ final class Watch {
     private(set) var troubled: Set<Int> = []
     /// What is wanted of each lecture.
     var wishes: [Int: Desire] = [:]
+    /// How often work on an item ended before it was complete, since the last death.
+    var pauses = 0
     /// Whether the disk refused anything.
     var hasDiskFailed = false
     /// Whether the store was to refuse anything.
@@ -136,6 +138,7 @@ final class Watch {
                     world.found("that a content is \(state.name) was told twice")
                 }
                 told[program.number, default: [:]][id] = state
+                if state == .stopped || state == .queued { pauses += 1 }
                 if state == .completed { complete.insert(id) }
             case .progress(let told): try check(told, by: program)
             case .storeTrouble(let error):
