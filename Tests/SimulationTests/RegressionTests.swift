@@ -27,6 +27,9 @@ struct RegressionTests {
             bug: "a chunk without a known length was proven by bytes that a later answer had written over"),
         Regression(name: "told-twice", bug: "a failure was told twice when two things about it came together"),
         Regression(
+            name: "wait-of-what-ended",
+            bug: "a server's wish to be left alone was lost when the lecture had ended before its answer was read"),
+        Regression(
             name: "commit-fails-under-way",
             bug: "none yet: a commit fails while chunks are proven, and nobody may hear of them"),
         Regression(

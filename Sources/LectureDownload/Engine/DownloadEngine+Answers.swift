@@ -94,8 +94,9 @@ extension DownloadEngine {
     // MARK: Ends
 
     func transferEnded(_ transfer: TransferWork, _ report: TransferReport) throws {
-        guard let item = transfer.item else { return }
         let now = ports.clock.now()
+        try keepWait(transfer.origin, report, now: now)
+        guard let item = transfer.item else { return }
         var attempt = attemptRecord(transfer, report)
         defer { try? index.record(attempt, content: item.id, resource: transfer.resource?.record.id) }
         if transfer.isLoader {
@@ -113,6 +114,16 @@ extension DownloadEngine {
             return
         }
         attempt.decision = try decide(transfer, report, hasGained, resource, of: item, now: now)
+    }
+
+    /// A server that asks to wait is left alone by all, also when what it was asked for has ended meanwhile.
+    private func keepWait(_ origin: Origin, _ report: TransferReport, now: Timestamp) throws {
+        guard case .wait(let wait?, _) = report.verdict else { return }
+        governor.held(origin, until: ports.clock.boot() + wait.delay)
+        try index.setOrigin(
+            OriginRecord(
+                origin: origin.text, limit: governor.limit(of: origin), waitUntil: now + wait.delay, waitSet: now),
+            now: now)
     }
 
     /// Bytes by which a transfer brought its resource further. Where the whole comes again, what is there already and
@@ -288,222 +299,5 @@ extension DownloadEngine {
         resource.book.learn(total: 0)
         try fixPlace(resource, of: item, now: now)
         return "done"
-    }
-
-    // MARK: Redirects, waits, refusals
-
-    /// An answer was refused. Where only its ranges are wrong, the server may still give the whole.
-    private func refused(
-        _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        let error = LectureError(code, detail: transfer.origin.host)
-        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeTroubles.contains(code)
-        let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
-        guard isAboutRange, !resource.avoidsRanges, resource.stage == .fetching, !(hasMirror && mayCombine(resource))
-        else { return try urlFailed(transfer, resource, of: item, error, now: now) }
-        resource.avoidsRanges = true
-        resource.record.acceptsRanges = false
-        resource.connections = 1
-        try index.updateResource(item.lease, resource.record)
-        return try tryAgain(resource, of: item, error, now: now)
-    }
-
-    /// What a server is refused for that gets ranges wrong.
-    private static let rangeTroubles: Set<LectureError.Code> = [
-        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
-    ]
-
-    private func follow(
-        _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        do throws(LectureError) {
-            resource.redirect = try redirect(to: target, of: transfer)
-            resource.redirectLease = transfer.lease
-            return "redirect"
-        } catch {
-            return try urlFailed(transfer, resource, of: item, error, now: now)
-        }
-    }
-
-    /// Where a redirect leads, with the fields that may go along.
-    func redirect(to target: String, of transfer: TransferWork) throws(LectureError) -> Redirect {
-        var route = transfer.route
-        route.hops += 1
-        let origin = try RedirectPolicy.follow(target, from: transfer.origin, hop: route.hops)
-        let fields = RedirectPolicy.fields(route.fields.elements, from: route.origin, to: origin)
-        return Redirect(url: target, fields: HeaderFields(fields), route: route)
-    }
-
-    func serverAsksToWait(
-        _ wait: RetryAfter?, status: Int, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
-    ) throws -> String {
-        let boot = ports.clock.boot()
-        let failures = try countFailure(transfer.resource, of: item, now: now)
-        let backoff = Backoff().delay(failures: failures, random: ports.random.next())
-        if let wait {
-            governor.held(transfer.origin, until: boot + wait.delay)
-            try index.setOrigin(
-                OriginRecord(
-                    origin: transfer.origin.text, limit: governor.limit(of: transfer.origin),
-                    waitUntil: now + wait.delay, waitSet: now), now: now)
-        }
-        // No wait at all, asked again and again, is not obeyed to the letter.
-        let delay = max(wait?.delay ?? .zero, backoff)
-        let isLong = delay > settings.longestHeldWait
-        if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
-            return "mirror"
-        }
-        let error = LectureError(.status(status), detail: transfer.origin.host)
-        if let resource = transfer.resource, !resource.record.role.isRequired,
-            isLong || failures > settings.maxAttempts
-        {
-            return try resourceFailed(resource, of: item, error)
-        }
-        if failures > settings.maxAttempts * 2 {
-            try end(item, item.machine.failed(error))
-            return "failed"
-        }
-        if isLong, !item.hasTransfers {
-            let error = LectureError(.serverWait, detail: transfer.origin.host)
-            try end(item, item.machine.stopped(.serverWait, error: error, until: now + delay, now: now))
-        } else if let resource = transfer.resource {
-            // With others running the item is stopped when the last of them has ended and the server still wants rest.
-            resource.notBefore = boot + min(delay, settings.longestHeldWait)
-        } else {
-            item.loaderNotBefore = boot + delay
-        }
-        return "wait"
-    }
-
-    /// 401, 403, 404, 410: the URL is over; the bytes are not. Another URL, the resolver, or the end.
-    private func renew(
-        _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, status: Int, now: Timestamp
-    ) throws -> String {
-        let error = LectureError(.status(status), detail: transfer.origin.host)
-        if mayBeOneOfSeveral(transfer, resource, of: item) { return try tryAgain(resource, of: item, error, now: now) }
-        markURL(transfer.lease, .refused, resource)
-        let hasMirror = resource.urls.contains { $0.state == .usable }
-        if hasMirror, mayCombine(resource) { return "mirror" }
-        guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewals < 3
-        else {
-            if hasMirror { return try changed(resource, of: item, because: error, now: now) }
-            return try resourceFailed(resource, of: item, error)
-        }
-        item.renewals += 1
-        if item.record.isGateway {
-            // The next `advance` opens it; resources wait while a loader is wanted.
-            item.wantsLoader = true
-        } else {
-            item.isResolving = true
-            let content = item.record.content
-            effects.append { [ports] in
-                ports.resolver.resolve(item.id, key: content.key, sourceURL: content.sourceURL)
-            }
-        }
-        return "renew"
-    }
-
-    func resolved(_ item: ItemWork, urls: [String], _ error: LectureError?) throws {
-        item.isResolving = false
-        guard let media = item.media, !item.isEnding else { return }
-        guard error == nil, !urls.isEmpty else {
-            _ = try resourceFailed(media, of: item, error ?? LectureError(.status(403)))
-            return
-        }
-        try replaceURLs(media, of: item, urls: urls)
-    }
-
-    func replaceURLs(_ resource: ResourceWork, of item: ItemWork, urls: [String]) throws {
-        try index.replaceURLLeases(item.lease, resource.record.id, urls: urls, expires: nil, now: ports.clock.now())
-        resource.urls = try index.urlLeases(resource.record.id)
-        resource.validatorURL = nil
-    }
-
-    func markURL(_ lease: URLLeaseID?, _ state: URLLeaseRecord.State, _ resource: ResourceWork) {
-        guard let position = resource.urls.firstIndex(where: { $0.id == lease }) else { return }
-        resource.urls[position].state = state
-        try? index.setURLLease(resource.urls[position].id, state: state, rank: resource.urls[position].rank)
-    }
-
-    func outOfURLs(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
-        _ = try resourceFailed(resource, of: item, item.machine.status.error ?? LectureError(.status(404)))
-    }
-
-    /// This URL cannot give the object; another may.
-    @discardableResult
-    func urlFailed(
-        _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, _ error: LectureError, now: Timestamp
-    ) throws -> String {
-        markURL(transfer.lease, .refused, resource)
-        if resource.urls.contains(where: { $0.state == .usable }) {
-            return mayCombine(resource) ? "mirror" : try changed(resource, of: item, because: error, now: now)
-        }
-        return try resourceFailed(resource, of: item, error)
-    }
-
-    /// Whether another server's bytes may go on where this one's ended. Without a digest nothing would tell that the
-    /// two have the same file, whether or not anything is proven yet: what is on its way to the disk counts as well.
-    func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
-
-    /// An optional resource is given up alone; a required one takes the item with it.
-    func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {
-        if resource.record.role.isRequired {
-            try end(item, item.machine.failed(error))
-        } else {
-            resource.stage = .failed
-            resource.record.state = .failed
-            abandon(resource, deleting: true)
-            // What will never be whole counts neither as due nor as there.
-            let chunks = try index.chunks(resource.record.id).map(\.index)
-            try index.unprove(item.lease, resource.record.id, chunks: chunks, bytes: resource.book.provenBytes)
-            resource.record.total = nil
-            resource.book = RangeBook(total: nil, chunkBytes: resource.record.chunkBytes, proven: [])
-            try index.updateResource(item.lease, resource.record)
-        }
-        return "failed"
-    }
-
-    /// Counts an attempt that gained nothing; answers how many there were in a row. A resource that may be missing has
-    /// a count of its own, so that it does not use up the attempts of the media.
-    private func countFailure(_ resource: ResourceWork?, of item: ItemWork, now: Timestamp) throws -> Int {
-        if let resource, !resource.record.role.isRequired {
-            resource.failures += 1
-            return resource.failures
-        }
-        try apply(item, item.machine.attemptFailed(), now: now)
-        return item.machine.status.attempts
-    }
-
-    /// The attempt failed in a way that may pass.
-    func tryAgain(
-        _ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp
-    ) throws -> String {
-        let boot = ports.clock.boot()
-        let failures = try countFailure(resource, of: item, now: now)
-        if let resource, !resource.sinks.isEmpty {
-            // Others of this file still run: one connection fewer, and no new one for a moment.
-            resource.connections = resource.sinks.count
-            resource.trial?.openFailed()
-            resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())
-            return "retry"
-        }
-        if failures >= settings.maxAttempts {
-            if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
-            if error.isNetworkTrouble {
-                try end(item, item.machine.stopped(.network, error: error, until: now + .seconds(60), now: now))
-            } else {
-                try end(item, item.machine.failed(error))
-            }
-            return "failed"
-        }
-        let delay = Backoff().delay(failures: failures, random: ports.random.next())
-        if delay > settings.longestHeldWait {
-            try end(item, item.machine.retryLater(error: error, until: now + delay, now: now))
-        } else if let resource {
-            resource.notBefore = boot + delay
-        } else {
-            item.loaderNotBefore = boot + delay
-        }
-        return "retry"
     }
 }

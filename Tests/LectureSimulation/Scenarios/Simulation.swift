@@ -330,9 +330,15 @@ package final class Simulation {
 
     // MARK: The end
 
-    /// All programs end cleanly, and one more looks whether anything is left to do: nothing may be.
+    /// All programs end cleanly, and one more looks whether anything is left to do: nothing may be. What stopped for
+    /// the network, the disk or the quota is tried again by whoever comes.
     private func end() throws {
         try stopAll()
+        let isTriedAgain = try onlookerConnection.first(
+            "SELECT 1 FROM content WHERE state = 5 AND desire = 0 AND stop_reason IN (?, ?, ?) LIMIT 1",
+            StopReason.network, StopReason.space, StopReason.quota
+        ) { _ in true }
+        if isTriedAgain != nil { return }
         guard world.findings.isEmpty, !scenario.deaths.isEmpty || !scenario.wishes.isEmpty || watch.hasStoreFailed
         else { return }
         let requests = network.requests.count
