@@ -57,7 +57,7 @@ struct ClockNetTests {
         let (me, sandbox) = (try WrongClock(), try await SandboxOrigin.start(["--no-https"]))
         let process = try me.start(
             "precache", "--json", "--deadline", "100s", "--timeout", "60s", "--connections", "1",
-            "\(sandbox.http)\(Self.path)?fault=slow:300000")
+            "\(sandbox.http)\(Self.path)?fault=slow:100000")
         var told = 0
         for jump in ["-1y", "+10y", "-40y", "+0", "-1h", "+70y", "-30s"] {
             // From one jump to the next some bytes come, so that each of them is seen.

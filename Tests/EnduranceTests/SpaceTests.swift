@@ -16,7 +16,7 @@ struct SpaceNetTests {
             export LECTURE_STORE=/mnt/store
             head -c 20M /dev/zero > /mnt/filler
             mkfifo told
-            "$0" precache --json --connections 1 "$1/media/bytes-8M-1.mp4?fault=slow:200000" \
+            "$0" precache --json --connections 1 "$1/media/bytes-8M-1.mp4?fault=slow:110000" \
                 "$1/media/bytes-24M-2.mp4" > told &
             exec 3< told
             while read -r line <&3; do

@@ -184,7 +184,7 @@ struct FramingNetTests {
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "HTTP/1.1 2"])
     func `a head that is cut is no answer, so that it is asked for again`(head: String) async throws {
         try await fetch(head) { end, sink in
-            #expect(end.curl == 18 || end.curl == 52, "\(end)")
+            #expect([18, 52, 56].contains(end.curl), "\(end)")
             #expect(sink.head == nil)
         }
     }

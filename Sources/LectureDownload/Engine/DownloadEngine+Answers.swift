@@ -61,14 +61,19 @@ extension DownloadEngine {
     /// A file whose length was not told is held against the quota while it comes. One that is too much goes, since what
     /// is there of it would go on taking room that is not its own.
     ///
+    /// - Parameters:
+    ///   - item: what has come.
+    ///   - position: where a body of it has just ended; 0 while it comes.
+    ///   - now: the time.
     /// - Returns: whether the item ends.
-    func stopsForQuota(_ item: ItemWork, now: Timestamp) throws -> Bool {
+    func stopsForQuota(_ item: ItemWork, endingAt position: UInt64 = 0, now: Timestamp) throws -> Bool {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
         let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
             .filter { $0.stage == .fetching && $0.record.total == nil }
         // What has come and is not proven takes room as well.
-        let bytes = unplanned.reduce(0) { sum, resource in
-            sum + resource.sinks.values.reduce(resource.book.provenBytes) { max($0, $1.position) }
+        let bytes = unplanned.reduce(UInt64(0)) { sum, resource in
+            let ended: UInt64 = item.resources.contains { $0 === resource } ? position : 0
+            return sum + resource.sinks.values.reduce(max(resource.book.provenBytes, ended)) { max($0, $1.position) }
         }
         guard try quotaIsPassed(by: bytes) else { return false }
         let error = LectureError(.quota)
@@ -148,12 +153,13 @@ extension DownloadEngine {
         let isMedia = report.verdict?.mediaPlan != nil
         if isMedia, report.position > transfer.start { resource.answers += 1 }
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
+            // Asked before the length is planned: what is too much must not count against the others.
+            if try stopsForQuota(item, endingAt: report.position, now: now) { return false }
             // The end of the answer told the length.
             resource.endToldLength = true
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
-            if try stopsForQuota(item, now: now) { return false }
         }
         resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if resource.record.total != nil, !resource.unsized.isEmpty {
