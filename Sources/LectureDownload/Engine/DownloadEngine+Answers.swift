@@ -66,6 +66,7 @@ extension DownloadEngine {
     ///   - position: where a body of it has just ended; 0 while it comes.
     ///   - now: the time.
     /// - Returns: whether the item ends.
+    /// - Throws: what the store throws.
     func stopsForQuota(_ item: ItemWork, endingAt position: UInt64 = 0, now: Timestamp) throws -> Bool {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
         let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
