@@ -3,10 +3,18 @@
 #define COPENSSL_SHIM_H
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/objects.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 
 /// Readies a GMAC context for AES-256-GCM. In C, because OSSL_PARAM keeps the pointer to its key's name, and Swift lends
 /// the text of a string macro only for one call. The cipher comes first: a nonce without one is lost. Returns 1 or 0.

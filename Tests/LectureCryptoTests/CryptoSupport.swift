@@ -65,3 +65,6 @@ func run(_ arguments: [String], input: [UInt8] = []) throws -> Output {
         status: process.terminationStatus,
         text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
 }
+
+/// The bytes of a file.
+func contents(of path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }

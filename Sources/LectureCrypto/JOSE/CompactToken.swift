@@ -1,0 +1,96 @@
+import LectureModel
+
+/// A compact token in its parts (RFC 7515 section 7.1, RFC 7516 section 7.1); nothing in it is trusted yet.
+struct CompactToken {
+    /// How long a token may be, in bytes.
+    static let limit = 1 << 20
+
+    /// Reasons that end the reading.
+    struct Unreadable: Error {
+        let reasons: [TokenRefusal]
+    }
+
+    /// The header as JSON, an object.
+    let header: JSONValue
+    /// The parts decoded, the header first.
+    let parts: [[UInt8]]
+    /// The header as it stands in the token.
+    let headerText: ArraySlice<UInt8>
+    /// The token up to its last part, without the dot before that: what is signed.
+    let signedText: ArraySlice<UInt8>
+
+    /// Takes a token apart.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole token, nothing before and nothing behind it.
+    ///   - names: what the parts are, in their order; the first is the header.
+    /// - Throws: ``Unreadable`` with every reason.
+    init(_ bytes: [UInt8], names: [String]) throws(Unreadable) {
+        if bytes.count > Self.limit { throw Unreadable(reasons: [.tooLong]) }
+        // One part more than is due is enough to know: a megabyte of dots makes no megabyte of arrays.
+        let slices = bytes.split(separator: UInt8(ascii: "."), maxSplits: names.count, omittingEmptySubsequences: false)
+        guard slices.count == names.count, let first = slices.first, let last = slices.last else {
+            throw Unreadable(reasons: [.parts])
+        }
+        var reasons: [TokenRefusal] = []
+        parts = zip(slices, names).map { slice, name in
+            if let part = Base64URL.bytes(slice) { return part }
+            reasons.append(.encoding(part: name))
+            return []
+        }
+        header = Self.header(parts.first ?? [], &reasons)
+        if !reasons.isEmpty { throw Unreadable(reasons: reasons) }
+        headerText = first
+        signedText = bytes[..<(last.startIndex - 1)]
+    }
+
+    private static func header(_ bytes: [UInt8], _ reasons: inout [TokenRefusal]) -> JSONValue {
+        // An encoding that failed was named already.
+        if bytes.isEmpty, reasons.contains(.encoding(part: "header")) { return .null }
+        do throws(LectureError) {
+            let value = try JSONScanner.value(of: bytes)
+            if value.members == nil { reasons.append(.headerNotObject) }
+            return value
+        } catch {
+            reasons.append(.headerSyntax(error.detail))
+            return .null
+        }
+    }
+
+    /// A member that must be a string when it is there.
+    func text(_ name: String, _ reasons: inout [TokenRefusal]) -> String? {
+        guard let member = header[name] else { return nil }
+        if member.string == nil { reasons.append(.headerMember(name)) }
+        return member.string
+    }
+
+    /// What no header may hold, whatever the key: each with its own reason.
+    func forbidden(_ reasons: inout [TokenRefusal]) {
+        let members: [(String, TokenRefusal)] = [
+            ("zip", .compressed), ("jku", .keyURL), ("x5u", .certificateURL), ("jwk", .embeddedKey),
+            ("b64", .unencodedPayload),
+        ]
+        for (name, refusal) in members where header[name] != nil { reasons.append(refusal) }
+        if let list = header["crit"] { reasons.append(contentsOf: critical(list)) }
+        if let type = text("cty", &reasons), Self.mediaType(type) == "jwt" { reasons.append(.nested) }
+    }
+
+    /// No extension is understood, so a well-formed list is refused as well.
+    private func critical(_ list: JSONValue) -> [TokenRefusal] {
+        guard let elements = list.elements, !elements.isEmpty else { return [.criticalMalformed] }
+        let names = elements.compactMap(\.string)
+        guard names.count == elements.count, Set(names).count == names.count,
+            names.allSatisfy({ header[$0] != nil })
+        else { return [.criticalMalformed, .criticalUnknown] }
+        return [.criticalUnknown]
+    }
+
+    /// A media type as `typ` and `cty` write it (RFC 7515 section 4.1.9): case does not matter, and `application/` may
+    /// be left out.
+    static func mediaType(_ text: String) -> String {
+        let lower = text.lowercased()
+        let prefix = "application/"
+        return lower.hasPrefix(prefix) && !lower.dropFirst(prefix.count).contains("/")
+            ? String(lower.dropFirst(prefix.count)) : lower
+    }
+}

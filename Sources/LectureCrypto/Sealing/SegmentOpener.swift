@@ -1,0 +1,82 @@
+package import LectureModel
+
+/// Opens the segments of one sealed file, in any order.
+///
+/// A segment that opens is genuine, in its place, and of this file. That nothing is missing behind it is proven by the
+/// last segment, whose nonce says that it is the last: a reader that relies on the length opens that one first.
+package final class SegmentOpener: Sendable {
+    /// Where the segments lie.
+    package let layout: SealedLayout
+    private let header: SealedFileHeader
+    private let key: SecretBytes
+    private let cipher: AESGCM
+
+    /// Derives the key of a file.
+    ///
+    /// - Parameters:
+    ///   - contentKey: 32 bytes.
+    ///   - header: the first 40 bytes of the file, read.
+    ///   - associatedData: what is bound to the file.
+    ///   - ciphertextLength: of the whole file in bytes.
+    ///   - segmentLength: of a segment of ciphertext in bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when no sealed file has this length,
+    ///   ``LectureError/Code/parameter``, or ``LectureError/Code/cryptography``.
+    package init(
+        contentKey: SecretBytes, header: SealedFileHeader, associatedData: [UInt8], ciphertextLength: Int,
+        segmentLength: Int = SealedLayout.standardSegmentLength
+    ) throws(LectureError) {
+        guard let layout = SealedLayout(ciphertextLength: ciphertextLength, segmentLength: segmentLength) else {
+            throw LectureError(.damaged, detail: "sealed file", cause: "no sealed file has its length")
+        }
+        self.layout = layout
+        self.header = header
+        key = try header.segmentKey(contentKey, associatedData)
+        cipher = try AESGCM()
+    }
+
+    /// Opens a segment.
+    ///
+    /// - Parameters:
+    ///   - segment: its index.
+    ///   - ciphertext: the whole segment with its tag.
+    ///   - plaintext: gets what the segment holds, 16 bytes less; cleared when the segment is refused.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the segment is not the one that belongs here,
+    ///   whole and unchanged, or ``LectureError/Code/cryptography``.
+    package func open(
+        segment: Int, _ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
+    ) throws(LectureError) {
+        guard let index = UInt32(exactly: segment), !layout.ciphertextRange(ofSegment: segment).isEmpty,
+            ciphertext.count == layout.ciphertextRange(ofSegment: segment).count,
+            plaintext.count == layout.plaintextRange(ofSegment: segment).count
+        else { throw Self.damage(segment) }
+        let nonce = header.nonce(segment: index, isLast: segment == layout.lastSegment)
+        guard try unsafe cipher.open(ciphertext, into: plaintext, key: key, nonce: nonce) else {
+            throw Self.damage(segment)
+        }
+    }
+
+    /// Opens a segment in arrays.
+    ///
+    /// - Parameters:
+    ///   - segment: its index.
+    ///   - ciphertext: the whole segment with its tag.
+    /// - Returns: what the segment holds.
+    /// - Throws: ``LectureError`` as the other form.
+    package func open(segment: Int, _ ciphertext: [UInt8]) throws(LectureError) -> [UInt8] {
+        var plaintext = [UInt8](repeating: 0, count: max(0, ciphertext.count - AESGCM.tagLength))
+        var failure: LectureError?
+        unsafe ciphertext.withUnsafeBytes { box in
+            unsafe plaintext.withUnsafeMutableBytes { room in
+                do throws(LectureError) {
+                    try unsafe open(segment: segment, box, into: room)
+                } catch { failure = error }
+            }
+        }
+        if let failure { throw failure }
+        return plaintext
+    }
+
+    private static func damage(_ segment: Int) -> LectureError {
+        LectureError(.damaged, detail: "segment \(segment)", cause: "it is not the one that was sealed here")
+    }
+}
