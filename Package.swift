@@ -40,6 +40,7 @@ let package = Package(
 
         // Engines: rules without input or output.
         .target(name: "LectureDownload", dependencies: ["LectureModel"]),
+        .target(name: "LectureLicence", dependencies: ["LectureModel"]),
 
         // Adapters: one means each.
         .target(
@@ -89,6 +90,8 @@ let package = Package(
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureTestSupport",
             ]),
+        .testTarget(
+            name: "LectureLicenceTests", dependencies: ["LectureLicence", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(
