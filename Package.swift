@@ -41,6 +41,7 @@ let package = Package(
 
         // Engines: rules without input or output.
         .target(name: "LectureDownload", dependencies: ["LectureModel"]),
+        .target(name: "LectureLicence", dependencies: ["LectureModel"]),
 
         // Adapters: one means each.
         .target(
@@ -107,6 +108,8 @@ let package = Package(
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureSimulation", "LectureTestSupport",
             ]),
+        .testTarget(
+            name: "LectureLicenceTests", dependencies: ["LectureLicence", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(

@@ -278,21 +278,22 @@ extension LectureError.Code {
 
 extension LectureError.Code {
     /// Every code with a number of its own; the families ``transfer(_:)`` and ``status(_:)`` come on top.
-    public static let all: [Self] = [
-        .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded,
-        .cancelled,
-        .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading,
-        .descriptorUnreadable,
-        .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
-        .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
-        .cryptography,
-        .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
-        .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
-        .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
-        .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
-        .nameRefused,
-        .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
-    ]
+    public static let all: [Self] =
+        [
+            .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded,
+            .cancelled,
+            .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading,
+            .descriptorUnreadable,
+            .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
+            .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
+            .cryptography,
+            .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
+            .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
+            .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
+            .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
+            .nameRefused,
+            .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
+        ] + licences
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
     ///

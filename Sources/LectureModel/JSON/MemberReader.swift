@@ -1,66 +1,79 @@
-import LectureModel
-
 /// Reads the members of a JSON object by their kinds: missing and `null` are nil, another kind is an error that names
 /// the member.
-struct MemberReader {
-    let value: JSONValue
+package struct MemberReader {
+    /// The object.
+    package let value: JSONValue
 
-    init(_ value: JSONValue) throws(LectureError) {
+    /// Takes an object.
+    ///
+    /// - Parameter value: the object.
+    /// - Throws: `LectureError(.json)` when it is none.
+    package init(_ value: JSONValue) throws(LectureError) {
         guard value.members != nil else {
             throw LectureError(.json, detail: "\(value.kind) stands where an object is due")
         }
         self.value = value
     }
 
-    func string(_ name: String) throws(LectureError) -> String? {
+    /// Text.
+    package func string(_ name: String) throws(LectureError) -> String? {
         try read(name, "a string", \.string)
     }
 
-    func bool(_ name: String) throws(LectureError) -> Bool? {
+    /// A truth value.
+    package func bool(_ name: String) throws(LectureError) -> Bool? {
         try read(name, "true or false", \.bool)
     }
 
-    func object(_ name: String) throws(LectureError) -> [JSONMember]? {
+    /// The members of an object.
+    package func object(_ name: String) throws(LectureError) -> [JSONMember]? {
         try read(name, "an object", \.members)
     }
 
-    func array(_ name: String) throws(LectureError) -> [JSONValue]? {
+    /// The elements of an array.
+    package func array(_ name: String) throws(LectureError) -> [JSONValue]? {
         try read(name, "an array", \.elements)
     }
 
-    func strings(_ name: String) throws(LectureError) -> [String]? {
+    /// Texts.
+    package func strings(_ name: String) throws(LectureError) -> [String]? {
         guard let elements = try array(name) else { return nil }
         let strings = elements.compactMap(\.string)
         if strings.count != elements.count { throw fault(name, "an array of strings") }
         return strings
     }
 
-    func integer(_ name: String, in range: ClosedRange<Int64>) throws(LectureError) -> Int? {
+    /// An integer in a range.
+    package func integer(_ name: String, in range: ClosedRange<Int64>) throws(LectureError) -> Int? {
         guard let integer = try read(name, "an integer", \.integer) else { return nil }
         guard range.contains(integer) else { throw fault(name, "\(range.lowerBound)…\(range.upperBound)") }
         return Int(integer)
     }
 
-    func size(_ name: String) throws(LectureError) -> UInt64? {
+    /// A number of bytes.
+    package func size(_ name: String) throws(LectureError) -> UInt64? {
         guard let integer = try read(name, "a number of bytes", \.integer) else { return nil }
         guard integer >= 0 else { throw fault(name, "a number of bytes") }
         return UInt64(integer)
     }
 
-    func seconds(_ name: String) throws(LectureError) -> Double? {
+    /// A number of seconds.
+    package func seconds(_ name: String) throws(LectureError) -> Double? {
         guard let seconds = try read(name, "a number of seconds", \.double) else { return nil }
         // A hundred years: `Duration` ends the program for a number that it cannot hold.
         guard (0...3_153_600_000).contains(seconds) else { throw fault(name, "a number of seconds") }
         return seconds
     }
 
-    func digest(_ name: String) throws(LectureError) -> [UInt8]? {
+    /// 32 bytes in hexadecimal digits.
+    package func digest(_ name: String) throws(LectureError) -> [UInt8]? {
         guard let text = try string(name) else { return nil }
         guard let bytes = Hexadecimal.bytes(text), bytes.count == 32 else { throw fault(name, "64 hexadecimal digits") }
         return bytes
     }
 
-    func url(_ name: String) throws(LectureError) -> String? {
+    /// A usable http or https URL.
+    package func url(_ name: String) throws(LectureError) -> String? {
         guard let url = try string(name) else { return nil }
         do throws(LectureError) {
             _ = try Origin(url: url)

@@ -1,0 +1,81 @@
+package import LectureModel
+
+/// One item of a request to a DRM callback, before it is written as JSON.
+package struct CallbackQuestion: Hashable, Sendable {
+    /// What is asked.
+    package var kind: CallbackAnswer.Kind
+    /// The content.
+    package var mediaContentKey: String
+    /// The learner (`cuid` of the link's token).
+    package var clientUserID: String
+    /// The installation.
+    package var playerID: String
+    /// The device's model.
+    package var deviceName: String
+    /// Values of the link that go through (`uservalue0`…`uservalue99`).
+    package var userValues: [String: String] = [:]
+    /// The device's time, UTC.
+    package var localTime: Timestamp
+    /// Kind 3: made anew for each question, and must come back for a reset.
+    package var sessionKey = ""
+    /// Kind 3: whether the licence has ended on this device.
+    package var isExpired = false
+    /// Kind 3: whether its date for a check has passed.
+    package var isCheckDue = false
+    /// Kind 3: whether it is a renewal and not a play.
+    package var isRenewal = false
+    /// Kind 3: the end as it is stored; `nil` for no bound.
+    package var expiresAt: Timestamp?
+    /// What the application adds (`extraDrmParam`).
+    package var extra: String?
+
+    /// A question about a content.
+    ///
+    /// - Parameters:
+    ///   - kind: what is asked.
+    ///   - mediaContentKey: the content.
+    ///   - clientUserID: the learner.
+    ///   - playerID: the installation.
+    ///   - deviceName: the device's model.
+    ///   - localTime: the device's time.
+    package init(
+        _ kind: CallbackAnswer.Kind, mediaContentKey: String, clientUserID: String, playerID: String,
+        deviceName: String, localTime: Timestamp
+    ) {
+        (self.kind, self.mediaContentKey, self.clientUserID) = (kind, mediaContentKey, clientUserID)
+        (self.playerID, self.deviceName, self.localTime) = (playerID, deviceName, localTime)
+    }
+
+    /// The value of the form field `items`: an array, also for one question.
+    ///
+    /// - Parameter questions: at most ten.
+    /// - Returns: JSON text.
+    package static func items(_ questions: [CallbackQuestion]) -> String {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for question in questions { writer.object { question.write(to: &$0) } }
+        }
+        return writer.text
+    }
+
+    private func write(to writer: inout JSONWriter) {
+        writer.member("kind", kind.rawValue)
+        if kind == .check { writer.member("session_key", sessionKey) }
+        writer.member("client_user_id", clientUserID)
+        writer.member("player_id", playerID)
+        writer.member("device_name", deviceName)
+        writer.member("media_content_key", mediaContentKey)
+        writer.object("uservalues") { writer in
+            for (name, value) in userValues.sorted(by: { $0.key < $1.key }) { writer.member(name, value) }
+        }
+        writer.member("localtime", localTime.milliseconds / 1000)
+        if kind == .check {
+            writer.member("start_at", localTime.milliseconds / 1000)
+            writer.member("content_expired", isExpired ? 1 : 0)
+            writer.member("check_expired", isCheckDue ? 1 : 0)
+            writer.member("reset_req", isRenewal ? 1 : 0)
+            writer.member("expiration_date", (expiresAt?.milliseconds ?? 0) / 1000)
+        }
+        if let extra { writer.member("extra_drm_param", extra) }
+    }
+}

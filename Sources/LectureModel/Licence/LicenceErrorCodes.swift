@@ -1,0 +1,108 @@
+// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager.
+
+extension LectureError.Code {
+    // MARK: What the DRM callback answered
+
+    /// The token of an answer did not verify or was none.
+    public static let answerUndecodable = Self(
+        -8634, "answer_undecodable", "the licence server's answer is not a token that verifies",
+        "Check the key in the configuration's 'drm' member, then tell the licence server's operator.")
+    /// The payload of an answer was not the JSON that is due.
+    public static let answerUnreadable = Self(
+        -8635, "answer_unreadable", "the licence server's answer is not the JSON that is due",
+        "Tell the licence server's operator.")
+    /// A value of an answer has the wrong type or is out of range.
+    public static let answerInvalid = Self(
+        -8636, "answer_invalid", "the licence server answered a value that cannot be",
+        "Tell the licence server's operator: numbers are JSON integers inside their ranges.")
+    /// The answer had no body.
+    public static let answerEmpty = Self(
+        -8651, "answer_empty", "the licence server's answer is empty", "Tell the licence server's operator.")
+    /// The server did not permit the download.
+    public static let grantRefused = Self(
+        -8655, "grant_refused", "the licence server does not permit this download", "Ask the provider.")
+    /// The server did not accept the completed download.
+    public static let completionRefused = Self(
+        -8656, "completion_refused", "the licence server refuses the completed download", "Ask the provider.")
+    /// The server did not permit the play.
+    public static let playRefused = Self(
+        -8657, "play_refused", "the licence server does not permit this play",
+        "Ask the provider; the stored licence stays as it is.")
+    /// An answer that resets a licence belongs to another question.
+    public static let sessionMismatch = Self(
+        -8681, "session_mismatch", "the licence server's answer belongs to another question",
+        "Tell the licence server's operator: session_key has to come back unchanged.")
+    /// A content was asked about and not answered.
+    public static let answerMissing = Self(
+        -8682, "answer_missing", "the licence server did not answer for this content",
+        "It is asked again by itself; the stored licence stays as it is.")
+
+    // MARK: Why a lecture may not be played
+
+    /// The end date has passed.
+    public static let licenceExpired = Self(
+        -8643, "licence_expired", "the licence has ended", "Run 'lecturectl licence renew' while there is a network.")
+    /// All plays are taken.
+    public static let countUsedUp = Self(
+        -8644, "count_used_up", "the licence's plays are used up", "Ask the provider for more.")
+    /// The server has ended the licence.
+    public static let licenceForceExpired = Self(
+        -8658, "licence_force_expired", "the licence server has ended the licence", "Ask the provider.")
+    /// What time it is cannot be trusted.
+    public static let clockUntrusted = Self(
+        -8664, "clock_untrusted", "the clock cannot be trusted, and the licence has a time limit",
+        "Set the clock, then connect to the network once: 'lecturectl licence renew'.")
+    /// The server has ordered the file away.
+    public static let licenceDeleted = Self(
+        -8680, "licence_deleted", "the licence server has ordered the lecture away", "Ask the provider.")
+    /// All play time is taken.
+    public static let playTimeUsedUp = Self(
+        -8683, "play_time_used_up", "the licence's play time is used up", "Ask the provider for more.")
+    /// The server has to be asked before the next play.
+    public static let licenceCheckDue = Self(
+        -8687, "licence_check_due", "the licence has to be checked online before the next play",
+        "Connect to the network and run 'lecturectl licence renew'.")
+    /// There is no licence.
+    public static let licenceMissing = Self(
+        -20101, "licence_missing", "the lecture has no licence",
+        "Run 'lecturectl precache' with its link, or 'lecturectl licence import'.")
+    /// The stored licence did not verify.
+    public static let licenceUnverified = Self(
+        -20102, "licence_unverified", "the stored licence does not verify",
+        "Run 'lecturectl licence renew' while there is a network.")
+    /// The licence belongs to another device.
+    public static let licenceOtherDevice = Self(
+        -20103, "licence_other_device", "the licence belongs to another device",
+        "Ask the provider for one for this device.")
+    /// The licence begins later.
+    public static let licenceNotYetValid = Self(
+        -20104, "licence_not_yet_valid", "the licence begins later", "Wait until it begins: 'lecturectl licence show'.")
+
+    /// The catalogue's part about licences.
+    static let licences: [Self] = [
+        .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
+        .playRefused, .sessionMismatch, .answerMissing, .licenceExpired, .countUsedUp, .licenceForceExpired,
+        .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing, .licenceUnverified,
+        .licenceOtherDevice, .licenceNotYetValid,
+    ]
+}
+
+extension LicenceReason {
+    /// The error that a caller meets who plays nevertheless.
+    public var code: LectureError.Code {
+        switch self {
+        case .deleted: .licenceDeleted
+        case .forceExpired: .licenceForceExpired
+        case .mediaIncomplete: .notComplete
+        case .missing: .licenceMissing
+        case .unverified: .licenceUnverified
+        case .otherDevice: .licenceOtherDevice
+        case .clockUntrusted: .clockUntrusted
+        case .checkDue: .licenceCheckDue
+        case .notYetValid: .licenceNotYetValid
+        case .expired: .licenceExpired
+        case .countUsedUp: .countUsedUp
+        case .playTimeUsedUp: .playTimeUsedUp
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Why a lecture may not be played now. The order is the order in which reasons are named, the first one first.
+public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
+    /// The server has ordered the file away.
+    case deleted = 1
+    /// The server has ended the licence.
+    case forceExpired
+    /// Not every byte is there and proven.
+    case mediaIncomplete
+    /// There is no licence.
+    case missing
+    /// The licence's token did not verify.
+    case unverified
+    /// The licence is bound to another device.
+    case otherDevice
+    /// The licence has a time limit, and what time it is cannot be trusted.
+    case clockUntrusted
+    /// The server has to be asked first.
+    case checkDue
+    /// It begins later.
+    case notYetValid
+    /// Its end has passed.
+    case expired
+    /// All plays are taken.
+    case countUsedUp
+    /// All play time is taken.
+    case playTimeUsedUp
+
+    /// The frozen name in JSON.
+    public var name: String {
+        switch self {
+        case .deleted: "deleted"
+        case .forceExpired: "force_expired"
+        case .mediaIncomplete: "media_incomplete"
+        case .missing: "missing"
+        case .unverified: "unverified"
+        case .otherDevice: "other_device"
+        case .clockUntrusted: "clock_untrusted"
+        case .checkDue: "check_due"
+        case .notYetValid: "not_yet_valid"
+        case .expired: "expired"
+        case .countUsedUp: "count_used_up"
+        case .playTimeUsedUp: "play_time_used_up"
+        }
+    }
+
+    /// Compares the places in the order.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

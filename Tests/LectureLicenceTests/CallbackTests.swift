@@ -1,0 +1,172 @@
+import LectureLicence
+import LectureModel
+import Testing
+
+struct CallbackTests {
+    private func answer(_ members: String) throws -> CallbackAnswer {
+        let text = #"{"media_content_key":"k",\#(members)}"#
+        return try CallbackAnswer(try JSONScanner.value(of: Array(text.utf8)))
+    }
+
+    private func granted(_ change: (inout LicenceRecord) -> Void = { _ in }) -> LicenceRecord {
+        var licence = LicenceRecord(form: .callback, policy: LicencePolicy(), isVerified: true)
+        change(&licence)
+        return licence
+    }
+
+    // MARK: Reading
+
+    @Test func `a whole answer is read`() throws {
+        let answer = try answer(
+            #"""
+            "kind":1,"result":1,"message":"ok","expiration_date":1800000000,"expiration_count":5,
+            "expiration_playtime":3600,"expiration_playtime_type":1,"expiration_refresh_popup":1,"check_abuse":1,
+            "offline_bookmark":{"download":2,"readonly":1},"check_expiration_date":1790000000,"vmcheck":1,"iat":1
+            """#)
+        #expect(answer.kind == .grant && answer.isPermitted && answer.message == "ok")
+        #expect(answer.expiresAt == .some(Timestamp(milliseconds: 1_800_000_000_000)))
+        #expect(answer.countLimit == .some(5) && answer.playTimeLimit == .some(.seconds(3600)))
+        #expect(answer.playTimeUnit == .running && answer.asksBeforeRenewal == true && answer.checksEveryPlay == true)
+        #expect(answer.bookmarks == .all && answer.bookmarksAreReadOnly == true)
+        #expect(answer.checkAt == .some(Timestamp(milliseconds: 1_790_000_000_000)))
+        #expect(!answer.deletes && !answer.expires && !answer.resets)
+    }
+
+    @Test func `nought is no bound, and what is missing says nothing`() throws {
+        let said = try answer(
+            #"""
+            "kind":1,"result":1,"expiration_date":0,"expiration_count":0,"expiration_playtime":0,
+            "check_expiration_date":0
+            """#)
+        #expect(said.expiresAt == .some(nil) && said.countLimit == .some(nil))
+        #expect(said.playTimeLimit == .some(nil) && said.checkAt == .some(nil))
+        let silent = try answer(#""kind":1,"result":1"#)
+        #expect(silent.expiresAt == nil && silent.countLimit == nil && silent.playTimeLimit == nil)
+        #expect(silent.checkAt == nil && silent.checksEveryPlay == nil && silent.bookmarks == nil)
+    }
+
+    @Test(arguments: [
+        #""kind":0,"result":1"#, #""kind":4,"result":1"#, #""kind":"1","result":1"#, #""result":1"#, #""kind":1"#,
+        #""kind":1,"result":2"#, #""kind":1,"result":true"#, #""kind":1,"result":"1""#, #""kind":1,"result":1.0"#,
+        #""kind":1,"result":1,"expiration_date":-1"#, #""kind":1,"result":1,"expiration_date":1893456000"#,
+        #""kind":1,"result":1,"expiration_date":"1800000000""#, #""kind":1,"result":1,"expiration_count":1001"#,
+        #""kind":1,"result":1,"expiration_playtime":59"#, #""kind":1,"result":1,"expiration_playtime":604801"#,
+        #""kind":1,"result":1,"expiration_playtime_type":2"#, #""kind":1,"result":1,"check_abuse":2"#,
+        #""kind":1,"result":1,"offline_bookmark":1"#, #""kind":1,"result":1,"offline_bookmark":{"download":3}"#,
+        #""kind":3,"result":1,"content_expired":"0""#, #""kind":3,"result":1,"session_key":1"#,
+    ])
+    func `a value that cannot be is refused`(members: String) {
+        #expect(throws: LectureError(.json)) { try answer(members) }
+    }
+
+    @Test func `a payload may hold one object, and a bad element spoils only itself`() throws {
+        func all(_ text: String) throws -> [Result<CallbackAnswer, LectureError>] {
+            try CallbackAnswer.all(in: try JSONScanner.value(of: Array(text.utf8)))
+        }
+        let one = #"{"kind":1,"media_content_key":"a","result":1}"#
+        #expect(try all(#"{"data":\#(one),"iat":1}"#).count == 1)
+        let two = try all(#"{"data":[\#(one),{"kind":1}]}"#)
+        #expect(try two[0].get().mediaContentKey == "a")
+        #expect(throws: LectureError(.json)) { try two[1].get() }
+        #expect(throws: LectureError(.json)) { try all(#"{"exp":1}"#) }
+    }
+
+    // MARK: Rules
+
+    @Test func `a grant makes a licence, and a refusal makes none and takes none`() throws {
+        let yes = CallbackRules.apply(
+            try answer(#""kind":1,"result":1,"expiration_count":3"#), to: nil, sessionKey: nil)
+        #expect(yes.licence?.policy.countLimit == 3 && yes.refusal == nil)
+        let refused = try answer(#""kind":1,"result":0,"message":"no""#)
+        #expect(CallbackRules.apply(refused, to: nil, sessionKey: nil).licence == nil)
+        let old = granted { $0.countUsed = 2 }
+        let outcome = CallbackRules.apply(refused, to: old, sessionKey: nil)
+        #expect(outcome.licence == old && outcome.refusal?.code.number == -8655 && outcome.refusal?.cause == "no")
+    }
+
+    @Test func `a completion may order the file away, and may name a day for a check`() throws {
+        let outcome = CallbackRules.apply(
+            try answer(#""kind":2,"result":1,"content_delete":1,"check_expiration_date":1800000000"#), to: granted(),
+            sessionKey: nil)
+        #expect(outcome.deletes && outcome.licence?.isDeleted == true && outcome.refusal == nil)
+        #expect(outcome.licence?.policy.checkAt != nil)
+        let refused = CallbackRules.apply(try answer(#""kind":2,"result":0"#), to: granted(), sessionKey: nil)
+        #expect(refused.refusal?.code.number == -8656 && refused.licence == granted())
+    }
+
+    @Test func `a check that is refused leaves the licence as it is`() throws {
+        let old = granted { ($0.policy.countLimit, $0.countUsed) = (3, 1) }
+        let outcome = CallbackRules.apply(
+            try answer(#""kind":3,"result":0,"expiration_count":1,"expiration_date":1"#), to: old, sessionKey: "s")
+        #expect(outcome.licence == old && outcome.refusal?.code.number == -8657)
+    }
+
+    @Test func `a check replaces the bounds it names and leaves the others`() throws {
+        let old = granted {
+            ($0.policy.countLimit, $0.countUsed) = (3, 2)
+            $0.policy.expiresAt = Timestamp(milliseconds: 5)
+            $0.policy.checkAt = Timestamp(milliseconds: 5)
+        }
+        let licence = CallbackRules.apply(
+            try answer(#""kind":3,"result":1,"expiration_date":1800000000"#), to: old, sessionKey: "s"
+        ).licence
+        #expect(licence?.policy.expiresAt == Timestamp(milliseconds: 1_800_000_000_000))
+        #expect(licence?.countLeft == 1)
+        #expect(licence?.policy.checkAt == nil, "the server was asked: nothing is due")
+    }
+
+    @Test func `a forced end wins over a reset and over a refusal, and no later answer revives it`() throws {
+        for members in [#""result":1"#, #""result":0"#] {
+            let text = #""kind":3,\#(members),"content_expired":1,"content_expire_reset":1,"session_key":"s""#
+            let ended = CallbackRules.apply(try answer(text), to: granted(), sessionKey: "s").licence
+            #expect(ended?.isForceExpired == true)
+            let later = CallbackRules.apply(
+                try answer(#""kind":3,"result":1,"content_expired":0"#), to: ended, sessionKey: "s")
+            #expect(later.licence?.isForceExpired == true)
+        }
+    }
+
+    @Test func `only a reset with the session key that was sent revives`() throws {
+        let ended = granted { licence in
+            (licence.isForceExpired, licence.wasSeenExpired) = (true, true)
+            (licence.policy.countLimit, licence.countUsed) = (2, 2)
+            licence.playTimeUsed = .seconds(99)
+        }
+        let reset = #""kind":3,"result":1,"content_expire_reset":1,"#
+        for (members, sent) in [(#""session_key":"other""#, "s"), (#""message":"""#, "s")] {
+            let outcome = CallbackRules.apply(try answer(reset + members), to: ended, sessionKey: sent)
+            #expect(outcome.refusal?.code.number == -8681 && outcome.licence == ended && !outcome.wasReset)
+        }
+        let unsent = CallbackRules.apply(try answer(reset + #""session_key":"s""#), to: ended, sessionKey: nil)
+        #expect(unsent.refusal?.code.number == -8681)
+        let outcome = CallbackRules.apply(try answer(reset + #""session_key":"s""#), to: ended, sessionKey: "s")
+        #expect(outcome.wasReset && outcome.licence?.isForceExpired == false && outcome.licence?.countLeft == 2)
+        #expect(outcome.licence?.wasSeenExpired == false && outcome.licence?.playTimeUsed == .zero)
+    }
+
+    @Test func `a check of what has no licence grants none`() throws {
+        let outcome = CallbackRules.apply(try answer(#""kind":3,"result":1"#), to: nil, sessionKey: "s")
+        #expect(outcome.licence == nil && outcome.refusal != nil)
+    }
+
+    // MARK: Asking
+
+    @Test func `a question carries what its kind carries`() throws {
+        var question = CallbackQuestion(
+            .check, mediaContentKey: "k-1", clientUserID: #"u"1"#, playerID: "p", deviceName: "Linux",
+            localTime: Timestamp(milliseconds: 1_750_000_000_999))
+        question.sessionKey = "s"
+        question.isRenewal = true
+        question.userValues = ["uservalue1": "b", "uservalue0": "a"]
+        question.expiresAt = Timestamp(milliseconds: 1_800_000_000_000)
+        #expect(
+            CallbackQuestion.items([question])
+                == #"""
+                [{"kind":3,"session_key":"s","client_user_id":"u\"1","player_id":"p","device_name":"Linux",
+                "media_content_key":"k-1","uservalues":{"uservalue0":"a","uservalue1":"b"},"localtime":1750000000,
+                "start_at":1750000000,"content_expired":0,"check_expired":0,"reset_req":1,"expiration_date":1800000000}]
+                """#.split(separator: "\n").joined())
+        question.kind = .grant
+        #expect(!CallbackQuestion.items([question]).contains("session_key"))
+    }
+}

@@ -1,0 +1,57 @@
+import LectureLicence
+import LectureModel
+import LectureTestSupport
+import Testing
+
+struct RenewalPlanTests {
+    private static let now = Timestamp(milliseconds: 1_750_000_000_000)
+
+    private func candidate(
+        _ number: Int64, url: String = "https://a", deadline: Int64?, notBefore: Int64? = nil
+    ) -> RenewalPlan.Candidate {
+        RenewalPlan.Candidate(
+            content: ContentID(number), key: ContentKey(stored: "k\(number)"), callbackURL: url,
+            deadline: deadline.map { Self.now + .seconds($0) }, notBefore: notBefore.map { Self.now + .seconds($0) })
+    }
+
+    @Test func `the most urgent share the first request, ten at most`() {
+        let plan = RenewalPlan((1...25).map { candidate($0, deadline: 100 - $0) }, now: Self.now)
+        #expect(plan.groups.map(\.candidates.count) == [10, 10, 5])
+        #expect(plan.groups[0].candidates.map(\.content.value) == Array((16...25).reversed()))
+    }
+
+    @Test func `servers do not share requests, and the most urgent request goes first`() {
+        let plan = RenewalPlan(
+            [
+                candidate(1, url: "https://a", deadline: 9), candidate(2, url: "https://b", deadline: 3),
+                candidate(3, url: "https://a", deadline: nil), candidate(4, url: "https://c", deadline: nil),
+            ], now: Self.now)
+        #expect(plan.groups.map(\.callbackURL) == ["https://b", "https://a", "https://c"])
+        #expect(plan.groups[1].candidates.map(\.content.value) == [1, 3])
+    }
+
+    @Test func `what may not be tried yet waits, the soonest first`() {
+        let plan = RenewalPlan(
+            [
+                candidate(1, deadline: 1, notBefore: 60), candidate(2, deadline: 1, notBefore: 0),
+                candidate(3, deadline: 1, notBefore: 30),
+            ], now: Self.now)
+        #expect(plan.groups.flatMap(\.candidates).map(\.content.value) == [2])
+        #expect(plan.waiting.map(\.content.value) == [3, 1])
+    }
+
+    @Test func `every licence is in the plan once, whatever the order they come in`() {
+        var chance = SeededGenerator(seed: 3)
+        let all = (1...500).map { number in
+            candidate(
+                Int64(number), url: "https://\(Int.random(in: 0..<7, using: &chance))",
+                deadline: Bool.random(using: &chance) ? nil : Int64.random(in: -50...50, using: &chance),
+                notBefore: Bool.random(using: &chance) ? nil : Int64.random(in: -5...5, using: &chance))
+        }
+        let plan = RenewalPlan(all, now: Self.now)
+        let planned = plan.groups.flatMap(\.candidates) + plan.waiting
+        #expect(planned.count == all.count && Set(planned) == Set(all))
+        #expect(RenewalPlan(all.shuffled(using: &chance), now: Self.now) == plan)
+        #expect(plan.groups.allSatisfy { (1...RenewalPlan.groupSize).contains($0.candidates.count) })
+    }
+}

@@ -1,0 +1,230 @@
+import LectureLicence
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// A machine with two clocks, one of which anybody may set.
+private struct Machine {
+    /// What time it really is.
+    var real = Timestamp(milliseconds: 1_750_000_000_000)
+    /// How far the wall clock is off.
+    var error: Duration = .zero
+    var boot = BootInstant(nanoseconds: 0)
+    var run = 1
+    var ledger: TimeLedger
+
+    init(wall: Timestamp? = nil) {
+        let first = ClockReading(wall: wall ?? real, boot: boot, bootID: "1")
+        ledger = TimeLedger(first: first)
+        error = first.wall - real
+    }
+
+    var reading: ClockReading { ClockReading(wall: real + error, boot: boot, bootID: "\(run)") }
+
+    mutating func pass(_ time: Duration) {
+        real = real + time
+        boot = boot + time
+        ledger.look(at: reading)
+    }
+
+    mutating func set(_ error: Duration) {
+        self.error = error
+        ledger.look(at: reading)
+    }
+
+    mutating func restart(off time: Duration, error: Duration? = nil) {
+        real = real + time
+        boot = BootInstant(nanoseconds: 0)
+        run += 1
+        self.error = error ?? self.error
+        ledger.look(at: reading)
+    }
+
+    mutating func hear() { ledger.hear(real, at: reading) }
+
+    var isRight: Bool { ledger.time == .known(real) }
+
+    var doubt: ClockDoubt? {
+        if case .doubtful(_, let doubt) = ledger.time { doubt } else { nil }
+    }
+}
+
+struct TimeLedgerTests {
+    private let day: Duration = .seconds(86_400)
+
+    @Test func `an honest clock is believed, over restarts too`() {
+        var machine = Machine()
+        machine.pass(day)
+        #expect(machine.isRight)
+        machine.restart(off: day)
+        #expect(machine.isRight)
+        machine.pass(day)
+        #expect(machine.isRight)
+    }
+
+    @Test func `steps of NTP, daylight saving and suspend raise no alarm`() {
+        var machine = Machine()
+        for error in [3, -2, 40, -60, 0] {
+            machine.set(.seconds(error))
+            machine.pass(.seconds(100))
+            #expect(machine.doubt == nil)
+        }
+        // Daylight saving changes what is shown, not the clock. While suspended both clocks go on.
+        machine.pass(.seconds(36_000))
+        #expect(machine.doubt == nil)
+    }
+
+    @Test func `a clock that creeps for months raises no alarm`() {
+        var machine = Machine()
+        for hour in 1...4000 {
+            machine.error = .milliseconds(-100 * hour)
+            machine.pass(.seconds(3600))
+        }
+        #expect(machine.doubt == nil)
+        #expect(machine.ledger.row.estimate == machine.real)
+    }
+
+    @Test func `a virtual machine that was paused catches up when its clock is set`() {
+        var machine = Machine()
+        // The boot clock stood still, and the wall clock was corrected.
+        machine.real = machine.real + day
+        machine.ledger.look(at: machine.reading)
+        #expect(machine.isRight)
+    }
+
+    @Test func `a clock that is set back is named, and the boot clock goes on`() {
+        var machine = Machine()
+        machine.set(.zero - day)
+        #expect(machine.doubt == .setBack)
+        machine.pass(.seconds(3600))
+        #expect(machine.ledger.time.noEarlierThan == machine.real)
+        machine.set(.zero)
+        #expect(machine.isRight)
+    }
+
+    @Test func `a clock that is set back while the machine is off is named`() {
+        var machine = Machine()
+        machine.pass(day)
+        let before = machine.real
+        machine.restart(off: .seconds(60), error: .zero - day)
+        #expect(machine.doubt == .setBack)
+        #expect(machine.ledger.time.noEarlierThan == before)
+        machine.hear()
+        #expect(machine.isRight)
+    }
+
+    @Test func `a clock that is set forward and back is named until a server tells the time`() {
+        var machine = Machine()
+        machine.set(day * 30)
+        #expect(machine.ledger.time == .known(machine.real + day * 30))
+        machine.set(.zero)
+        #expect(machine.doubt == .forwardThenBack)
+        machine.pass(day)
+        #expect(machine.doubt == .forwardThenBack)
+        machine.hear()
+        #expect(machine.isRight)
+    }
+
+    @Test(arguments: [0, 4_102_444_800_000] as [Int64])
+    func `1970 and 2100 end in a doubt or in a time that is too late, never too early`(wall: Int64) {
+        var machine = Machine()
+        machine.set(Timestamp(milliseconds: wall) - machine.real)
+        #expect((machine.ledger.time.noEarlierThan ?? machine.real) >= machine.real)
+        machine.restart(off: day)
+        machine.hear()
+        #expect(machine.isRight)
+    }
+
+    @Test func `a board without a battery knows that it does not know`() {
+        var machine = Machine(wall: Timestamp(milliseconds: 12_000))
+        #expect(machine.ledger.time == .doubtful(noEarlierThan: nil, .neverSet))
+        machine.pass(.seconds(30))
+        #expect(machine.doubt == .neverSet)
+        machine.set(.zero)
+        #expect(machine.isRight)
+        let before = machine.real
+        machine.restart(off: day, error: Timestamp(milliseconds: 12_000) - (machine.real + day))
+        #expect(machine.ledger.time == .doubtful(noEarlierThan: before, .neverSet))
+        machine.set(.zero)
+        #expect(machine.isRight)
+    }
+
+    @Test func `after a server has told the time the wall clock says nothing in this run`() {
+        var machine = Machine()
+        machine.hear()
+        for error in [day, .zero - day, day * 900, .zero] {
+            machine.set(error)
+            #expect(machine.isRight)
+            machine.pass(.seconds(10))
+            #expect(machine.isRight)
+        }
+    }
+
+    @Test func `a clock that is wrong by a constant is no doubt once a server has told the time`() {
+        var machine = Machine()
+        machine.set(.seconds(-9 * 3600))
+        machine.hear()
+        machine.pass(day)
+        #expect(machine.isRight)
+        machine.restart(off: day)
+        #expect(machine.isRight)
+    }
+
+    @Test func `a signed time is a bound from below and ends no doubt by being old`() {
+        var machine = Machine()
+        machine.pass(day)
+        machine.set(.zero - day)
+        machine.ledger.believe(signed: machine.real + .seconds(-7200), at: machine.reading)
+        #expect(machine.doubt == .setBack)
+        machine.ledger.believe(signed: machine.real + .seconds(7200), at: machine.reading)
+        #expect(machine.ledger.time.noEarlierThan == machine.real + .seconds(7200))
+    }
+
+    @Test(arguments: [ClockDoubt.storeRolledBack, .storeCopied, .ledgerForged])
+    func `a finding about the store outlives clocks and servers`(finding: ClockDoubt) {
+        var machine = Machine()
+        machine.ledger.suspect(finding)
+        machine.pass(day)
+        machine.hear()
+        machine.ledger.believe(signed: machine.real + day, at: machine.reading)
+        #expect(machine.doubt == finding)
+    }
+
+    @Test func `whatever is done to the wall clock of a running machine, no time is gained`() {
+        var chance = SeededGenerator(seed: 7)
+        for _ in 0..<2000 {
+            var machine = Machine()
+            for _ in 0..<20 {
+                switch Int.random(in: 0..<3, using: &chance) {
+                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &chance)))
+                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance)))
+                default: machine.hear()
+                }
+                let floor = machine.ledger.time.noEarlierThan ?? machine.real
+                #expect(floor >= machine.real)
+            }
+        }
+    }
+
+    @Test func `what a server has told never runs backwards`() {
+        var chance = SeededGenerator(seed: 8)
+        for _ in 0..<2000 {
+            var machine = Machine()
+            var newest: Timestamp?
+            for _ in 0..<20 {
+                switch Int.random(in: 0..<5, using: &chance) {
+                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &chance)))
+                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance)))
+                case 2: machine.restart(off: .seconds(Int64.random(in: 0...100_000, using: &chance)))
+                case 3:
+                    let lie = Duration.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance))
+                    machine.ledger.hear(machine.real + lie, at: machine.reading)
+                default: machine.hear()
+                }
+                let proven = machine.ledger.row.proven
+                if let newest { #expect(proven.map { $0 >= newest } ?? false) }
+                newest = proven
+            }
+        }
+    }
+}
