@@ -66,7 +66,7 @@ package struct Client: Sendable {
     package static func lecturectl(_ program: String = Places.builtProduct("lecturectl")) -> Client {
         Client(name: "lecturectl", program: program, takesDigest: true, takesMirrors: true) { task in
             var words = ["precache", task.url, "--output", task.output, "--timeout", "\(patience)s", "--retries", "5"]
-            words += ["--quiet", "--quota", "64M", "--deadline", "20s"]
+            words += ["--json", "--quiet", "--quota", "64M", "--deadline", "20s"]
             words += task.mirrors.flatMap { ["--mirror", $0] }
             words += task.sha256.map { ["--sha256", $0] } ?? []
             words += task.authorityFile.map { ["--ca-file", $0] } ?? []

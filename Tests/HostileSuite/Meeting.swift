@@ -53,7 +53,7 @@ package struct Meeting: Sendable {
         guard ![126, 127].contains(ending.status) else { throw NotStarted(words: ending.errorText) }
         return Evidence(
             journal: origin.journal.all, verdict: stop ?? verdict(ending, task.output, origin.media),
-            status: ending.status, words: ending.errorText, peakDiskBytes: peak,
+            status: ending.status, words: ending.errorText, output: ending.text, peakDiskBytes: peak,
             milliseconds: Int(passed / .milliseconds(1)), size: hostileCase.size,
             handshakes: origin.journal.allHandshakes)
     }

@@ -8,6 +8,8 @@ package struct Evidence: Sendable {
     package var status: Int32
     /// What it wrote to standard error.
     package var words: String
+    /// What it wrote to standard output.
+    package var output: String
     /// The most bytes that lay in its directory, looked at every 50 milliseconds and at the end.
     package var peakDiskBytes: Int
     /// From start to end.

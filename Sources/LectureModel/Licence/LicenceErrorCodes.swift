@@ -1,4 +1,5 @@
-// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager.
+// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager. They join the
+// catalogue when the first command can meet them.
 
 extension LectureError.Code {
     // MARK: What the DRM callback answered
@@ -77,14 +78,6 @@ extension LectureError.Code {
     /// The licence begins later.
     public static let licenceNotYetValid = Self(
         -20104, "licence_not_yet_valid", "the licence begins later", "Wait until it begins: 'lecturectl licence show'.")
-
-    /// The catalogue's part about licences.
-    static let licences: [Self] = [
-        .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
-        .playRefused, .sessionMismatch, .answerMissing, .licenceExpired, .countUsedUp, .licenceForceExpired,
-        .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing, .licenceUnverified,
-        .licenceOtherDevice, .licenceNotYetValid,
-    ]
 }
 
 extension LicenceReason {
