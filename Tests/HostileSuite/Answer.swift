@@ -43,10 +43,11 @@ package struct Answer: Sendable {
 
         /// A part of the bytes.
         ///
-        /// - Parameter range: within `0..<count`.
+        /// - Parameter range: of offsets; what lies behind the end is left out.
         /// - Returns: the bytes.
         package func piece(_ range: Range<Int>) -> ArraySlice<UInt8> {
-            switch self {
+            let range = range.clamped(to: 0..<count)
+            return switch self {
             case .bytes(let bytes): bytes[bytes.startIndex + range.lowerBound..<bytes.startIndex + range.upperBound]
             case .zeros: [UInt8](repeating: 0, count: range.count)[...]
             }
