@@ -55,7 +55,7 @@ struct ManagerNetTests {
         let sandbox = try await SandboxOrigin.start()
         // Slow enough that the machine may be busy for seconds, and fast again for the rest.
         let path = "/media/bytes-32M-5.mp4"
-        try await sandbox.set(fault: "slow:2000000", on: path)
+        try await sandbox.set(fault: "slow:700000", on: path)
         let manager = try site.manager()
         let events = manager.events
         let key = try await manager.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
