@@ -6,7 +6,8 @@ import PackageDescription
 /// The migrations, oldest first. Written by hand on purpose: the evaluated manifest is cached, so a list computed
 /// from the directory would go stale. `Tools/check-migrations` compares it with the directory.
 let migrations = [
-    "0001_create_store"
+    "0001_create_store",
+    "0002_add_licences",
 ]
 
 let package = Package(
@@ -57,7 +58,8 @@ let package = Package(
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureDownload", "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto",
+                "LectureModel", "LectureDownload", "LectureLicence", "LectureStore", "LectureFiles", "LectureTransport",
+                "LectureCrypto",
             ]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),

@@ -21,6 +21,10 @@ package enum MigrationCatalogue {
         Entry(
             identifier: "0001_create_store",
             sha256: "5e509f935ef2fc56b79fa0f83cab8826f905f281c09572ebc76d889f5dbb022a",
-            sql: PackageResources._001_create_store_sql)
+            sql: PackageResources._001_create_store_sql),
+        Entry(
+            identifier: "0002_add_licences",
+            sha256: "318611baf3ae98afb57ecfe56e4279ac7ce60148b5a0d6cfd1147ff31e2b2b63",
+            sql: PackageResources._002_add_licences_sql),
     ]
 }

@@ -1,25 +1,5 @@
 package import LectureModel
 
-/// One look at both clocks.
-package struct ClockReading: Hashable, Sendable {
-    /// The wall clock, which may be wrong.
-    package var wall: Timestamp
-    /// The clock that only runs forward, suspend included (`CLOCK_BOOTTIME`).
-    package var boot: BootInstant
-    /// Which run of the machine ``boot`` belongs to (`/proc/sys/kernel/random/boot_id`).
-    package var bootID: String
-
-    /// A look at both clocks.
-    ///
-    /// - Parameters:
-    ///   - wall: the wall clock.
-    ///   - boot: the boot clock.
-    ///   - bootID: which run of the machine.
-    package init(wall: Timestamp, boot: BootInstant, bootID: String) {
-        (self.wall, self.boot, self.bootID) = (wall, boot, bootID)
-    }
-}
-
 /// What is remembered of the time: the newest row of the time ledger, and the rules by which the next one follows.
 ///
 /// Two times are kept. `proven` comes from servers and never runs backwards. `estimate` also believes the wall clock
@@ -40,28 +20,7 @@ package struct TimeLedger: Hashable, Sendable {
     package static let earliest = Timestamp(milliseconds: 1_704_067_200_000)
 
     /// All that a row holds.
-    package struct Row: Hashable, Sendable {
-        /// The newest time a server has vouched for; `nil` before the first one.
-        package var proven: Timestamp?
-        /// The best guess; `nil` while no clock has shown a possible time.
-        package var estimate: Timestamp?
-        /// How far the wall clock is behind the guess.
-        package var offset: Duration = .zero
-        /// Whether a server has told the time in this run of the machine, so that the boot clock knows better than the
-        /// wall clock.
-        package var isAnchored = false
-        /// Whether the guess followed a leap of the wall clock.
-        package var hasLeapt = false
-        /// What speaks against the clock or the store.
-        package var doubt: ClockDoubt?
-        /// The clocks when the row was made.
-        package var reading: ClockReading
-
-        /// A row that says nothing.
-        ///
-        /// - Parameter reading: the clocks when it is made.
-        package init(reading: ClockReading) { self.reading = reading }
-    }
+    package typealias Row = TimeRow
 
     /// The newest row.
     package private(set) var row: Row

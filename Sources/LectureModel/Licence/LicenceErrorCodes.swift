@@ -78,6 +78,41 @@ extension LectureError.Code {
     /// The licence begins later.
     public static let licenceNotYetValid = Self(
         -20104, "licence_not_yet_valid", "the licence begins later", "Wait until it begins: 'lecturectl licence show'.")
+    /// The store was written by another device.
+    public static let storeCopied = Self(
+        -20105, "store_copied", "the store's licences belong to another device",
+        "Import that device's key with 'lecturectl device import', or precache anew.")
+    /// Rows of the ledger were changed.
+    public static let ledgerForged = Self(
+        -20106, "ledger_forged", "the store's licences were changed by something else than this program",
+        "Run 'lecturectl licence renew --all' while there is a network.")
+    /// The store was put back from an older copy.
+    public static let storeRolledBack = Self(
+        -20107, "store_rolled_back", "the store is an older copy: what was played since is not in it",
+        "Run 'lecturectl licence renew --all' while there is a network.")
+    /// The key of the sealed files is not this device's.
+    public static let sealedElsewhere = Self(
+        -20108, "sealed_elsewhere", "the lecture was sealed by another device",
+        "Import that device's key with 'lecturectl device import', or remove the lecture and precache it again.")
+    /// No key is configured that could verify an answer.
+    public static let licenceKeyMissing = Self(
+        -20109, "licence_key_missing", "no key is configured that verifies the licence server's answers",
+        "Add one to 'drm.keys' in the configuration.")
+    /// Licensed media is only kept sealed.
+    public static let sealRequired = Self(
+        -20110, "seal_required", "the lecture needs a licence, and licensed lectures are only kept sealed",
+        "Leave out --no-seal, and set 'storage.seal' to 'licensed' or 'always'.")
+    /// The device's key cannot be used.
+    public static let deviceKeyRefused = Self(
+        -20111, "device_key_refused", "the device's key cannot be used",
+        "Make its file readable for its owner only (mode 0600), or import a copy with 'lecturectl device import'.")
+    /// A licence file was refused.
+    public static let licenceFileRefused = Self(
+        -20112, "licence_file_refused", "the licence file does not verify",
+        "Ask the issuer for one that fits; 'lecturectl licence verify' names every reason.")
+    /// A sealed lecture's bytes are only handed out through its licence.
+    public static let isSealed = Self(
+        -20113, "sealed", "the lecture is sealed", "Read it with 'lecturectl cat', which asks its licence.")
 }
 
 extension LicenceReason {
@@ -90,6 +125,9 @@ extension LicenceReason {
         case .missing: .licenceMissing
         case .unverified: .licenceUnverified
         case .otherDevice: .licenceOtherDevice
+        case .storeCopied: .storeCopied
+        case .ledgerForged: .ledgerForged
+        case .storeRolledBack: .storeRolledBack
         case .clockUntrusted: .clockUntrusted
         case .checkDue: .licenceCheckDue
         case .notYetValid: .licenceNotYetValid

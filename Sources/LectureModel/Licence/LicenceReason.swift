@@ -12,6 +12,12 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
     case unverified
     /// The licence is bound to another device.
     case otherDevice
+    /// The store was written by another device.
+    case storeCopied
+    /// The ledger was changed by somebody without the device's key.
+    case ledgerForged
+    /// The store is an older copy than the one this device last wrote.
+    case storeRolledBack
     /// The licence has a time limit, and what time it is cannot be trusted.
     case clockUntrusted
     /// The server has to be asked first.
@@ -34,6 +40,9 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
         case .missing: "missing"
         case .unverified: "unverified"
         case .otherDevice: "other_device"
+        case .storeCopied: "store_copied"
+        case .ledgerForged: "ledger_forged"
+        case .storeRolledBack: "store_rolled_back"
         case .clockUntrusted: "clock_untrusted"
         case .checkDue: "check_due"
         case .notYetValid: "not_yet_valid"

@@ -111,8 +111,10 @@ package struct ResourceRecord: Sendable {
     package var path: String
     /// The length in bytes; nil while unknown.
     package var total: UInt64?
-    /// The length of a chunk in bytes; never changes under proven chunks.
+    /// The length of a chunk in bytes; never changes under proven chunks. With ``seal`` the first one is shorter.
     package var chunkBytes: UInt64
+    /// Whether its files are sealed, and how they were left.
+    package var seal: SealState
     /// Chunks that are durable with their proof.
     package var provenChunks: Int
     /// The bytes of these chunks.
@@ -142,9 +144,15 @@ package struct ResourceRecord: Sendable {
         state = .absent
         path = ""
         chunkBytes = 1 << 20
+        seal = .plain
         provenChunks = 0
         provenBytes = 0
         acceptsRanges = false
+    }
+
+    /// How it is cut into chunks.
+    package var grid: ChunkGrid {
+        ChunkGrid(length: chunkBytes, lead: seal == .plain ? 0 : UInt64(SealedFormat.headerBytes))
     }
 }
 

@@ -1,4 +1,4 @@
-/// One HTTP GET.
+/// One HTTP exchange: a GET, or a POST when it has a ``body``.
 package struct TransferRequest: Sendable {
     /// Names the exchange in this process.
     package var id: TransferID
@@ -16,6 +16,10 @@ package struct TransferRequest: Sendable {
     package var stallTimeout: Duration
     /// Bytes a second; nil for no limit of its own.
     package var rateLimit: Int?
+    /// What is sent; nil asks with GET. A redirect is never followed with it, as with everything else.
+    package var body: RequestBody?
+    /// How long the whole exchange may take; nil for as long as bytes come.
+    package var totalTimeout: Duration?
     /// Takes what comes.
     package var sink: any TransferSink
 
@@ -28,6 +32,21 @@ package struct TransferRequest: Sendable {
         allowsHTTP2 = true
         stallTimeout = .seconds(30)
     }
+}
+
+/// The body of a POST.
+package struct RequestBody: Sendable, Hashable {
+    /// The bytes.
+    package var bytes: [UInt8]
+    /// The value of `Content-Type`.
+    package var mediaType: String
+
+    /// A body.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - mediaType: the value of `Content-Type`.
+    package init(_ bytes: [UInt8], mediaType: String) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
 /// Takes what comes of one exchange. Called on the transport's own thread, one call after the other, never after
