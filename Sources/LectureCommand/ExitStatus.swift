@@ -86,7 +86,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted:
             return .tryAgain
-        case .notDownloadable, .licenceUnsupported:
+        case .notDownloadable:
             return .noPermission
         case .configuration, .secretReadable:
             return .configuration

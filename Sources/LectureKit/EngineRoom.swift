@@ -52,7 +52,7 @@ final class EngineRoom: @unchecked Sendable {
         let ports = DownloadEngine.Ports(
             index: index, transport: transport, files: files, digests: digests, clock: clock, random: SystemRandom(),
             offload: DispatchOffload(inbox: inbox),
-            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox))
+            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox), licensing: NoLicensing())
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: owner, run: run, inbox: inbox)
         timer = DispatchSource.makeTimerSource(queue: executor.queue)

@@ -90,7 +90,7 @@ public actor LectureManager {
     /// - Parameter url: a media file or a gateway link, http or https.
     /// - Returns: the content; the same source again gives the same content.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `licenceUnsupported`, `playlistUnsupported`.
+    ///   `descriptorUnreadable`, `playlistUnsupported`.
     public func load(_ url: String) async throws -> Content {
         let room = try openRoom()
         let wish = DownloadRequest(url: url)

@@ -216,6 +216,7 @@ extension DownloadEngine {
         _ = item.machine.allProven()
         guard item.machine.placed() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
+        try ports.licensing.completed(item.record.content.key, now: now)
         try index.release(item.lease)
         for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
         items[item.id] = nil

@@ -98,6 +98,7 @@ extension DownloadEngine {
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
                 }
+                try noteLicence(descriptor, of: item, key: item.record.content.key)
                 try apply(item, item.machine.sourceKnown(), now: now)
                 return "renewed"
             }
@@ -110,6 +111,7 @@ extension DownloadEngine {
             try publish(other)
             return "merged"
         }
+        try noteLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }

@@ -13,6 +13,7 @@ extension DownloadEngine {
             return
         }
         if item.isResolving { return }
+        guard try mayFetch(item, boot: boot) else { return }
         for resource in item.resources {
             try advance(resource, of: item, now: now, boot: boot)
             if item.isEnding { return }

@@ -27,8 +27,10 @@ final class ItemWork {
     var isUneven = false
     /// All work is being ended; when it has, the machine's status is stored and the lease given back.
     var isEnding = false
-    /// A server's concurrency limit keeps the item from starting.
+    /// A server's concurrency limit, or its licence, keeps the item from starting.
     var isBlocked = false
+    /// Whether the licence lets its media be fetched.
+    var grant = GrantStage.unknown
     var speed = SpeedMeter()
     var reportedBytes: Int64 = 0
 
@@ -56,6 +58,16 @@ final class ItemWork {
         guard let media, media.record.total != nil else { return nil }
         return resources.reduce(0) { $0 + Int64(clamping: $1.record.total ?? 0) }
     }
+}
+
+/// How far an item is on its way to a grant.
+enum GrantStage {
+    /// Nobody has looked.
+    case unknown
+    /// The licence server is being asked.
+    case asking
+    /// Its media may be fetched.
+    case permitted
 }
 
 /// The way a request has come: the first request's fields and server, and how many redirects since. Credentials are

@@ -237,7 +237,6 @@ package enum Explanations {
             "A file that came in several answers is fetched anew once; then it stays failed."
         ),
         (.playlistUnsupported, "A playlist names many files; this version fetches one.", stays),
-        (.licenceUnsupported, "Its description asks for a licence.", stays),
         (.tooLarge, "The announced length is above the limit.", stays),
         (
             .redirectRefused, "The redirect leaves http and https, gives up encryption, or carries credentials.",
