@@ -54,6 +54,7 @@ public actor LectureManager {
     let digests: OpenSSLDigests
     let files: any PartFiles
     let locks: OwnerLocks
+    var seat: Seat?
     var room: EngineRoom?
     var isClosed = false
     /// What was fetched until the manager was closed.
@@ -227,7 +228,21 @@ public actor LectureManager {
             finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
+        if let seat {
+            self.seat = nil
+            await seat.transport.shutdown()
+            seat.leave(index, now: clock.now())
+        }
         hub.finish()
+    }
+
+    /// This program's place at the store; taken when something is to be done and not before.
+    func openSeat() throws -> Seat {
+        if isClosed { throw LectureError(.closing) }
+        if let seat { return seat }
+        let made = try Seat(configuration, index: index, locks: locks, clock: clock)
+        seat = made
+        return made
     }
 
     /// The part of the manager that moves; made when first needed.
@@ -235,7 +250,8 @@ public actor LectureManager {
         if isClosed { throw LectureError(.closing) }
         if let room { return room }
         let made = try EngineRoom(
-            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub, locks: locks)
+            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub,
+            seat: try openSeat(), licensing: { _ in NoLicensing() })
         room = made
         made.wake()
         return made
