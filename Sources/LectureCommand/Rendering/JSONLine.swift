@@ -321,14 +321,14 @@ package enum JSONLine {
         writer.member("state", content.state.name)
     }
 
-    private static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
+    static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
         guard let error else { return }
         writer.member("code", error.code.number)
         writer.member("name", error.code.name)
         writer.member("message", error.message)
     }
 
-    private static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
+    static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
 }
 
 /// What a run did, for its last line.

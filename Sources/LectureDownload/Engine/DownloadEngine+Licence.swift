@@ -31,7 +31,7 @@ extension DownloadEngine {
     }
 
     /// The licence server has answered, or not.
-    func grantCame(_ outcome: GrantOutcome, _ item: ItemWork) throws {
+    func grantCame(_ outcome: GrantAnswer, _ item: ItemWork) throws {
         guard item.grant == .asking, !item.isEnding else { return }
         item.grant = .unknown
         let now = ports.clock.now()

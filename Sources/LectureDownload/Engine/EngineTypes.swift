@@ -70,11 +70,11 @@ package enum EngineEvent: Sendable {
     /// The application's resolver answered with new URLs, or could not.
     case resolved(ContentID, urls: [String], LectureError?)
     /// The licence server was asked whether the content may be kept.
-    case granted(ContentID, GrantOutcome)
+    case granted(ContentID, GrantAnswer)
 }
 
 /// What became of the question whether a content may be kept.
-package enum GrantOutcome: Sendable, Hashable {
+package enum GrantAnswer: Sendable, Hashable {
     /// It may, or need not be asked any more; the ledger says it.
     case settled
     /// It may not.

@@ -6,7 +6,7 @@ package import LectureModel
 /// `@unchecked Sendable`: a program and its world run on one thread.
 package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     /// The server's next answer.
-    package var answer: () -> GrantOutcome = { .settled }
+    package var answer: () -> GrantAnswer = { .settled }
     /// Where the licences of contents come from, as the gateway told.
     package private(set) var sources: [ContentKey: LicenceSource] = [:]
     /// Contents that the server was asked for, in order.
