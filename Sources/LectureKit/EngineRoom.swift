@@ -35,7 +35,7 @@ final class EngineRoom: @unchecked Sendable {
 
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
+        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         self.index = index
@@ -52,7 +52,7 @@ final class EngineRoom: @unchecked Sendable {
         let ports = DownloadEngine.Ports(
             index: index, transport: transport, files: files, digests: digests, clock: clock, random: SystemRandom(),
             offload: DispatchOffload(inbox: inbox),
-            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox))
+            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox), seals: seals)
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: owner, run: run, inbox: inbox)
         timer = DispatchSource.makeTimerSource(queue: executor.queue)
@@ -240,6 +240,11 @@ private final class Waker: Sendable {
     func serve(_ room: EngineRoom) { place.withLock { $0.room = room } }
 
     func wake() { place.withLock { $0.room }?.wake() }
+}
+
+/// Keeps everything in clear.
+final class NoSealing: ContentSealing {
+    func cipher(for item: ItemRecord, role: ResourceRole) -> (any ContentCipher)? { nil }
 }
 
 /// Runs blocking work on Dispatch's own threads.

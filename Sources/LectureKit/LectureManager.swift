@@ -53,6 +53,8 @@ public actor LectureManager {
     let queries: any ContentQueries
     let digests: OpenSSLDigests
     let files: any PartFiles
+    /// Decides what is sealed, and hands the ciphers out.
+    let seals: any ContentSealing = NoSealing()
     let locks: OwnerLocks
     var room: EngineRoom?
     var isClosed = false
@@ -235,7 +237,8 @@ public actor LectureManager {
         if isClosed { throw LectureError(.closing) }
         if let room { return room }
         let made = try EngineRoom(
-            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub, locks: locks)
+            configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
+            hub: hub, locks: locks)
         room = made
         made.wake()
         return made

@@ -28,11 +28,14 @@ package final class DownloadEngine {
         package var offload: any WorkOffload
         /// The application's source of new URLs.
         package var resolver: any URLResolver
+        /// Decides what is sealed, and hands the ciphers out.
+        package var seals: any ContentSealing
 
         /// Collects the ports.
         package init(
             index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
-            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver
+            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver,
+            seals: any ContentSealing
         ) {
             self.index = index
             self.transport = transport
@@ -42,6 +45,7 @@ package final class DownloadEngine {
             self.random = random
             self.offload = offload
             self.resolver = resolver
+            self.seals = seals
         }
     }
 
