@@ -35,7 +35,7 @@ final class EngineRoom: @unchecked Sendable {
 
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, executor: CoreExecutor, hub: EventHub, seat: Seat,
+        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub, seat: Seat,
         licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -48,9 +48,10 @@ final class EngineRoom: @unchecked Sendable {
         let waker = Waker()
         let inbox = EngineInbox { waker.wake() }
         let ports = DownloadEngine.Ports(
-            index: index, transport: seat.transport, files: files, digests: digests, clock: clock, random: SystemRandom(),
-            offload: DispatchOffload(inbox: inbox),
-            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox), licensing: makeLicensing(inbox))
+            index: index, transport: seat.transport, files: files, digests: digests, clock: clock,
+            random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
+            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
+            licensing: makeLicensing(inbox), seals: seals)
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: seat.owner, run: run, inbox: inbox)
         timer = DispatchSource.makeTimerSource(queue: executor.queue)
@@ -214,6 +215,11 @@ private final class Waker: Sendable {
     func serve(_ room: EngineRoom) { place.withLock { $0.room = room } }
 
     func wake() { place.withLock { $0.room }?.wake() }
+}
+
+/// Keeps everything in clear.
+final class NoSealing: ContentSealing {
+    func cipher(for item: ItemRecord, role: ResourceRole) -> (any ContentCipher)? { nil }
 }
 
 /// Runs blocking work on Dispatch's own threads.

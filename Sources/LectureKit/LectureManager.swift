@@ -53,6 +53,8 @@ public actor LectureManager {
     let queries: any ContentQueries
     let digests: OpenSSLDigests
     let files: any PartFiles
+    /// Decides what is sealed, and hands the ciphers out.
+    let seals: any ContentSealing = NoSealing()
     let locks: OwnerLocks
     var seat: Seat?
     var room: EngineRoom?
@@ -250,8 +252,8 @@ public actor LectureManager {
         if isClosed { throw LectureError(.closing) }
         if let room { return room }
         let made = try EngineRoom(
-            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub,
-            seat: try openSeat(), licensing: { _ in NoLicensing() })
+            configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
+            hub: hub, seat: try openSeat(), licensing: { _ in NoLicensing() })
         room = made
         made.wake()
         return made

@@ -30,12 +30,14 @@ package final class DownloadEngine {
         package var resolver: any URLResolver
         /// Which contents need a licence, and whether it is granted.
         package var licensing: any DownloadLicensing
+        /// Decides what is sealed, and hands the ciphers out.
+        package var seals: any ContentSealing
 
         /// Collects the ports.
         package init(
             index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
             clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver,
-            licensing: any DownloadLicensing
+            licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
             self.index = index
             self.transport = transport
@@ -46,6 +48,7 @@ package final class DownloadEngine {
             self.offload = offload
             self.resolver = resolver
             self.licensing = licensing
+            self.seals = seals
         }
     }
 

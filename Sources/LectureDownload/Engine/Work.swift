@@ -161,6 +161,13 @@ final class ResourceWork {
     var answers = 0
     /// Nothing but the end of an answer told the length, so that a cut may have been taken for it.
     var endToldLength = false
+    /// Seals its files; nil for one in clear, and before it was asked for.
+    var cipher: (any ContentCipher)?
+    /// Whether the part file was closed with nothing sealed in it but chunks it has told.
+    var isClosedClean = false
+    /// Chunks that the part file has told, or that were once proven, and that are not proven now: their segments are
+    /// sealed under the file's header.
+    var unproven: Set<Int> = []
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
 
@@ -171,7 +178,7 @@ final class ResourceWork {
         self.part = part
         self.record = record
         self.urls = urls
-        book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
+        book = RangeBook(total: record.total, grid: record.grid, proven: proven)
         resumed = book.proven
         answers = proven.isEmpty ? 0 : 2
         stage =

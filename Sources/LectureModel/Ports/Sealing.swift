@@ -74,6 +74,18 @@ package enum SealedFormat {
     package static func grid(segments: UInt64) -> ChunkGrid {
         ChunkGrid(length: segments * UInt64(plaintextBytes), lead: UInt64(headerBytes))
     }
+
+    /// The length of the whole file.
+    ///
+    /// - Parameter total: the length of the plaintext in bytes.
+    /// - Returns: the length of the ciphertext in bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/badLength`` for more than a sealed file can hold.
+    package static func fileLength(total: UInt64) throws(LectureError) -> UInt64 {
+        guard let length = Int(exactly: total), let layout = SealedLayout(plaintextLength: length) else {
+            throw LectureError(.badLength, cause: "\(total) bytes")
+        }
+        return UInt64(layout.ciphertextLength)
+    }
 }
 
 /// What a content's key is for. Stored, and each wrapped under a key of its own. Raw values are frozen.
@@ -119,7 +131,8 @@ package enum SealState: Int, Sendable, CaseIterable {
 
 /// Decides which resources are sealed and hands out their ciphers. Confined to the executor of the store's writer.
 package protocol ContentSealing: AnyObject {
-    /// The cipher for a content's files of one role. Makes and stores the content's key when it is the first time.
+    /// The cipher for a content's files of one role. Makes and stores the content's key when it is the first time. While
+    /// a content has sealed files it stays the same, and is not nil for their roles, whatever was configured since.
     ///
     /// - Parameters:
     ///   - item: the content.
