@@ -68,7 +68,8 @@ package final class Program {
         let ports = DownloadEngine.Ports(
             index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
             digests: place.disk.digests, clock: WorldClock(world: world), random: WorldRandom(world: world),
-            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver)
+            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
+            seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
     }
 
@@ -141,6 +142,7 @@ struct Surroundings {
     var census = Census()
     var trouble = StoreTrouble()
     var connections = ConnectionPool()
+    var seals = WorldSealing()
 }
 
 /// The connections of programs that ended, for those that come: a connection remembers nothing but how to read the
