@@ -8,16 +8,16 @@ struct RangeBookTests {
     private static let chunk: UInt64 = 1 << 20
 
     @Test func `a chunk grows until a resource has at most 4096 of them`() {
-        #expect(RangeBook.chunkBytes(total: nil) == 1 << 20)
-        #expect(RangeBook.chunkBytes(total: 4096 << 20) == 1 << 20)
-        #expect(RangeBook.chunkBytes(total: 4097 << 20) == 2 << 20)
-        #expect(RangeBook.chunkBytes(total: 1 << 40) == 256 << 20)
-        #expect(RangeBook.chunkCount(total: 0, chunkBytes: 5) == 0)
-        #expect(RangeBook.chunkCount(total: 11, chunkBytes: 5) == 3)
+        #expect(RangeBook.grid(total: nil, isSealed: false).length == 1 << 20)
+        #expect(RangeBook.grid(total: 4096 << 20, isSealed: false).length == 1 << 20)
+        #expect(RangeBook.grid(total: 4097 << 20, isSealed: false).length == 2 << 20)
+        #expect(RangeBook.grid(total: 1 << 40, isSealed: false).length == 256 << 20)
+        #expect(ChunkGrid(length: 5).count(total: 0) == 0)
+        #expect(ChunkGrid(length: 5).count(total: 11) == 3)
     }
 
     @Test func `a resource of unknown length has one range, which learns its end`() {
-        var book = RangeBook(total: nil, chunkBytes: Self.chunk, proven: [])
+        var book = RangeBook(total: nil, grid: ChunkGrid(length: Self.chunk), proven: [])
         let first = TransferID(1)
         #expect(book.begin(first) == RangeBook.Assignment(first: 0, end: nil))
         #expect(book.begin(TransferID(2)) == nil)
@@ -32,14 +32,14 @@ struct RangeBookTests {
     }
 
     @Test func `what is proven while its transfer runs is not counted twice`() {
-        var book = RangeBook(total: 10 * Self.chunk, chunkBytes: Self.chunk, proven: [])
+        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
         _ = book.begin(TransferID(1))
         book.proved(0..<4)
         #expect(book.missingBytes { _ in 5 * Self.chunk } == 5 * Self.chunk)
     }
 
     @Test func `what is handed to the disk is not missing`() {
-        var book = RangeBook(total: 10 * Self.chunk, chunkBytes: Self.chunk, proven: [])
+        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
         _ = book.begin(TransferID(1))
         book.ended(TransferID(1), position: 4 * Self.chunk)
         #expect(book.missingBytes { _ in 0 } == 6 * Self.chunk)
@@ -47,7 +47,7 @@ struct RangeBookTests {
     }
 
     @Test func `of equal rests the older transfer is split`() {
-        var book = RangeBook(total: 30 * Self.chunk, chunkBytes: Self.chunk, proven: [10, 20])
+        var book = RangeBook(total: 30 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [10, 20])
         for number in 1...3 { _ = book.begin(TransferID(UInt64(number))) }
         let cut = book.split(TransferID(9), minimum: Self.chunk) { id in UInt64((Int(id.value) - 1) * 10) * Self.chunk }
         #expect(cut?.victim == TransferID(2) || cut?.victim == TransferID(1))
@@ -69,7 +69,7 @@ struct RangeBookTests {
         let total = UInt64(count - 1) * Self.chunk + UInt64.random(in: 1...Self.chunk, using: &chance)
         var model = Model()
         model.proven = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
-        var book = RangeBook(total: total, chunkBytes: Self.chunk, proven: model.proven)
+        var book = RangeBook(total: total, grid: ChunkGrid(length: Self.chunk), proven: model.proven)
         for step in 0..<4000 where !book.isWhole {
             act(&book, &model, total: total, isCalm: step > 300, &chance)
             check(book, model, count: count, total: total)

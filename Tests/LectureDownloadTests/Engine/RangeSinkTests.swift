@@ -43,7 +43,7 @@ struct RangeSinkTests {
         ) {
             let part = shared ?? self.part
             sink = RangeSink(
-                id: TransferID(id), asked: asked, start: start, border: border, chunkBytes: 1 << 20,
+                id: TransferID(id), asked: asked, start: start, border: border, grid: ChunkGrid(length: 1 << 20), learnsGrid: false,
                 proven: ChunkSet(proven), acceptsWholeBody: acceptsWhole, remainder: remainder,
                 part: hasPart ? part : nil
             ) { [posted] event in posted.withLock { $0.append(event) } }
@@ -170,9 +170,9 @@ struct RangeSinkTests {
         let bench = Bench(asked: Self.asked(0..<total, total: total))
         #expect(bench.head(206, Self.part(0..<total, of: total)))
         _ = bench.deliver(lectureBytes(3 << 20 + 5))
-        #expect(bench.sink.lower(border: 2 * Self.mebi, chunkBytes: Self.mebi) == 4 * Self.mebi)
-        #expect(bench.sink.lower(border: 7 * Self.mebi, chunkBytes: Self.mebi) == 4 * Self.mebi)
-        #expect(bench.sink.lower(border: 2 * Self.mebi, chunkBytes: 8 * Self.mebi) == 4 * Self.mebi)
+        #expect(bench.sink.lower(border: 2 * Self.mebi, grid: ChunkGrid(length: Self.mebi)) == 4 * Self.mebi)
+        #expect(bench.sink.lower(border: 7 * Self.mebi, grid: ChunkGrid(length: Self.mebi)) == 4 * Self.mebi)
+        #expect(bench.sink.lower(border: 2 * Self.mebi, grid: ChunkGrid(length: 8 * Self.mebi)) == 4 * Self.mebi)
         _ = bench.deliver(lectureBytes(3 << 20))
         #expect(try bench.end(.stopped).position == 4 * Self.mebi)
     }

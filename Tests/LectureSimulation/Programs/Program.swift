@@ -72,7 +72,7 @@ package final class Program {
             index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
             digests: place.disk.digests, clock: WorldClock(world: world), random: WorldRandom(world: world),
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
-            licensing: licensing)
+            licensing: licensing, seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
     }
 
@@ -145,6 +145,7 @@ struct Surroundings {
     var census = Census()
     var trouble = StoreTrouble()
     var connections = ConnectionPool()
+    var seals = WorldSealing()
 }
 
 /// The connections of programs that ended, for those that come: a connection remembers nothing but how to read the
