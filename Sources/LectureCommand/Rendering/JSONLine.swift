@@ -328,7 +328,7 @@ package enum JSONLine {
         writer.member("message", error.message)
     }
 
-    private static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
+    static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
 }
 
 /// What a run did, for its last line.
