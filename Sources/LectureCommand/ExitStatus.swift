@@ -79,7 +79,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable
-        case .createDirectory, .createFile, .outputRefused:
+        case .createDirectory, .createFile, .outputRefused, .deviceKeyInUse:
             return .cannotCreate
         case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput
@@ -88,7 +88,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .tryAgain
         case .notDownloadable:
             return .noPermission
-        case .configuration, .secretReadable:
+        case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused:
             return .configuration
         case .alreadyDownloaded:
             return .done

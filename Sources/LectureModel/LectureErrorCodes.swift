@@ -290,6 +290,7 @@ extension LectureError.Code {
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
             .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
+            .licenceKeyMissing, .deviceKeyRefused, .deviceKeyInUse,
         ]
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.

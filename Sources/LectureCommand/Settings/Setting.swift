@@ -22,13 +22,3 @@ package enum SettingOrigin: String, Sendable {
     /// The command line.
     case option
 }
-
-/// What is sealed before it is written.
-package enum SealPolicy: String, Sendable, CaseIterable {
-    /// Licensed contents are.
-    case licensed
-    /// Everything is.
-    case always
-    /// Nothing is; licensed contents are refused.
-    case never
-}
