@@ -79,7 +79,7 @@ let package = Package(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
-            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore"],
+            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore", "LectureCrypto"],
             path: "Benchmarks/lecture-benchmarks"),
 
         // Tests.
@@ -116,7 +116,10 @@ let package = Package(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureStoreTests",
-            dependencies: ["LectureStore", "LectureSQLite", "SchemaMigrations", "LectureModel", "LectureTestSupport"],
+            dependencies: [
+                "LectureStore", "LectureSQLite", "SchemaMigrations", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "LectureFilesTests",

@@ -18,6 +18,8 @@ CREATE TABLE content_key (
 CREATE TABLE licence (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     content_key TEXT NOT NULL UNIQUE CHECK (length(content_key) BETWEEN 1 AND 512),
+    -- The content of that key; NULL once it is gone: the licence is retired. Kept by the triggers below.
+    content_id INTEGER REFERENCES content (id) ON DELETE SET NULL,
     -- Where it comes from.
     callback_url TEXT NOT NULL DEFAULT '',
     drm_key_id TEXT NOT NULL DEFAULT '',
@@ -50,22 +52,54 @@ CREATE TABLE licence (
     token_id TEXT NOT NULL DEFAULT '',
     granted_ms INTEGER,
     checked_ms INTEGER,
-    -- A code over all columns above, under the device's key.
+    -- A code over all columns above but the numbers of rows, and over the token, under the device's key.
     mac BLOB NOT NULL CHECK (length(mac) = 32),
-    -- Not part of the code: when it ends or has to be checked, and how the last attempt to renew it went.
-    deadline_ms INTEGER,
+    -- When it ends or has to be checked, whichever is sooner; 0 once a server has ended it.
+    deadline_ms INTEGER GENERATED ALWAYS AS (CASE WHEN form IS NULL OR is_deleted = 1 THEN NULL
+        WHEN is_force_expired = 1 THEN 0
+        ELSE coalesce(min(expires_ms, check_ms), expires_ms, check_ms) END) VIRTUAL,
+    -- Not part of the code: how the last attempt to renew it went.
     attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     next_attempt_ms INTEGER,
     wait_set_ms INTEGER,
     error_code INTEGER CHECK (error_code < 0),
     error_detail TEXT NOT NULL DEFAULT '',
     -- The raw token comes last: SQLite reads a row from its beginning.
-    token TEXT NOT NULL DEFAULT '',
-    CHECK (form IS NOT NULL OR deadline_ms IS NULL)
+    token TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
-CREATE INDEX licence_deadline ON licence (deadline_ms) WHERE deadline_ms IS NOT NULL;
-CREATE INDEX licence_next_attempt ON licence (next_attempt_ms) WHERE next_attempt_ms IS NOT NULL;
+CREATE UNIQUE INDEX licence_content ON licence (content_id) WHERE content_id IS NOT NULL;
+CREATE INDEX licence_deadline ON licence (deadline_ms, content_id) WHERE content_id IS NOT NULL;
+
+-- A copy for lists of contents in the order of deadlines, those without one last.
+ALTER TABLE content ADD COLUMN deadline_ms INTEGER;
+CREATE INDEX content_deadline ON content (coalesce(deadline_ms, 9223372036854775807));
+
+-- A licence finds its content whenever that comes, goes or learns its key.
+CREATE TRIGGER content_licence_insert AFTER INSERT ON content BEGIN
+    UPDATE licence SET content_id = NEW.id WHERE content_key = NEW.key;
+END;
+
+CREATE TRIGGER content_licence_key AFTER UPDATE OF key ON content WHEN OLD.key <> NEW.key BEGIN
+    UPDATE licence SET content_id = NULL WHERE content_id = NEW.id;
+    UPDATE content SET deadline_ms = NULL WHERE id = NEW.id;
+    UPDATE licence SET content_id = NEW.id WHERE content_key = NEW.key;
+END;
+
+CREATE TRIGGER licence_deadline_insert AFTER INSERT ON licence WHEN NEW.content_id IS NOT NULL BEGIN
+    UPDATE content SET deadline_ms = NEW.deadline_ms WHERE id = NEW.content_id;
+END;
+
+CREATE TRIGGER licence_deadline_update
+AFTER UPDATE OF content_id, form, is_deleted, is_force_expired, expires_ms, check_ms ON licence
+WHEN NEW.content_id IS NOT NULL
+    AND (OLD.deadline_ms IS NOT NEW.deadline_ms OR OLD.content_id IS NOT NEW.content_id) BEGIN
+    UPDATE content SET deadline_ms = NEW.deadline_ms WHERE id = NEW.content_id;
+END;
+
+CREATE TRIGGER licence_deadline_delete AFTER DELETE ON licence WHEN OLD.content_id IS NOT NULL BEGIN
+    UPDATE content SET deadline_ms = NULL WHERE id = OLD.content_id;
+END;
 
 -- A batch renewal that was asked for. It is ended when all that it wants is done; one that is not is gone on with.
 CREATE TABLE renewal_run (
@@ -75,12 +109,19 @@ CREATE TABLE renewal_run (
     ended_ms INTEGER
 ) STRICT;
 
+CREATE UNIQUE INDEX renewal_run_open ON renewal_run (selection) WHERE ended_ms IS NULL;
+
 -- What a batch renewal wants. State: 0 wanted, 1 renewed, 2 failed. A row without an owner is nobody's work.
 CREATE TABLE renewal (
     run_id INTEGER NOT NULL REFERENCES renewal_run (id) ON DELETE CASCADE,
     licence_id INTEGER NOT NULL REFERENCES licence (id) ON DELETE CASCADE,
     state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 2),
     owner_id INTEGER REFERENCES owner (id) ON DELETE SET NULL,
+    -- The licence's deadline when it was wanted; the end of all time for none.
+    urgency_ms INTEGER NOT NULL,
+    -- The licence's own, kept by a trigger, so that what waits is passed by without reading it.
+    next_attempt_ms INTEGER,
+    wait_set_ms INTEGER,
     error_code INTEGER CHECK (error_code < 0),
     error_detail TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (run_id, licence_id)
@@ -89,6 +130,22 @@ CREATE TABLE renewal (
 CREATE INDEX renewal_licence ON renewal (licence_id);
 CREATE INDEX renewal_state ON renewal (run_id, state);
 CREATE INDEX renewal_owner ON renewal (owner_id) WHERE owner_id IS NOT NULL;
+-- What may be claimed: at once, the most urgent first; and what waits, the soonest first.
+CREATE INDEX renewal_fresh ON renewal (run_id, urgency_ms)
+    WHERE state = 0 AND owner_id IS NULL AND next_attempt_ms IS NULL;
+CREATE INDEX renewal_waiting ON renewal (run_id, next_attempt_ms, wait_set_ms)
+    WHERE state = 0 AND owner_id IS NULL AND next_attempt_ms IS NOT NULL;
+
+CREATE TRIGGER renewal_wait AFTER UPDATE OF next_attempt_ms, wait_set_ms ON licence
+WHEN OLD.next_attempt_ms IS NOT NEW.next_attempt_ms OR OLD.wait_set_ms IS NOT NEW.wait_set_ms BEGIN
+    UPDATE renewal SET next_attempt_ms = NEW.next_attempt_ms, wait_set_ms = NEW.wait_set_ms
+    WHERE licence_id = NEW.id AND state = 0;
+END;
+
+-- Nobody renews the licence of a lecture that is gone.
+CREATE TRIGGER renewal_retired AFTER UPDATE OF content_id ON licence WHEN NEW.content_id IS NULL BEGIN
+    DELETE FROM renewal WHERE licence_id = NEW.id AND state = 0;
+END;
 
 -- What a server must still be told. Kind: 2 the download is complete.
 CREATE TABLE debt (
@@ -106,7 +163,7 @@ CREATE TABLE debt (
 ) STRICT;
 
 CREATE INDEX debt_owner ON debt (owner_id) WHERE owner_id IS NOT NULL;
-CREATE INDEX debt_next_attempt ON debt (next_attempt_ms);
+CREATE INDEX debt_next_attempt ON debt (next_attempt_ms, wait_set_ms) WHERE owner_id IS NULL;
 
 -- One question to a licence server, kept for `why`. At most 20 of a licence.
 CREATE TABLE licence_attempt (
@@ -125,6 +182,7 @@ CREATE INDEX licence_attempt_licence ON licence_attempt (licence_id, id);
 
 -- What is remembered of the time and of the licences together: a chain, each row with a code over itself and the row
 -- before. The newest code is also kept beside the device's key. Rows are only appended; old ones are pruned.
+-- The sum of the licences' codes is covered: who could read it could look for old rows that make up the same sum.
 CREATE TABLE time_ledger (
     id INTEGER PRIMARY KEY,
     source INTEGER NOT NULL CHECK (source BETWEEN 0 AND 3),
@@ -136,9 +194,10 @@ CREATE TABLE time_ledger (
     has_leapt INTEGER NOT NULL CHECK (has_leapt IN (0, 1)),
     doubt INTEGER CHECK (doubt BETWEEN 1 AND 6),
     wall_ms INTEGER NOT NULL,
-    boot_ms INTEGER NOT NULL,
+    boot_ns INTEGER NOT NULL,
     boot_id TEXT NOT NULL,
     licence_sum BLOB NOT NULL CHECK (length(licence_sum) = 32),
+    previous BLOB NOT NULL CHECK (length(previous) = 32),
     code BLOB NOT NULL CHECK (length(code) = 32)
 ) STRICT;
 

@@ -24,7 +24,7 @@ package enum MigrationCatalogue {
             sql: PackageResources._001_create_store_sql),
         Entry(
             identifier: "0002_add_licences",
-            sha256: "318611baf3ae98afb57ecfe56e4279ac7ce60148b5a0d6cfd1147ff31e2b2b63",
+            sha256: "be78f26cbbbfc5dced8060c13389b45abaf982d55b3320d4a2cca2f3eec8169c",
             sql: PackageResources._002_add_licences_sql),
     ]
 }

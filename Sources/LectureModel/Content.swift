@@ -77,6 +77,8 @@ public struct ContentFilter: Sendable, Hashable {
     public var folder: String?
     /// Only those completed at or after this time.
     public var completedSince: Timestamp?
+    /// Only those whose licence ends or has to be checked before this time.
+    public var expiresBefore: Timestamp?
 
     /// A filter that lets everything pass.
     public init() {}
@@ -94,6 +96,8 @@ public enum ContentSort: String, Sendable, CaseIterable {
     case size
     /// Highest priority first, then queue position.
     case priority
+    /// The licence that ends or has to be checked first, contents without such a day last.
+    case expiry
 }
 
 /// One page of a list.

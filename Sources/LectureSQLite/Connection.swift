@@ -26,6 +26,10 @@ import LectureModel
     package let path: String
     /// Ends a running statement from another thread.
     package let interrupter: Interrupter
+    /// How many transactions were begun by ``transaction(_:_:)``: tells one from the next.
+    package internal(set) var transactionSerial: UInt64 = 0
+    /// Runs inside every transaction as its last act; what it throws rolls the transaction back.
+    package var beforeCommit: (() throws -> Void)?
     private let handle: OpaquePointer
     private var cache = StatementCache(capacity: 96)
 

@@ -21,8 +21,10 @@ extension Connection {
     {
         guard !isInTransaction else { throw LectureError(.bug, detail: "a transaction inside a transaction") }
         try execute(kind.rawValue)
+        transactionSerial += 1
         do {
             let result = try body()
+            try beforeCommit?()
             try execute("COMMIT")
             return result
         } catch {

@@ -11,6 +11,9 @@ struct ContentList {
     /// How many rows may be sorted for a page: about two milliseconds.
     static let few = 2000
 
+    /// What contents are ordered by that have no deadline: the last moment there is. Written as in the index.
+    private static let deadline = "coalesce(content.deadline_ms, 9223372036854775807)"
+
     /// The name of the index; nil walks the table in the order of registration.
     let index: String?
     let conditions: [String]
@@ -38,6 +41,10 @@ struct ContentList {
         if let since = filter.completedSince {
             conditions.append("completed_ms >= ?")
             values.append(since.sqliteValue)
+        }
+        if let before = filter.expiresBefore {
+            conditions.append("\(Self.deadline) < ?")
+            values.append(before.sqliteValue)
         }
         // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
         let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
@@ -83,11 +90,12 @@ struct ContentList {
         case .downloaded: "completed_ms DESC, id"
         case .size: "bytes_total DESC, id"
         case .priority: "priority DESC, position, id"
+        case .expiry: "\(deadline), id"
         }
     }
 
     private static func index(_ filter: ContentFilter, sort: ContentSort, on connection: Connection) throws -> String? {
-        if let narrow = try narrowIndex(filter, on: connection) { return narrow }
+        if let narrow = try narrowIndex(filter, sort: sort, on: connection) { return narrow }
         if filter.states.count == 1, let state = filter.states.first, state.isAtRest {
             switch sort {
             case .added: return "content_state"
@@ -95,6 +103,7 @@ struct ContentList {
             case .size: return "content_state_size"
             case .priority: return "content_state_priority"
             case .downloaded: return "content_completed"
+            case .expiry: return "content_deadline"
             }
         }
         switch sort {
@@ -105,11 +114,14 @@ struct ContentList {
         case .downloaded: return "content_completed"
         case .size: return "content_size"
         case .priority: return "content_priority"
+        case .expiry: return "content_deadline"
         }
     }
 
     /// The index of the condition that leaves few rows; nil when none does. Counting ends at the limit.
-    private static func narrowIndex(_ filter: ContentFilter, on connection: Connection) throws -> String? {
+    private static func narrowIndex(
+        _ filter: ContentFilter, sort: ContentSort, on connection: Connection
+    ) throws -> String? {
         for (column, value) in equalities(filter) {
             let index = column == "content_type" ? column : "content_\(column)"
             if try isFew("INDEXED BY \(index) WHERE \(column) = ?", [value], on: connection) { return index }
@@ -119,8 +131,13 @@ struct ContentList {
         {
             return "content_completed"
         }
-        // A state that contents rest in has an index for every order, which needs no counting.
-        let hasOwnOrder = filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
+        if let before = filter.expiresBefore?.sqliteValue,
+            try isFew("INDEXED BY content_deadline WHERE \(deadline) < ?", [before], on: connection)
+        {
+            return "content_deadline"
+        }
+        // A state that contents rest in has an index for nearly every order, which needs no counting.
+        let hasOwnOrder = sort != .expiry && filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
         if filter.states.isEmpty || hasOwnOrder { return nil }
         let states = filter.states.map { String($0.rawValue) }.joined(separator: ", ")
         let count =

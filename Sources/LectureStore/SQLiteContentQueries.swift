@@ -4,19 +4,31 @@ package import LectureSQLite
 /// The store's reader: lists and questions on a connection of its own, which cannot write and, in WAL mode, never waits
 /// for the writer. Each caller that wants to read at the same time as others opens its own.
 package final class SQLiteContentQueries: ContentQueries {
-    private let connection: Connection
+    let connection: Connection
+    /// Checks the codes of licences; nil believes them.
+    let authenticator: (any RowAuthenticator)?
+    /// Made with the first question about licences.
+    var knownLicenceRows: LicenceRows?
 
     /// Takes a connection over.
     ///
-    /// - Parameter connection: from ``StoreDatabase/openReader(_:)``; nobody else uses it.
-    package init(connection: Connection) { self.connection = connection }
+    /// - Parameters:
+    ///   - connection: from ``StoreDatabase/openReader(_:)``; nobody else uses it.
+    ///   - authenticator: checks the codes of licences; without it they are shown as they stand.
+    package init(connection: Connection, authenticator: (any RowAuthenticator)? = nil) {
+        (self.connection, self.authenticator) = (connection, authenticator)
+    }
 
     /// Opens a reader of a store that is there.
     ///
-    /// - Parameter location: where the store lies.
+    /// - Parameters:
+    ///   - location: where the store lies.
+    ///   - authenticator: checks the codes of licences; without it they are shown as they stand.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
-    package convenience init(opening location: StoreLocation) throws {
-        self.init(connection: try StoreDatabase.openReader(location))
+    package convenience init(
+        opening location: StoreLocation, authenticator: (any RowAuthenticator)? = nil
+    ) throws {
+        self.init(connection: try StoreDatabase.openReader(location), authenticator: authenticator)
     }
 
     /// Ends the running query from another thread.
@@ -141,7 +153,7 @@ package final class SQLiteContentQueries: ContentQueries {
     }
 
     /// Several statements that see one picture of the store.
-    private func consistently<Result>(_ body: () throws -> Result) throws -> Result {
+    func consistently<Result>(_ body: () throws -> Result) throws -> Result {
         connection.isInTransaction ? try body() : try connection.transaction(.read, body)
     }
 }

@@ -158,6 +158,54 @@ package enum StoreMaintenance {
                     SELECT id FROM version WHERE content_id = content.id AND state IN (0, 1) ORDER BY state LIMIT 1))
             """
         ),
+        (
+            "a licence and the content of its key do not know each other",
+            """
+            SELECT count(*) FROM licence LEFT JOIN content ON content.key = licence.content_key
+            WHERE licence.content_id IS NOT content.id
+            """
+        ),
+        (
+            "a content has another deadline than its licence",
+            """
+            SELECT count(*) FROM content LEFT JOIN licence ON licence.content_id = content.id
+            WHERE content.deadline_ms IS NOT licence.deadline_ms
+            """
+        ),
+        (
+            "there are licences and no time ledger",
+            "SELECT EXISTS (SELECT 1 FROM licence) AND NOT EXISTS (SELECT 1 FROM time_ledger)"
+        ),
+        (
+            "a row of the time ledger does not follow from the one before",
+            """
+            SELECT count(*) FROM (SELECT previous, lag(code) OVER (ORDER BY id) AS code_before FROM time_ledger)
+            WHERE code_before IS NOT NULL AND previous <> code_before
+            """
+        ),
+        (
+            "a renewal that was ended still wants licences",
+            """
+            SELECT count(*) FROM renewal JOIN renewal_run ON renewal_run.id = renewal.run_id
+            WHERE renewal.state = 0 AND renewal_run.ended_ms IS NOT NULL
+            """
+        ),
+        (
+            "a renewal waits for another moment than its licence",
+            """
+            SELECT count(*) FROM renewal JOIN licence ON licence.id = renewal.licence_id WHERE renewal.state = 0
+                AND (renewal.next_attempt_ms IS NOT licence.next_attempt_ms
+                    OR renewal.wait_set_ms IS NOT licence.wait_set_ms)
+            """
+        ),
+        (
+            "a sealed file is proven and its content has no key",
+            """
+            SELECT count(*) FROM resource JOIN version ON version.id = resource.version_id
+            WHERE resource.seal <> 0 AND resource.state IN (2, 3)
+                AND NOT EXISTS (SELECT 1 FROM content_key WHERE content_id = version.content_id)
+            """
+        ),
         ("the store has no identity", "SELECT NOT EXISTS (SELECT 1 FROM store_identity)"),
     ]
 

@@ -24,16 +24,28 @@ import Testing
                 WHERE id = ?5
                 """, state, state == .completed ? 1_000 + number % 3 : nil, number == 8 ? nil : number % 4, number % 3,
                 id)
+            try store.index.connection.execute(
+                """
+                INSERT INTO licence(content_key, content_id, form, expires_ms, mac) VALUES (?, ?, 0, ?, zeroblob(32))
+                """, "k\(number)", id, Self.deadline(number))
         }
+    }
+
+    /// Every third has no deadline; the others run against the order of registration, with a tie.
+    private static func deadline(_ number: Int) -> Int64? {
+        number.isMultiple(of: 3) ? nil : Int64([0, 500, 400, 0, 300, 300, 0, 100, 200][number])
     }
 
     /// What a list must be, worked out in Swift from the unordered whole.
     private func expected(_ all: [Content], _ filter: ContentFilter, _ sort: ContentSort) -> [String] {
-        let passed = all.enumerated().filter { _, content in
+        let passed = all.enumerated().filter { index, content in
             (filter.states.isEmpty || filter.states.contains(content.state))
                 && (filter.type == nil || filter.type == content.type)
                 && (filter.course == nil || filter.course == content.course)
                 && (filter.folder == nil || filter.folder == content.folder)
+                && filter.expiresBefore.map { before in
+                    Self.deadline(index).map { $0 < before.milliseconds } ?? false
+                } ?? true
                 && filter.completedSince.map { since in content.completed.map { $0 >= since } ?? false } ?? true
         }
         let sorted = passed.sorted { left, right in
@@ -52,6 +64,10 @@ import Testing
             case .priority:
                 if a.priority != b.priority { return a.priority > b.priority }
                 return a.position == b.position ? left.offset < right.offset : a.position < b.position
+            // By the deadlines that fill(_:) has given: every third has none.
+            case .expiry:
+                let (x, y) = (Self.deadline(left.offset) ?? .max, Self.deadline(right.offset) ?? .max)
+                return x == y ? left.offset < right.offset : x < y
             }
         }
         return sorted.map(\.element.key.text)
@@ -73,6 +89,9 @@ import Testing
         add { $0.folder = "even" }
         add { $0.folder = "" }
         add { $0.completedSince = Timestamp(milliseconds: 1_001) }
+        add { $0.expiresBefore = Timestamp(milliseconds: 300) }
+        add { $0.expiresBefore = Timestamp(milliseconds: 301) }
+        add { ($0.states, $0.expiresBefore) = ([.completed], Timestamp(milliseconds: 1_000)) }
         add { ($0.states, $0.course) = ([.completed], "one") }
         add { ($0.states, $0.type, $0.folder) = ([.completed], .sample, "even") }
         add { ($0.course, $0.completedSince) = ("two", Timestamp(milliseconds: 1_000)) }
@@ -96,7 +115,7 @@ import Testing
                 #expect(try queries.count(filter) == expected(all, filter, .added).count, "\(filter)")
             }
             // The rows were made by hand: they have no versions that could be checked.
-            try store.index.connection.execute("DELETE FROM content")
+            try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }
     }
 
@@ -139,7 +158,7 @@ import Testing
             status = try queries.status()
             #expect(status.counts == [.queued: 1, .stopped: 1, .failed: 1, .downloading: 1])
             #expect(status.totalBytes == 6)
-            try store.index.connection.execute("DELETE FROM content")
+            try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }
     }
 }
@@ -174,14 +193,17 @@ import Testing
                     var filter = ContentFilter()
                     filter.states = state.map { [$0] } ?? []
                     let plan = try queries.plan(filter, sort: sort)
-                    let isSmall = try queries.count(filter) <= ContentList.few && state?.isAtRest == false
+                    let hasOwnOrder = state?.isAtRest != false && (state == nil || sort != .expiry)
+                    let isSmall = try queries.count(filter) <= ContentList.few && !hasOwnOrder
                     if !isSmall { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)") }
                     let last = try queries.contents(filter, sort: sort, page: ContentPage(offset: 40, limit: 50))
                     #expect(last.count == min(50, max(0, try queries.count(filter) - 40)))
                 }
             }
+            // The copy of the deadline is enough for the order; four of five have one.
+            try store.index.connection.execute("UPDATE content SET deadline_ms = id * 7919 % 99991 WHERE id % 5")
             try checkConditions(queries)
-            try store.index.connection.execute("DELETE FROM content")
+            try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }
     }
 
@@ -194,8 +216,10 @@ import Testing
         rare.type = .sample
         var recent = ContentFilter()
         recent.completedSince = Timestamp(milliseconds: 1_700_000_000_000)
+        var soon = ContentFilter()
+        soon.expiresBefore = Timestamp(milliseconds: 90_000)
         for sort in ContentSort.allCases {
-            for filter in [large, recent] {
+            for filter in [large, recent, soon] {
                 let plan = try queries.plan(filter, sort: sort)
                 #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)")
             }
@@ -222,7 +246,7 @@ import Testing
             #expect(claimed.map(\.content.position) == claimed.map(\.content.position).sorted())
             let waiting = try store.index.waiting(run: store.run, owner: store.owner)
             #expect(waiting.queued == 20_000 - 16)
-            try store.index.connection.execute("DELETE FROM content")
+            try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import LectureModel
 import LectureSQLite
 import LectureTestSupport
+import SchemaMigrations
 import Testing
 
 @testable import LectureStore
@@ -15,7 +16,7 @@ import Testing
             #expect(info.path.hasSuffix("/lecturekit.db"))
             #expect(try info.uuid == store.index.identity().uuid)
             #expect(info.created == store.now)
-            #expect(info.applied.map(\.identifier) == ["0001_create_store"])
+            #expect(info.applied.map(\.identifier) == MigrationCatalogue.entries.map(\.identifier))
             #expect(info.pending.isEmpty)
             #expect(info.journalMode == "wal")
             #expect(info.databaseBytes > 0 && info.logBytes > 0)
@@ -101,7 +102,8 @@ import Testing
         #expect(lectureError { _ = try StoreMaintenance.check(location) }?.code == .openStore)
         let target = directory.file("copy")
         #expect(lectureError { try StoreMaintenance.backup(location, to: target) }?.code == .openStore)
-        #expect(try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 0)) == ["0001_create_store"])
+        let all = MigrationCatalogue.entries.map(\.identifier)
+        #expect(try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 0)) == all)
         #expect(try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 0)).isEmpty)
     }
 }

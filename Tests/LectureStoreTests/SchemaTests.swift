@@ -29,13 +29,14 @@ import Testing
     @Test(arguments: MigrationCatalogue.entries.map { String($0.identifier.prefix(4)) })
     func aStoreOfThatTimeComesUpSoundAndFull(number: String) throws {
         let (directory, location) = try store(shipped: number)
+        let tables = try Connection(path: directory.file("lecturekit.db"), access: .immutable).query(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        ) { $0.text(0) }
+        #expect(tables.count >= 15)
         let later = MigrationCatalogue.entries.map(\.identifier).filter { $0.prefix(4) > number }
         #expect(try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 1)) == later)
         #expect(try StoreMaintenance.check(location) == [])
         let connection = try StoreDatabase.openReader(location)
-        let tables = try connection.query(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
-        ) { $0.text(0) }
         for table in tables {
             #expect(try connection.first("SELECT 1 FROM \(table) LIMIT 1") { _ in true } == true, "\(table)")
         }
@@ -63,6 +64,54 @@ import Testing
         #expect(try index.discardedVersions().map(\.1) == [["media/3-old"]])
         #expect(try queries.status().counts[.completed] == 1)
         _ = directory
+    }
+
+    @Test func aStoreOfSchemaTwoKeepsItsLicences() throws {
+        let (directory, location) = try store(shipped: "0002")
+        let queries = try SQLiteContentQueries(opening: location)
+        let licence = try #require(try queries.licence(try ContentKey("completed")))
+        #expect(licence.source.callbackURL == "https://drm.example/callback")
+        #expect(licence.source.userValues == ["uservalue0": "7"])
+        #expect(licence.record?.countLeft == 3)
+        #expect(licence.record?.policy.playTimeLimit == .seconds(600))
+        #expect(licence.deadline == Timestamp(milliseconds: 1_750_000_000_000))
+        #expect(licence.error?.detail == "drm.example")
+        #expect(licence.token == "a.b.c")
+        #expect(try queries.licence(try ContentKey("queued"))?.record == nil)
+        #expect(try queries.licence(try ContentKey("a lecture that is gone"))?.record?.isForceExpired == true)
+        #expect(try queries.licences(after: nil, limit: 9).map(\.entry.key.text) == ["completed", "queued"])
+        #expect(try queries.debts(limit: 9).map(\.attempts) == [1])
+        #expect(try queries.licenceAttempts(try ContentKey("completed"), limit: 9).map(\.outcome) == ["permitted"])
+        var soon = ContentFilter()
+        soon.expiresBefore = Timestamp(milliseconds: 1_750_000_000_001)
+        #expect(
+            try queries.contents(soon, sort: .expiry, page: ContentPage()).map(\.key.text) == ["completed"])
+        _ = directory
+    }
+
+    @Test func everyEnumerationOfLicencesFitsItsCheckAndNothingElseDoes() throws {
+        try StoreFixture.with { store in
+            let connection = store.index.connection
+            try connection.execute(
+                "INSERT INTO licence(content_key, mac) VALUES ('a', ?)", [UInt8](repeating: 0, count: 32))
+            func fits(_ column: String, _ value: Int) -> Bool {
+                lectureError { try connection.execute("UPDATE licence SET \(column) = ?", value) } == nil
+            }
+            for form in LicenceRecord.Form.allCases { #expect(fits("form", form.rawValue)) }
+            for unit in LicencePolicy.PlayTimeUnit.allCases { #expect(fits("play_time_unit", unit.rawValue)) }
+            for scope in LicencePolicy.BookmarkScope.allCases { #expect(fits("bookmark_scope", scope.rawValue)) }
+            for suspicion in LicenceSuspicion.allCases { #expect(fits("suspicion", suspicion.rawValue)) }
+            #expect(fits("suspicion", 0))
+            #expect(!fits("form", 2) && !fits("play_time_unit", 2) && !fits("bookmark_scope", 3))
+            #expect(!fits("suspicion", 4) && !fits("count_limit", 0) && !fits("count_used", -1))
+            for purpose in SealPurpose.allCases {
+                let content = try store.add("content \(purpose)")
+                let wrapped = [UInt8](repeating: 0, count: 40)
+                try connection.execute(
+                    "INSERT INTO content_key VALUES (?, ?, ?, 0)", content, purpose.rawValue, wrapped)
+            }
+            try connection.execute("DELETE FROM licence")
+        }
     }
 
     @Test func everyEnumerationFitsItsCheckAndNothingElseDoes() throws {

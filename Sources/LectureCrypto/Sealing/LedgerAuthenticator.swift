@@ -1,0 +1,32 @@
+package import LectureModel
+
+/// The codes over the rows of the ledger: HMAC-SHA-256 (RFC 2104) under the device's ledger key.
+package struct LedgerAuthenticator: RowAuthenticator {
+    /// The thumbprint of the device's key (RFC 7638), 32 bytes.
+    package let device: [UInt8]
+    private let key: SecretBytes
+
+    /// Takes the ledger key of a device.
+    ///
+    /// - Parameter device: the device's key.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package init(_ device: DeviceKey) throws(LectureError) {
+        guard let thumbprint = Base64URL.bytes(try device.thumbprint()) else {
+            throw LectureError(.cryptography, detail: "thumbprint")
+        }
+        self.device = thumbprint
+        key = try device.ledgerKey()
+        // What could fail fails here: the digest is there, and the key is one.
+        _ = try KeyDerivation.hmac(key, [])
+    }
+
+    /// The code over some bytes.
+    package func code(_ bytes: [UInt8]) -> [UInt8] {
+        guard let code = try? KeyDerivation.hmac(key, bytes) else {
+            // proof: it was computed once in init, so only memory can be missing, as for any array; and a code that
+            // was made up would either pass for one or destroy the row it is stored with.
+            preconditionFailure("an HMAC without memory")
+        }
+        return code
+    }
+}

@@ -1,0 +1,151 @@
+package import LectureModel
+import LectureSQLite
+
+// Tables renewal_run and renewal: batches that survive kills.
+
+extension SQLiteLicenceLedger {
+    /// Where licences without an end stand in the order of urgency.
+    static let never = Int64.max
+
+    /// The candidates of a selection.
+    package func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate] {
+        try rows.candidates(selection, now: now)
+    }
+
+    /// Goes on with the unfinished run of the same selection, or begins one. What has become a candidate since joins;
+    /// what the run has renewed or given up stays so.
+    package func beginRenewal(
+        _ selection: RenewalSelection, now: Timestamp
+    ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool) {
+        try atomically {
+            let open: RenewalRunID? = try connection.first(
+                "SELECT id FROM renewal_run WHERE selection = ? AND ended_ms IS NULL", selection.text
+            ) { $0.id(0) }
+            let run = try open ?? makeRun(selection, now: now)
+            for part in LicenceRows.parts(selection, now: now) {
+                try connection.execute(
+                    """
+                    INSERT INTO renewal(run_id, licence_id, urgency_ms, next_attempt_ms, wait_set_ms)
+                    SELECT \(run.value), id, coalesce(deadline_ms, \(Self.never)), next_attempt_ms, wait_set_ms
+                    FROM licence WHERE \(part.condition) ON CONFLICT (run_id, licence_id) DO NOTHING
+                    """, values: part.values)
+            }
+            let counts = try counts(run)
+            return (run, counts.wanted + counts.renewed + counts.failed, counts.renewed + counts.failed, open != nil)
+        }
+    }
+
+    private func makeRun(_ selection: RenewalSelection, now: Timestamp) throws -> RenewalRunID {
+        try connection.execute("INSERT INTO renewal_run(selection, begun_ms) VALUES (?, ?)", selection.text, now)
+        return RenewalRunID(connection.lastInsertedID)
+    }
+
+    /// Takes wanted licences of a run that are due and that no living owner has: the earliest deadline first among
+    /// those that were not tried, the longest due first among those that were.
+    package func claimRenewals(
+        _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
+    ) throws -> [LicenceEntry] {
+        claimants.insert(owner)
+        guard limit > 0 else { return [] }
+        return try atomically {
+            var found = try due(run, .fresh, limit: limit, now: now) + due(run, .over, limit: limit, now: now)
+            if found.count < limit { found += try due(run, .setBack, limit: limit - found.count, now: now) }
+            found.sort { ($0.urgency, $0.licence) < ($1.urgency, $1.licence) }
+            return try found.prefix(limit).compactMap { claim in
+                try connection.execute(
+                    "UPDATE renewal SET owner_id = ? WHERE run_id = ? AND licence_id = ?", owner, run, claim.licence)
+                return try rows.entry(row: claim.licence)
+            }
+        }
+    }
+
+    private func due(
+        _ run: RenewalRunID, _ condition: Waiting, limit: Int, now: Timestamp
+    ) throws -> [(licence: Int64, urgency: Int64)] {
+        let values = (condition.takesNow ? [now.sqliteValue] : []) + [limit.sqliteValue]
+        return try connection.query(Self.dueRenewals(run, condition), values: values) { ($0.int64(0), $0.int64(1)) }
+    }
+
+    static func dueRenewals(_ run: RenewalRunID, _ condition: Waiting) -> String {
+        let index = condition == .fresh ? "renewal_fresh" : "renewal_waiting"
+        let order = condition == .fresh ? "urgency_ms, licence_id" : "next_attempt_ms"
+        return """
+            SELECT licence_id, urgency_ms FROM renewal INDEXED BY \(index)
+            WHERE run_id = \(run.value) AND state = 0 AND owner_id IS NULL AND \(condition.sql) ORDER BY \(order) LIMIT ?
+            """
+    }
+
+    /// A licence of a run is renewed, or has failed for this run.
+    package func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
+        try connection.execute(
+            """
+            UPDATE renewal SET state = ?, owner_id = NULL, error_code = ?, error_detail = ?
+            WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
+            """, error == nil ? 1 : 2, error?.code.number, error?.detail ?? "", run, key)
+    }
+
+    /// A licence of a run goes back to the wanted ones.
+    package func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws {
+        try connection.execute(
+            """
+            UPDATE renewal SET owner_id = NULL
+            WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?) AND state = 0
+            """, run, key)
+    }
+
+    /// How far a run is. What this process has claimed and not settled is neither wanted nor elsewhere.
+    package func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress {
+        let counts = try counts(run)
+        let taken: [(owner: OwnerID, count: Int)] = try connection.query(
+            """
+            SELECT owner_id, count(*) FROM renewal INDEXED BY renewal_owner
+            WHERE owner_id IS NOT NULL AND run_id = ? AND state = 0 GROUP BY owner_id
+            """, run
+        ) { ($0.id(0), $0.int(1)) }
+        var progress = RenewalProgress()
+        progress.wanted = counts.wanted - taken.reduce(0) { $0 + $1.count }
+        (progress.renewed, progress.failed) = (counts.renewed, counts.failed)
+        progress.elsewhere = taken.filter { !claimants.contains($0.owner) }.reduce(0) { $0 + $1.count }
+        let unowned = "run_id = ? AND state = 0 AND owner_id IS NULL"
+        let isDueNow = try connection.first(
+            "SELECT 1 FROM renewal INDEXED BY renewal_fresh WHERE \(unowned) AND next_attempt_ms IS NULL LIMIT 1", run
+        ) { _ in true }
+        progress.nextDue =
+            isDueNow == true
+            ? Timestamp(milliseconds: 0)
+            : try connection.first(
+                """
+                SELECT next_attempt_ms FROM renewal INDEXED BY renewal_waiting
+                WHERE \(unowned) AND next_attempt_ms IS NOT NULL ORDER BY next_attempt_ms LIMIT 1
+                """, run
+            ) { $0.timestamp(0) }
+        return progress
+    }
+
+    private func counts(_ run: RenewalRunID) throws -> (wanted: Int, renewed: Int, failed: Int) {
+        var counts = (wanted: 0, renewed: 0, failed: 0)
+        _ = try connection.query(
+            "SELECT state, count(*) FROM renewal INDEXED BY renewal_state WHERE run_id = ? GROUP BY state", run
+        ) { row in
+            switch row.int(0) {
+            case 0: counts.wanted = row.int(1)
+            case 1: counts.renewed = row.int(1)
+            default: counts.failed = row.int(1)
+            }
+        }
+        return counts
+    }
+
+    /// A run that wants nothing more is ended; those that were ended before it go. A run that wants something stays.
+    package func endRenewal(_ run: RenewalRunID, now: Timestamp) throws {
+        try atomically {
+            let ended = try connection.execute(
+                """
+                UPDATE renewal_run SET ended_ms = ?2 WHERE id = ?1 AND ended_ms IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM renewal WHERE run_id = ?1 AND state = 0)
+                """, run, now)
+            guard ended == 1 else { return }
+            try connection.execute("DELETE FROM renewal_run WHERE ended_ms IS NOT NULL AND id <> ?", run)
+        }
+    }
+}

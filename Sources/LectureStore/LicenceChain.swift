@@ -1,0 +1,174 @@
+package import LectureModel
+import LectureSQLite
+
+// Table time_ledger: the chain, what it is held against, and what becomes of a ledger that is not believed.
+
+extension LedgerCodes {
+    /// The sum of the licences as a row of the chain has it.
+    func sum(in row: StoredTime) -> CodeSum {
+        var sum = CodeSum(row.coveredSum)
+        sum -= cover(of: row)
+        return sum
+    }
+}
+
+extension SQLiteLicenceLedger {
+    /// How many rows of the chain are kept.
+    package static let timesKept: Int64 = 10_000
+    /// How many rows a chain may have without an anchor: processes that were killed between their first commits and
+    /// the first anchor. A longer one has lost its anchor, or never was this device's newest.
+    package static let timesWithoutAnchor = 16
+
+    /// Appends a row to the chain, with the sum of the licences as it is now; prunes now and then.
+    package func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor {
+        try atomically {
+            let newest = try connection.newestTime()
+            let sum = try currentSum()
+            let revision = max(newest?.revision ?? 0, floor) + 1
+            var time = StoredTime(
+                row, source: source, device: codes.device, revision: revision,
+                after: newest?.code ?? StoredTime.noCode)
+            var covered = sum
+            covered += codes.cover(of: time)
+            time.coveredSum = covered.bytes
+            time.code = codes.code(time)
+            let places = [String](repeating: "?", count: time.values.count + 1).joined(separator: ", ")
+            try connection.execute(
+                "INSERT INTO time_ledger(\(StoredTime.columns)) VALUES (\(places))",
+                values: time.values + [time.code.sqliteValue])
+            forgetPending()
+            if revision % 1024 == 0 {
+                try connection.execute("DELETE FROM time_ledger WHERE id <= ?", revision - Self.timesKept)
+            }
+            return LedgerAnchor(revision: revision, code: time.code, proven: row.proven, estimate: row.estimate)
+        }
+    }
+
+    /// The newest row; nil when there is none.
+    package func newestTime() throws -> TimeRow? { try connection.newestTime()?.row }
+
+    /// Holds the whole ledger against its codes and the anchor.
+    ///
+    /// | what was done to the store | what is found |
+    /// | --- | --- |
+    /// | another device has written it last | `storeCopied` |
+    /// | a licence edited, deleted, or put back from an older copy; a row of the chain edited, taken out or put in | `ledgerForged` |
+    /// | the newest rows of the chain cut off | `ledgerForged` where licences changed with them, else `storeRolledBack` |
+    /// | all of it put back from an older copy; the anchor lost | `storeRolledBack` |
+    ///
+    /// Rows before the newest finding were judged when that was made. A chain that goes on behind the anchor is whole:
+    /// the anchor is kept after the commit, and a kill may come between.
+    ///
+    /// - Parameter anchor: what is kept beside the device's key.
+    /// - Returns: what is found.
+    /// - Throws: ``LectureError``.
+    package func inspect(against anchor: LedgerAnchor?) throws -> LedgerFinding {
+        floor = max(floor, anchor?.revision ?? 0)
+        if connection.isInTransaction { return try finding(against: anchor) }
+        return try connection.transaction(.read) { try finding(against: anchor) }
+    }
+
+    private func finding(against anchor: LedgerAnchor?) throws -> LedgerFinding {
+        guard let newest = try connection.newestTime() else {
+            if try connection.first("SELECT 1 FROM licence LIMIT 1", read: { _ in true }) == true {
+                return .suspect(.ledgerForged, nil)
+            }
+            return anchor == nil ? .new : .suspect(.storeRolledBack, nil)
+        }
+        guard newest.device == codes.device else { return .suspect(.storeCopied, newest.row) }
+        let chain = try believedChain()
+        guard chain.isWhole, try licencesFit(codes.sum(in: newest)) else {
+            return .suspect(.ledgerForged, chain.newest?.row ?? newest.row)
+        }
+        return isNewest(chain, anchor) ? .intact(newest.row) : .suspect(.storeRolledBack, newest.row)
+    }
+
+    /// The chain from its newest row back to the newest finding, or to the oldest row.
+    struct Chain {
+        /// Whether every row fits its code and the row before it.
+        var isWhole = true
+        /// The newest row that fits its code.
+        var newest: StoredTime?
+        /// The codes by revision.
+        var codes: [Int64: [UInt8]] = [:]
+        /// The revision of the finding it begins with; nil when it begins otherwise.
+        var finding: Int64?
+        /// Whether it begins with the first row of the store.
+        var isFromTheBeginning = false
+    }
+
+    private func believedChain() throws -> Chain {
+        var chain = Chain()
+        var successor: StoredTime?
+        var isOver = false
+        let columns = StoredTime.columns
+        _ = try connection.query("SELECT \(columns) FROM time_ledger ORDER BY id DESC") { stored in
+            guard !isOver else { return }
+            let row = StoredTime(stored)
+            let fits = LedgerCodes.equal(codes.code(row), row.code) && row.device == codes.device
+            let isLinked = successor.map { LedgerCodes.equal($0.previous, row.code) } ?? true
+            chain.isWhole = chain.isWhole && fits && isLinked
+            if fits, chain.newest == nil { chain.newest = row }
+            chain.codes[row.revision] = row.code
+            chain.isFromTheBeginning = row.previous == StoredTime.noCode
+            if fits, row.source == .finding { (chain.finding, isOver) = (row.revision, true) }
+            successor = row
+        }
+        return chain
+    }
+
+    /// Whether no newer state of the store was anchored.
+    private func isNewest(_ chain: Chain, _ anchor: LedgerAnchor?) -> Bool {
+        guard let anchor else {
+            return chain.finding == nil && chain.isFromTheBeginning && chain.codes.count <= Self.timesWithoutAnchor
+        }
+        // A finding behind the anchor was made by this device and knew it; it believes no licence.
+        if let finding = chain.finding, finding > anchor.revision { return true }
+        return chain.codes[anchor.revision].map { LedgerCodes.equal($0, anchor.code) } ?? false
+    }
+
+    /// Whether every licence fits its code and all of them the sum.
+    private func licencesFit(_ expected: CodeSum) throws -> Bool {
+        var form = codes.licenceForm()
+        let start = form.bytes.count
+        var sum = CodeSum()
+        var allFit = true
+        _ = try connection.query("SELECT \(LicenceColumns.list) FROM licence") { row in
+            form.cut(to: start)
+            LicenceColumns.encode(row, into: &form)
+            let code = row.blob(LicenceColumns.mac)
+            allFit = allFit && LedgerCodes.equal(codes.code(form), code)
+            sum += codes.term(code)
+        }
+        return allFit && sum == expected
+    }
+
+    /// Marks every licence as not believed and makes all codes and their sum anew.
+    package func suspectAll(_ suspicion: LicenceSuspicion) throws {
+        try atomically {
+            var form = codes.licenceForm()
+            let start = form.bytes.count
+            var sum = CodeSum()
+            var last: Int64 = 0
+            var page: [(row: Int64, code: [UInt8])] = []
+            repeat {
+                // In pages: a table is not changed while it is walked, and 100,000 rows need not be in memory.
+                page = try connection.query(
+                    "SELECT \(LicenceColumns.list), licence.id FROM licence WHERE licence.id > ? ORDER BY licence.id LIMIT 1000",
+                    last
+                ) { row in
+                    form.cut(to: start)
+                    LicenceColumns.encode(row, into: &form, suspicion: suspicion)
+                    return (row.int64(LicenceColumns.count), codes.code(form))
+                }
+                for (row, code) in page {
+                    try connection.execute(
+                        "UPDATE licence SET suspicion = ?, mac = ? WHERE id = ?", suspicion.rawValue, code, row)
+                    sum += codes.term(code)
+                    last = row
+                }
+            } while !page.isEmpty
+            try keep(sum)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import LectureModel
+import LectureSQLite
+
+extension SQLiteContentQueries: LicenceQueries {
+    /// A licence, a retired one too.
+    package func licence(_ key: ContentKey) throws -> LicenceEntry? { try licenceRows().entry(key) }
+
+    /// Licences in the order of their keys.
+    package func licences(after key: ContentKey?, limit: Int) throws -> [LicensedContent] {
+        try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue, 0.sqliteValue])
+    }
+
+    /// Licences with a deadline, the earliest first.
+    package func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [LicensedContent] {
+        let bound = before.map { [$0.sqliteValue] } ?? []
+        return try licensed(
+            before == nil ? LicenceRows.withDeadline : LicenceRows.byDeadline,
+            bound + [max(0, page.limit).sqliteValue, max(0, page.offset).sqliteValue])
+    }
+
+    /// How many licences have a deadline before a moment.
+    package func licenceCount(deadlineBefore before: Timestamp?) throws -> Int {
+        try licenceRows().count(deadlineBefore: before)
+    }
+
+    /// The latest questions about a licence, latest first.
+    package func licenceAttempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
+        try licenceRows().attempts(key, limit: limit)
+    }
+
+    /// What servers must still be told.
+    package func debts(limit: Int) throws -> [LicenceDebt] { try licenceRows().debts(limit: limit) }
+
+    /// How much servers must still be told.
+    package func debtCount() throws -> Int { try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0 }
+
+    /// The candidates of a selection.
+    package func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate] {
+        try consistently { try licenceRows().candidates(selection, now: now) }
+    }
+
+    private func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [LicensedContent] {
+        let rows = try licenceRows()
+        return try connection.query(Self.licensedSQL(clause), values: values) { row in
+            LicensedContent(
+                entry: try LicenceColumns.entry(row, rows.codes), title: row.text(LicenceColumns.count),
+                state: try row.enumeration(LicenceColumns.count + 1, ItemState.self))
+        }
+    }
+
+    /// A page of licences with their contents; CROSS JOIN keeps SQLite from beginning with the contents.
+    static func licensedSQL(_ clause: String) -> String {
+        """
+        SELECT \(LicenceColumns.list), content.title, content.state
+        FROM licence CROSS JOIN content ON content.id = licence.content_id \(clause) LIMIT ? OFFSET ?
+        """
+    }
+
+    private func licenceRows() throws -> LicenceRows {
+        if let rows = knownLicenceRows { return rows }
+        var codes: LedgerCodes?
+        if let authenticator {
+            let uuid = try connection.first("SELECT uuid FROM store_identity") { $0.text(0) }
+            guard let uuid else { throw LectureError(.storeDamaged, cause: "the store has no identity") }
+            codes = LedgerCodes(authenticator, store: uuid)
+        }
+        let rows = LicenceRows(connection: connection, codes: codes)
+        knownLicenceRows = rows
+        return rows
+    }
+}

@@ -1,0 +1,191 @@
+package import LectureModel
+import LectureSQLite
+
+/// The ledger of licences, on the connection of the store's writer and confined to its owner.
+///
+/// What holds what:
+///
+/// ```
+/// licence row ── mac ──┐
+/// licence row ── mac ──┼── sum ── newest row of the chain ── anchor beside the device's key
+/// licence row ── mac ──┘              └─ row before ─ …
+/// ```
+///
+/// A row that was edited does not fit its own code. A row that was taken away, or put back with its code from an older
+/// copy, fits its code and not the sum. A chain that was cut or put back fits itself and not the anchor.
+///
+/// The sum is read from the newest row inside each transaction, since another process may have appended meanwhile, and
+/// kept in memory until ``append(_:source:)`` writes it. What was kept belongs to one transaction: after a rollback it
+/// means nothing, and a transaction that changed licences does not commit without an append.
+package final class SQLiteLicenceLedger: LicenceLedger {
+    /// How many questions about a licence are kept.
+    package static let attemptsKept = 20
+
+    /// What a transaction has made of the sum.
+    struct Pending {
+        let transaction: UInt64
+        var sum: CodeSum
+        var isAppended = false
+    }
+
+    let connection: Connection
+    let codes: LedgerCodes
+    let rows: LicenceRows
+    /// The newest revision that an anchor has named: no row gets a number that was given before.
+    var floor: Int64 = 0
+    /// For whom this process claims renewals: what these have is not elsewhere.
+    var claimants: Set<OwnerID> = []
+    private var pending: Pending?
+
+    /// Shares the connection of the store's writer.
+    ///
+    /// - Parameters:
+    ///   - index: the writer; one ledger each.
+    ///   - authenticator: the device's key at work.
+    /// - Throws: ``LectureError``.
+    package init(index: SQLiteDownloadIndex, authenticator: any RowAuthenticator) throws {
+        connection = index.connection
+        codes = LedgerCodes(authenticator, store: try index.identity().uuid)
+        rows = LicenceRows(connection: connection, codes: codes)
+        connection.beforeCommit = { [weak self] in try self?.requireAppended() }
+    }
+
+    /// Runs `body` as one durable transaction; it may also be one of the index.
+    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.transaction(.immediate, body)
+    }
+
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
+    }
+
+    // MARK: The sum
+
+    /// The sum as this transaction has made it; else as the newest row says.
+    func currentSum() throws -> CodeSum {
+        if let pending, pending.transaction == connection.transactionSerial { return pending.sum }
+        guard let newest = try connection.newestTime() else { return CodeSum() }
+        return codes.sum(in: newest)
+    }
+
+    /// Keeps a sum until it is appended.
+    func keep(_ sum: CodeSum) throws {
+        guard connection.isInTransaction else {
+            throw LectureError(.bug, detail: "a licence is changed outside of a transaction")
+        }
+        pending = Pending(transaction: connection.transactionSerial, sum: sum)
+    }
+
+    /// What was kept stands in the chain.
+    func forgetPending() { pending = nil }
+
+    private func requireAppended() throws {
+        guard pending?.transaction == connection.transactionSerial else { return }
+        throw LectureError(.bug, detail: "licences were changed and nothing was appended")
+    }
+
+    // MARK: Licences
+
+    /// A licence; forged when its code does not fit.
+    package func entry(_ key: ContentKey) throws -> LicenceEntry? { try rows.entry(key) }
+
+    /// Licences by content key.
+    package func entries(after key: ContentKey?, limit: Int) throws -> [LicenceEntry] {
+        try rows.entries(after: key, limit: limit)
+    }
+
+    /// Licences with a deadline, the earliest first.
+    package func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry] {
+        try rows.entries(deadlineBefore: before, limit: limit)
+    }
+
+    /// How many have a deadline before a moment.
+    package func count(deadlineBefore before: Timestamp?) throws -> Int { try rows.count(deadlineBefore: before) }
+
+    /// Stores a licence with its code.
+    ///
+    /// - Parameter entry: the licence.
+    /// - Throws: ``LectureError``: `bug` outside of a transaction, `storeFailed` for values the schema refuses.
+    package func store(_ entry: LicenceEntry) throws {
+        let values = try LicenceColumns.values(entry)
+        let code = codes.code(values)
+        var sum = try currentSum()
+        if let old = try stored(entry.key) {
+            sum -= codes.term(old.code)
+            try keep(sum)
+            let changed = values.dropFirst() + [code.sqliteValue] + LicenceColumns.attemptValues(entry)
+            try connection.execute(LicenceColumns.update, values: changed + [old.row.sqliteValue])
+        } else {
+            try keep(sum)
+            try connection.execute(
+                LicenceColumns.insert, values: values + [code.sqliteValue] + LicenceColumns.attemptValues(entry))
+        }
+        sum += codes.term(code)
+        try keep(sum)
+    }
+
+    /// Stores only how the last attempt went.
+    package func storeAttempt(_ entry: LicenceEntry) throws {
+        let columns = LicenceColumns.attempt.map { "\($0) = ?" }.joined(separator: ", ")
+        try connection.execute(
+            "UPDATE licence SET \(columns) WHERE content_key = ?",
+            values: LicenceColumns.attemptValues(entry) + [entry.key.sqliteValue])
+    }
+
+    /// Deletes a licence.
+    package func forget(_ key: ContentKey) throws {
+        guard let old = try stored(key) else { return }
+        var sum = try currentSum()
+        sum -= codes.term(old.code)
+        try keep(sum)
+        try connection.execute("DELETE FROM licence WHERE id = ?", old.row)
+    }
+
+    private func stored(_ key: ContentKey) throws -> (row: Int64, code: [UInt8])? {
+        try connection.first("SELECT id, mac FROM licence WHERE content_key = ?", key) { ($0.int64(0), $0.blob(1)) }
+    }
+
+    /// Keeps a question; one about a licence that is not there is not kept.
+    package func record(_ attempt: LicenceAttempt, of key: ContentKey) throws {
+        try atomically {
+            let row = try connection.first("SELECT id FROM licence WHERE content_key = ?", key) { $0.int64(0) }
+            guard let row else { return }
+            try connection.execute(
+                """
+                INSERT INTO licence_attempt(licence_id, at_ms, duration_ms, kind, status, outcome, error_code, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, row, attempt.at, max(0, attempt.duration.milliseconds), attempt.kind, attempt.status,
+                attempt.outcome, attempt.error?.code.number, attempt.error?.detail ?? "")
+            try connection.execute(
+                """
+                DELETE FROM licence_attempt WHERE licence_id = ?1 AND id <= (
+                    SELECT id FROM licence_attempt WHERE licence_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                """, row, Self.attemptsKept)
+        }
+    }
+
+    /// The latest questions, latest first.
+    package func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
+        try rows.attempts(key, limit: limit)
+    }
+
+    // MARK: Keys of sealed files
+
+    /// The wrapped key of a content.
+    package func contentKey(_ content: ContentID) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
+        try connection.first("SELECT wrapped, purpose FROM content_key WHERE content_id = ?", content) { row in
+            (row.blob(0), try row.enumeration(1, SealPurpose.self))
+        }
+    }
+
+    /// Stores the wrapped key of a content; replaces none: what was sealed under it could not be opened any more.
+    package func setContentKey(
+        _ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO content_key(content_id, purpose, wrapped, made_ms) VALUES (?, ?, ?, ?)
+            ON CONFLICT (content_id) DO NOTHING
+            """, content, purpose.rawValue, wrapped, now)
+    }
+}
