@@ -18,6 +18,12 @@ static inline CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, st
 /// curl_easy_setopt is variadic: CURLOPT_WRITEFUNCTION or CURLOPT_HEADERFUNCTION.
 static inline CURLcode ccurl_set_receiver(CURL *_Nonnull easy, CURLoption option, curl_write_callback _Nonnull value) { return curl_easy_setopt(easy, option, value); }
 
+/// curl_easy_setopt is variadic: CURLOPT_READFUNCTION.
+static inline CURLcode ccurl_set_supplier(CURL *_Nonnull easy, curl_read_callback _Nonnull value) { return curl_easy_setopt(easy, CURLOPT_READFUNCTION, value); }
+
+/// curl_easy_setopt is variadic: an option that takes a curl_off_t.
+static inline CURLcode ccurl_set_offset(CURL *_Nonnull easy, CURLoption option, curl_off_t value) { return curl_easy_setopt(easy, option, value); }
+
 /// curl_easy_setopt is variadic: CURLOPT_PREREQFUNCTION.
 static inline CURLcode ccurl_set_prerequest(CURL *_Nonnull easy, curl_prereq_callback _Nonnull value) { return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value); }
 

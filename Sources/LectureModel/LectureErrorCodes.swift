@@ -302,6 +302,8 @@ extension LectureError.Code {
         switch -number {
         case 8001...8099: return .transfer(-number - 8000)
         case 8300...8599: return .status(-number - 8000)
+        case 9001...9099: return .callbackTransfer(-number - 9000)
+        case 9300...9599: return .callbackStatus(-number - 9000)
         default:
             return Self(
                 number, "code_\(-number)", "an error this version does not know",

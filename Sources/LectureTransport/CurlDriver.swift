@@ -145,8 +145,8 @@ final class CurlDriver {
         }
     }
 
-    /// Ends exchanges whose server has been silent for too long. They are looked through only when the earliest of
-    /// their limits has passed.
+    /// Ends exchanges that have taken too long or whose server has been silent for too long. They are looked through
+    /// only when the earliest of their limits has passed.
     ///
     /// - Returns: how long until the next look.
     private func endSilent() -> Duration {
@@ -154,13 +154,12 @@ final class CurlDriver {
         guard running >= meter.nextCheck else { return meter.nextCheck - running }
         var next = running + Self.never
         for exchange in exchanges.values {
-            guard let limit = exchange.silenceLimit else { continue }
+            guard let (limit, detail) = exchange.limit else { continue }
             if limit > running {
                 next = min(next, limit)
             } else {
                 // Over HTTP/2 libcurl would keep the connection for the next request, and it is most likely dead.
                 exchange.easy.forbidReuse()
-                let detail = "no byte for \(exchange.request.stallTimeout.milliseconds) ms"
                 finish(exchange, .failed(curl: Int(CURLE_OPERATION_TIMEDOUT.rawValue), detail: detail))
             }
         }

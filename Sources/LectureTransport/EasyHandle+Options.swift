@@ -2,8 +2,8 @@ import CCurl
 import LectureModel
 
 extension EasyHandle {
-    /// Sets every option of an exchange. What is not named here has libcurl's default, which is sound for a plain GET:
-    /// no redirects followed, no cookies, no `.netrc`, content lengths obeyed, transfer codings undone.
+    /// Sets every option of an exchange. What is not named here has libcurl's default, which is sound for a plain GET
+    /// or POST: no redirects followed, no cookies, no `.netrc`, content lengths obeyed, transfer codings undone.
     ///
     /// - Parameters:
     ///   - request: what to fetch.
@@ -29,6 +29,7 @@ extension EasyHandle {
         set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request))
         set(CURLOPT_USERAGENT, configuration.userAgent)
         setHeaders(Self.headerLines(of: request))
+        if let body = request.body { sendBody(bytes: body.bytes.count) }
         setVersion(of: request)
         setProxy(configuration.proxy, roots: roots)
         setTrust(roots, pins: configuration.pinnedPublicKeys)
@@ -81,11 +82,16 @@ extension EasyHandle {
             own.append(HeaderField(name: "Range", value: range.headerValue))
             if let ifRange = request.ifRange { own.append(HeaderField(name: "If-Range", value: ifRange)) }
         }
-        let reserved = ["Accept-Encoding", "Range", "If-Range"]
+        var reserved = ["Accept-Encoding", "Range", "If-Range"]
+        if let body = request.body {
+            own.append(HeaderField(name: "Content-Type", value: body.mediaType))
+            reserved += ["Content-Type", "Content-Length", "Transfer-Encoding", "Expect"]
+        }
         let others = request.headers.elements.filter { field in
             !reserved.contains { FieldText.equal($0, field.name) }
         }
-        return (others + own).map(\.line)
+        // A field without a value is taken out: nobody waits for "100 Continue" before the body is sent.
+        return (others + own).map(\.line) + (request.body == nil ? [] : ["Expect:"])
     }
 
     /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on

@@ -91,6 +91,7 @@ import LectureModel
         let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
         let options = [
             CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
+            CURLOPT_READDATA,
         ]
         for option in options {
             note(unsafe ccurl_set_pointer(pointer, option, context))
@@ -99,6 +100,18 @@ import LectureModel
         note(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
         note(unsafe ccurl_set_prerequest(pointer, connectionReady))
         note(unsafe ccurl_set_tracer(pointer, traced))
+    }
+
+    /// Makes the exchange a POST whose body libcurl fetches from its ``Exchange``. It is not handed over as memory:
+    /// libcurl would send such a body a second time by itself when a connection that was used before breaks after the
+    /// request was sent, and nobody knows what the server has done with the first one. A body that comes from a
+    /// callback and cannot be rewound is sent once (`Curl_retry_request` of libcurl 7.88).
+    ///
+    /// - Parameter bytes: the length of the body.
+    func sendBody(bytes: Int) {
+        set(CURLOPT_POST, 1)
+        note(unsafe ccurl_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, bytes))
+        note(unsafe ccurl_set_supplier(pointer, bodyWanted))
     }
 
     /// Goes on reading after a callback has asked for a pause.

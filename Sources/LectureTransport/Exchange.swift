@@ -33,6 +33,10 @@ final class Exchange {
     private var latestTurn = -1
     /// Whether the server has ended TLS in good order.
     private var hasTLSEnd = false
+    /// Bytes of the request's body that libcurl has fetched.
+    private var sentBytes = 0
+    /// When it has to be over, in running time; nil for never.
+    private let deadline: Duration?
     /// When it was last heard of, in running time; nil while it has no connection.
     private var heardAt: Duration?
     private var collector: HeaderCollector
@@ -59,6 +63,9 @@ final class Exchange {
         self.clock = clock
         collector = HeaderCollector(maximumBytes: maximumHeaderBytes)
         bucket = request.rateLimit.map { TokenBucket(rate: $0, now: SuspendingClock.now) }
+        let now = meter.running(now: SuspendingClock.now)
+        deadline = request.totalTimeout.map { now + $0 }
+        if let deadline { meter.nextCheck = min(meter.nextCheck, deadline) }
     }
 
     /// The exchange a callback's context points at.
@@ -73,7 +80,17 @@ final class Exchange {
     /// When the server will have been silent for too long, in running time. Nil while nobody listens: there is no
     /// connection yet (libcurl bounds connecting itself, and waiting for a free connection is nobody's silence), or a
     /// limit has stopped the reading.
-    var silenceLimit: Duration? { isPaused ? nil : heardAt.map { $0 + request.stallTimeout } }
+    private var silenceLimit: Duration? { isPaused ? nil : heardAt.map { $0 + request.stallTimeout } }
+
+    /// When the exchange will have taken too long or its server been silent for too long, in running time, and the
+    /// words for it; nil for never.
+    var limit: (time: Duration, detail: String)? {
+        let silence = silenceLimit.map { ($0, "no byte for \(request.stallTimeout.milliseconds) ms") }
+        guard let deadline, let total = request.totalTimeout, deadline < silence?.0 ?? deadline + .seconds(1) else {
+            return silence
+        }
+        return (deadline, "not complete after \(total.milliseconds) ms")
+    }
 
     /// How long the exchange's own limit still forbids reading.
     ///
@@ -93,6 +110,19 @@ final class Exchange {
 
     /// The connection stands and the request is about to be sent.
     func connectionBecameReady() { heard() }
+
+    /// libcurl wants more of the request's body.
+    ///
+    /// - Parameter buffer: takes it.
+    /// - Returns: how many bytes were put in; zero at the end.
+    func supplyBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        defer { heard() }
+        guard let rest = request.body?.bytes.dropFirst(sentBytes), !rest.isEmpty else { return 0 }
+        let count = min(rest.count, buffer.count)
+        unsafe buffer.copyBytes(from: rest.prefix(count))
+        sentBytes += count
+        return count
+    }
 
     /// A line of a header came.
     ///
@@ -169,6 +199,10 @@ final class Exchange {
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection ended inside the head")
         case CURLE_OK:
             return .failed(curl: Int(CURLE_GOT_NOTHING.rawValue), detail: "the answer has no final head")
+        // A connection that was used before broke after the body was sent, and libcurl wanted to send it again.
+        case CURLE_SEND_FAIL_REWIND:
+            return .failed(
+                curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection broke after the request was sent")
         // What libcurl says of a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
         default:
@@ -253,6 +287,21 @@ func bodyArrived(
     case .pause: Int(CURL_WRITEFUNC_PAUSE)
     case .end: 0
     }
+}
+
+/// Gives bytes of the request's body (`CURLOPT_READFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.
+///
+/// - Parameters:
+///   - buffer: takes them.
+///   - size: of an element.
+///   - count: how many elements it takes.
+///   - context: the ``Exchange``.
+/// - Returns: the number of bytes; zero at the end of the body.
+func bodyWanted(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let exchange = unsafe Exchange.at(context), let buffer = unsafe buffer else { return 0 }
+    return unsafe exchange.supplyBody(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
 /// Takes a line of a header (`CURLOPT_HEADERFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.

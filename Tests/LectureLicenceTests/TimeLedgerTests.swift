@@ -180,14 +180,20 @@ struct TimeLedgerTests {
         #expect(machine.ledger.time.noEarlierThan == machine.real + .seconds(7200))
     }
 
-    @Test(arguments: [ClockDoubt.storeRolledBack, .storeCopied, .ledgerForged])
-    func `a finding about the store outlives clocks and servers`(finding: ClockDoubt) {
+    @Test func `after a finding no time before the one that was known is believed`() {
         var machine = Machine()
-        machine.ledger.suspect(finding)
-        machine.pass(day)
+        let (earlier, later) = (machine.real + .zero - day, machine.real + day)
+        machine.ledger.rise(proven: earlier, estimate: later, at: machine.reading)
+        #expect(machine.doubt == .setBack && machine.ledger.time.noEarlierThan == later)
+        #expect(machine.ledger.row.proven == earlier)
+        machine.real = later + .zero
         machine.hear()
-        machine.ledger.believe(signed: machine.real + day, at: machine.reading)
-        #expect(machine.doubt == finding)
+        #expect(machine.isRight)
+        machine.ledger.rise(proven: earlier, estimate: earlier, at: machine.reading)
+        #expect(machine.isRight, "an older time changes nothing")
+        var new = Machine(wall: Timestamp(milliseconds: 0))
+        new.ledger.rise(proven: nil, estimate: nil, at: new.reading)
+        #expect(new.doubt == .neverSet)
     }
 
     @Test func `whatever is done to the wall clock of a running machine, no time is gained`() {

@@ -48,19 +48,41 @@ package struct CallbackQuestion: Hashable, Sendable {
 
     /// The value of the form field `items`: an array, also for one question.
     ///
-    /// - Parameter questions: at most ten.
+    /// - Parameters:
+    ///   - questions: at most ten.
+    ///   - withSecrets: false leaves out the session keys, for what is shown.
     /// - Returns: JSON text.
-    package static func items(_ questions: [CallbackQuestion]) -> String {
+    package static func items(_ questions: [CallbackQuestion], withSecrets: Bool = true) -> String {
         var writer = JSONWriter()
         writer.array { writer in
-            for question in questions { writer.object { question.write(to: &$0) } }
+            for question in questions { writer.object { question.write(to: &$0, withSecrets: withSecrets) } }
         }
         return writer.text
     }
 
-    private func write(to writer: inout JSONWriter) {
+    /// The body of the request: the form field `items` (`application/x-www-form-urlencoded`, WHATWG URL section 5.2).
+    ///
+    /// - Parameter questions: at most ten.
+    /// - Returns: the body.
+    package static func form(_ questions: [CallbackQuestion]) -> RequestBody {
+        var bytes = Array("items=".utf8)
+        for byte in items(questions).utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                bytes.append(byte)
+            case 0x20: bytes.append(UInt8(ascii: "+"))
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return RequestBody(bytes, mediaType: "application/x-www-form-urlencoded")
+    }
+
+    private func write(to writer: inout JSONWriter, withSecrets: Bool) {
         writer.member("kind", kind.rawValue)
-        if kind == .check { writer.member("session_key", sessionKey) }
+        if kind == .check, withSecrets { writer.member("session_key", sessionKey) }
         writer.member("client_user_id", clientUserID)
         writer.member("player_id", playerID)
         writer.member("device_name", deviceName)

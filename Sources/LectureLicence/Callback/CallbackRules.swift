@@ -9,6 +9,8 @@ package enum CallbackRules {
     package struct Outcome: Hashable, Sendable {
         /// The licence from now on; `nil` when there is none.
         package var licence: LicenceRecord?
+        /// Why the licence is not believed from now on; `nil` when it is.
+        package var suspicion: LicenceSuspicion?
         /// What was refused, as an error with the server's sentence; `nil` when it was permitted.
         package var refusal: LectureError?
         /// Whether the file has to go.
@@ -22,15 +24,34 @@ package enum CallbackRules {
     /// - Parameters:
     ///   - answer: the answer.
     ///   - licence: the row as it is; `nil` before the first grant.
+    ///   - suspicion: why the row is not believed; `nil` when it is.
     ///   - sessionKey: what was sent with the question; `nil` where none was.
+    ///   - isStrict: whether a completed download that is refused ends the licence.
     /// - Returns: what becomes of it.
     package static func apply(
-        _ answer: CallbackAnswer, to licence: LicenceRecord?, sessionKey: String?
+        _ answer: CallbackAnswer, to licence: LicenceRecord?, suspicion: LicenceSuspicion? = nil,
+        sessionKey: String?, isStrict: Bool = false
     ) -> Outcome {
+        var outcome =
+            switch answer.kind {
+            case .grant: grant(answer, licence)
+            case .completion: completion(answer, licence, isStrict)
+            case .check: check(answer, licence, sessionKey)
+            }
+        outcome.suspicion = suspicion.flatMap { isCleared(by: answer, outcome) ? nil : $0 }
+        return outcome
+    }
+
+    /// Whether a licence whose row was not believed is believed again. What was used of it is not known then, so only an
+    /// answer after which nothing that was used counts clears it: a new grant, a reset, or a check of a licence whose
+    /// plays and play time nobody counts.
+    private static func isCleared(by answer: CallbackAnswer, _ outcome: Outcome) -> Bool {
+        guard outcome.refusal == nil, let licence = outcome.licence else { return false }
         switch answer.kind {
-        case .grant: grant(answer, licence)
-        case .completion: completion(answer, licence)
-        case .check: check(answer, licence, sessionKey)
+        case .grant: return true
+        case .completion: return false
+        case .check:
+            return outcome.wasReset || licence.policy.countLimit == nil && licence.policy.playTimeLimit == nil
         }
     }
 
@@ -43,12 +64,15 @@ package enum CallbackRules {
         return Outcome(licence: granted)
     }
 
-    private static func completion(_ answer: CallbackAnswer, _ licence: LicenceRecord?) -> Outcome {
+    private static func completion(
+        _ answer: CallbackAnswer, _ licence: LicenceRecord?, _ isStrict: Bool
+    ) -> Outcome {
         var outcome = Outcome(licence: licence, deletes: answer.deletes)
         if answer.deletes { outcome.licence?.isDeleted = true }
         if let check = answer.checkAt { outcome.licence?.policy.checkAt = check }
         if !answer.isPermitted {
             outcome.refusal = LectureError(.completionRefused, cause: answer.message ?? "")
+            if isStrict { outcome.licence?.isForceExpired = true }
         }
         return outcome
     }
@@ -73,6 +97,8 @@ package enum CallbackRules {
             (next.countUsed, next.playTimeUsed) = (0, .zero)
             outcome.wasReset = true
         }
+        // The answer has verified, whatever became of the token that granted the licence.
+        if next.form == .callback { next.isVerified = true }
         // The server has been asked: what was due is done, and only a new date makes it due again.
         next.policy.checkAt = nil
         next.policy.take(answer)

@@ -2,41 +2,12 @@ package import LectureModel
 
 /// Which licences are renewed, in which order, and in which requests.
 package struct RenewalPlan: Hashable, Sendable {
-    /// A licence that could be renewed.
-    package struct Candidate: Hashable, Sendable {
-        /// The content.
-        package let content: ContentID
-        /// Its key.
-        package let key: ContentKey
-        /// Where its licence comes from.
-        package let callbackURL: String
-        /// When it ends or has to be checked, whichever is sooner; `nil` for never.
-        package let deadline: Timestamp?
-        /// No attempt before this moment.
-        package let notBefore: Timestamp?
-
-        /// A licence that could be renewed.
-        ///
-        /// - Parameters:
-        ///   - content: the content.
-        ///   - key: its key.
-        ///   - callbackURL: where its licence comes from.
-        ///   - deadline: when it ends or has to be checked.
-        ///   - notBefore: no attempt before this moment.
-        package init(
-            content: ContentID, key: ContentKey, callbackURL: String, deadline: Timestamp?, notBefore: Timestamp?
-        ) {
-            (self.content, self.key, self.callbackURL) = (content, key, callbackURL)
-            (self.deadline, self.notBefore) = (deadline, notBefore)
-        }
-    }
-
     /// What goes into one request.
     package struct Group: Hashable, Sendable {
         /// Where it goes.
         package let callbackURL: String
         /// One to ``RenewalPlan/groupSize`` licences.
-        package let candidates: [Candidate]
+        package let candidates: [RenewalCandidate]
     }
 
     /// The most items of one request, as the players of the field send them.
@@ -45,7 +16,7 @@ package struct RenewalPlan: Hashable, Sendable {
     /// The requests, the most urgent one first.
     package let groups: [Group]
     /// Licences that wait until a later moment, the soonest first.
-    package let waiting: [Candidate]
+    package let waiting: [RenewalCandidate]
 
     /// Plans.
     ///
@@ -55,7 +26,7 @@ package struct RenewalPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - candidates: in any order; each content once.
     ///   - now: the time.
-    package init(_ candidates: [Candidate], now: Timestamp) {
+    package init(_ candidates: [RenewalCandidate], now: Timestamp) {
         let (later, due) = (
             candidates.filter { $0.notBefore.map { $0 > now } ?? false },
             candidates.filter { $0.notBefore.map { $0 <= now } ?? true }
@@ -73,16 +44,16 @@ package struct RenewalPlan: Hashable, Sendable {
             guard let first = left.candidates.first, let second = right.candidates.first else { return false }
             return Self.isMoreUrgent(first, second)
         }
-        waiting = later.sorted { ($0.notBefore ?? now, $0.content) < ($1.notBefore ?? now, $1.content) }
+        waiting = later.sorted { ($0.notBefore ?? now, $0.key) < ($1.notBefore ?? now, $1.key) }
     }
 
-    /// By deadline; the content's number breaks ties, so that the same licences make the same plan.
-    private static func isMoreUrgent(_ left: Candidate, _ right: Candidate) -> Bool {
+    /// By deadline; the content's key breaks ties, so that the same licences make the same plan.
+    private static func isMoreUrgent(_ left: RenewalCandidate, _ right: RenewalCandidate) -> Bool {
         switch (left.deadline, right.deadline) {
         case (let one?, let other?) where one != other: one < other
         case (.some, nil): true
         case (nil, .some): false
-        case (.some, .some), (nil, nil): left.content < right.content
+        case (.some, .some), (nil, nil): left.key < right.key
         }
     }
 }

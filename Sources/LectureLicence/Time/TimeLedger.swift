@@ -70,7 +70,7 @@ package struct TimeLedger: Hashable, Sendable {
     }
 
     /// The row that follows from the time of a server that has just answered over a connection that was verified. Ends
-    /// doubts about the clock, and none about the store.
+    /// every doubt about the clock.
     ///
     /// - Parameters:
     ///   - server: its time.
@@ -98,10 +98,23 @@ package struct TimeLedger: Hashable, Sendable {
         endClockDoubt()
     }
 
-    /// The row that follows from a finding about the store; it outlives every server's time.
+    /// The row that follows from times that were known before the store was found to be another one than this device
+    /// last wrote: it is at least as late. The finding itself is in each licence and not in the clock: what the wall
+    /// clock shows is believed as after a restart, neither more nor less.
     ///
-    /// - Parameter finding: ``ClockDoubt/storeRolledBack``, ``ClockDoubt/storeCopied`` or ``ClockDoubt/ledgerForged``.
-    package mutating func suspect(_ finding: ClockDoubt) { row.doubt = finding }
+    /// - Parameters:
+    ///   - proven: the newest time a server has vouched for.
+    ///   - estimate: the best guess.
+    ///   - now: the clocks now.
+    package mutating func rise(proven: Timestamp?, estimate: Timestamp?, at now: ClockReading) {
+        row.proven = [row.proven, proven].compactMap(\.self).max()
+        guard let floor = [row.estimate, estimate, proven].compactMap(\.self).max() else { return look(at: now) }
+        (row.estimate, row.reading, row.isAnchored, row.hasLeapt) = (floor, now, false, false)
+        row.offset = .zero
+        endClockDoubt()
+        look(at: now)
+        row.hasLeapt = false
+    }
 
     private mutating func begin(_ now: ClockReading) {
         if now.wall < Self.earliest {
@@ -114,10 +127,7 @@ package struct TimeLedger: Hashable, Sendable {
     }
 
     private mutating func endClockDoubt() {
-        switch row.doubt {
-        case .setBack, .forwardThenBack, .neverSet, nil: row.doubt = nil
-        case .storeRolledBack, .storeCopied, .ledgerForged: break
-        }
+        row.doubt = nil
     }
 }
 

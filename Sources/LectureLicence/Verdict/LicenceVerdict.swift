@@ -16,6 +16,10 @@ package struct LicenceVerdict: Hashable, Sendable {
         package var deviceThumbprint: [UInt8]
         /// Whether a server has just permitted this very play (kind 3, `result` 1).
         package var isCheckedForThisPlay: Bool
+        /// Why the row is not believed; `nil` when it is.
+        package var suspicion: LicenceSuspicion?
+        /// Whether a server must first be told that the download is complete.
+        package var owesCompletion = false
 
         /// Facts about a content.
         ///
@@ -69,6 +73,13 @@ package struct LicenceVerdict: Hashable, Sendable {
         if licence.countLeft == 0 { reasons.insert(.countUsedUp) }
         if licence.playTimeLeft == .zero { reasons.insert(.playTimeUsedUp) }
         if licence.wasSeenExpired { reasons.insert(.expired) }
+        switch facts.suspicion {
+        case .copied: reasons.insert(.storeCopied)
+        case .forged: reasons.insert(.ledgerForged)
+        case .rolledBack: reasons.insert(.storeRolledBack)
+        case nil: break
+        }
+        if facts.owesCompletion { reasons.insert(.checkDue) }
         if licence.policy.checksEveryPlay, !facts.isCheckedForThisPlay { reasons.insert(.checkDue) }
         return reasons
     }

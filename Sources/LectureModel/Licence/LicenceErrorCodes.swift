@@ -2,6 +2,44 @@
 // catalogue when the first command can meet them.
 
 extension LectureError.Code {
+    // MARK: How the DRM callback could not be asked
+
+    /// An exchange with a licence server that failed below HTTP.
+    ///
+    /// - Parameter curl: libcurl's result code, 1…99.
+    /// - Returns: the code −9000 − `curl`.
+    public static func callbackTransfer(_ curl: Int) -> Self {
+        let number = -9000 - curl
+        let again = "It is asked again by itself; the stored licence stays as it is."
+        return switch curl {
+        case 5, 6: Self(number, "callback_resolve", "the licence server's name cannot be resolved", again)
+        case 7: Self(number, "callback_connect", "the licence server cannot be reached", again)
+        case 28: Self(number, "callback_timeout", "the licence server did not answer in time", again)
+        case 35, 53, 58, 59, 60, 66, 77, 80, 83, 90, 91:
+            Self(
+                number, "callback_tls", "a secure connection to the licence server cannot be made",
+                "Check its certificate and --ca-file; verification is never switched off.")
+        case 52: Self(number, "callback_empty", "the licence server closed the connection without an answer", again)
+        case 55, 56: Self(number, "callback_receive", "the connection to the licence server broke", again)
+        default: Self(number, "callback_transfer_\(curl)", "the exchange with the licence server failed", again)
+        }
+    }
+
+    /// An HTTP status with which a licence server refused to be asked.
+    ///
+    /// - Parameter status: the status, 300…599.
+    /// - Returns: the code −9000 − `status`.
+    public static func callbackStatus(_ status: Int) -> Self {
+        let remedy =
+            switch status {
+            case 429, 503: "It is asked again when the server allows it."
+            case 500...599: "It is asked again by itself; tell the licence server's operator if it stays."
+            default: "Tell the licence server's operator."
+            }
+        return Self(
+            -9000 - status, "callback_http_\(status)", "the licence server answered HTTP \(status)", remedy)
+    }
+
     // MARK: What the DRM callback answered
 
     /// The token of an answer did not verify or was none.

@@ -1,5 +1,3 @@
-package import LectureModel
-
 /// How long to wait before the next attempt: exponential, with full jitter and a cap.
 ///
 /// | failed attempts in a row | longest wait | mean wait |

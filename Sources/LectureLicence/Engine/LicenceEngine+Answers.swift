@@ -1,0 +1,297 @@
+import LectureModel
+
+/// What answers do. Everything here is part of the step's transaction.
+extension LicenceEngine {
+    /// An exchange is over.
+    func answered(_ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn) throws {
+        hear(reply, from: exchange, &turn)
+        let reading: CallbackReading
+        do throws(CallbackFault) {
+            reading = try read(reply, exchange, turn)
+        } catch {
+            return try failed(exchange, reply, error, &turn)
+        }
+        note(.good, exchange, turn)
+        faults[exchange.origin] = nil
+        believe(reading.answer, &turn)
+        let answered = reading.items.count { $0 != .missing }
+        if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
+        tell(exchange, reading.answer.payload, nil)
+        for (index, asked) in exchange.items.enumerated() {
+            switch reading.items[index] {
+            case .answer(let answer):
+                try apply(
+                    answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &turn)
+            case .unreadable(let error):
+                try record("failed", asked, exchange, reply, error)
+                try keepError(asked, error, until: nil, turn)
+                try finish(asked, error, &turn)
+            case .missing: try missing(asked, exchange, reply, &turn)
+            }
+        }
+    }
+
+    private func read(
+        _ reply: CallbackReply, _ exchange: CallbackExchange, _ turn: Turn
+    ) throws(CallbackFault) -> CallbackReading {
+        let token = try reply.token()
+        do throws(LectureError) {
+            let answer = try ports.verifier.payload(
+                of: token, keyID: exchange.lane.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
+                at: turn.time.time.noEarlierThan)
+            let items = try CallbackReading.items(
+                in: answer.payload, kind: exchange.kind, keys: exchange.items.map(\.key.text))
+            return CallbackReading(items: items, token: token, answer: answer)
+        } catch {
+            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
+            fault.isFinal = error.code == .licenceKeyMissing
+            throw fault
+        }
+    }
+
+    // MARK: Answers
+
+    private func apply(
+        _ answer: CallbackAnswer, to asked: Asked, _ exchange: CallbackExchange, _ reading: CallbackReading,
+        _ reply: CallbackReply, sessionKey: String, _ turn: inout Turn
+    ) throws {
+        guard var entry = try ledger.entry(asked.key) else {
+            return try finish(asked, LectureError(.licenceMissing), &turn)
+        }
+        let old = entry
+        let outcome = CallbackRules.apply(
+            answer, to: entry.record, suspicion: entry.suspicion,
+            sessionKey: sessionKey.isEmpty ? nil : sessionKey, isStrict: settings.isStrict)
+        (entry.record, entry.suspicion) = (outcome.licence, outcome.suspicion)
+        if outcome.refusal == nil {
+            accept(&entry, answer.kind, reading, turn)
+        } else {
+            entry.attempts += 1
+            (entry.nextAttempt, entry.waitSet, entry.error) = (nil, nil, outcome.refusal)
+        }
+        if outcome.refusal == nil || entry.record != old.record || entry.suspicion != old.suspicion {
+            try store(entry, &turn)
+        } else {
+            try ledger.storeAttempt(entry)
+        }
+        let hasEnded = entry.record?.isForceExpired == true && old.record?.isForceExpired != true
+        let name =
+            outcome.deletes
+            ? "deleted"
+            : hasEnded ? "ended" : outcome.refusal != nil ? "refused" : outcome.wasReset ? "reset" : "permitted"
+        try record(name, asked, exchange, reply, outcome.refusal)
+        if hasEnded { notices.append(.ended(asked.key)) }
+        if outcome.deletes { try orderRemoval(asked.key, answer.message, turn) }
+        try finish(asked, outcome.refusal ?? Self.verdict(of: entry, outcome), &turn)
+    }
+
+    /// What is written into a licence that a server has just permitted.
+    private func accept(
+        _ entry: inout LicenceEntry, _ kind: CallbackAnswer.Kind, _ reading: CallbackReading, _ turn: Turn
+    ) {
+        entry.checked = turn.now
+        (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)
+        if kind != .check { entry.owesCompletion = false }
+        if kind == .grant { entry.granted = turn.now }
+        // A completion changes no bound: the token that granted stays.
+        guard kind != .completion else { return }
+        entry.token = reading.token
+        entry.issued = reading.answer.issued
+        entry.tokenID = reading.answer.payload["jti"]?.string ?? ""
+    }
+
+    /// An answer may permit and yet take the licence away.
+    private static func verdict(of entry: LicenceEntry, _ outcome: CallbackRules.Outcome) -> LectureError? {
+        if outcome.deletes { return LectureError(.licenceDeleted) }
+        return entry.record?.isForceExpired == true ? LectureError(.licenceForceExpired) : nil
+    }
+
+    private func orderRemoval(_ key: ContentKey, _ message: String?, _ turn: Turn) throws {
+        if try ports.contents.content(key) == nil {
+            notices.append(.deleted(key, message: message))
+        } else {
+            try ports.contents.orderRemoval(key, now: turn.now)
+            work.removals[key] = .some(message)
+        }
+    }
+
+    /// No answer is no refusal: it is asked for alone, once.
+    private func missing(
+        _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn
+    ) throws {
+        let error = LectureError(.answerMissing)
+        try record("missing", asked, exchange, reply, error)
+        if !asked.isAlone, let entry = try ledger.entry(asked.key) {
+            var again = asked
+            again.isAlone = true
+            return try enqueue(again, entry, first: true, &turn)
+        }
+        try keepError(asked, error, until: nil, turn)
+        try finish(asked, error, &turn)
+    }
+
+    // MARK: Failures
+
+    /// A whole exchange brought nothing.
+    private func failed(
+        _ exchange: CallbackExchange, _ reply: CallbackReply, _ fault: CallbackFault, _ turn: inout Turn
+    ) throws {
+        note(fault.outcome, exchange, turn)
+        tell(exchange, nil, fault.error)
+        if fault.outcome != .cancelled { faults[exchange.origin] = fault.error }
+        if let wait = fault.wait { pace.held(exchange.origin, until: turn.boot + wait) }
+        // One wait for the whole group, so that it stays together.
+        let random = ports.random.next()
+        for asked in exchange.items {
+            if fault.error.code == .cancelled {
+                try giveBack(asked, turn)
+                continue
+            }
+            try record("failed", asked, exchange, reply, fault.error)
+            try failed(asked, exchange, fault, random, &turn)
+        }
+    }
+
+    private func failed(
+        _ asked: Asked, _ exchange: CallbackExchange, _ fault: CallbackFault, _ random: UInt64, _ turn: inout Turn
+    ) throws {
+        let isInCompany = exchange.items.count > 1
+        switch asked.purpose {
+        case .check: notices.append(.checked(asked.key, .unreachable(fault.error)))
+        case .grant:
+            if fault.mayBeOfOneItem, isInCompany, let entry = try ledger.entry(asked.key) {
+                var again = asked
+                again.isIsolated = true
+                return try enqueue(again, entry, &turn)
+            }
+            try keepError(asked, fault.error, until: fault.wait.map { turn.now + $0 }, turn)
+            if fault.isFinal { return try finish(asked, fault.error, &turn) }
+            try postpone(asked, fault.error, by: fault.wait ?? Backoff().delay(failures: 1, random: random), turn)
+        case .renewal(let run):
+            try failedRenewal(asked, run, fault, isInCompany: isInCompany, random, &turn)
+        case .debt(let debt):
+            let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: random)
+            try postponeDebt(debt, fault.error, attempts: debt.attempts + 1, by: max(delay, fault.wait ?? .zero), turn)
+        }
+    }
+
+    /// Keeps how an attempt went, without touching what is granted.
+    ///
+    /// - Parameters:
+    ///   - asked: the item.
+    ///   - error: what went wrong.
+    ///   - until: no attempt before; nil for no wait.
+    ///   - counts: whether the server was asked at all.
+    ///   - turn: now.
+    func keepError(
+        _ asked: Asked, _ error: LectureError, until: Timestamp?, counts: Bool = true, _ turn: Turn
+    ) throws {
+        switch asked.purpose {
+        case .check, .debt: return
+        case .grant, .renewal: break
+        }
+        guard var entry = try ledger.entry(asked.key) else { return }
+        if counts { entry.attempts += 1 }
+        (entry.nextAttempt, entry.waitSet, entry.error) = (until, until == nil ? nil : turn.now, error)
+        try ledger.storeAttempt(entry)
+    }
+
+    // MARK: Ends
+
+    /// An item is done: nothing more is asked for it.
+    ///
+    /// - Parameter error: what it failed with, for good; nil when its server has permitted it.
+    func finish(_ asked: Asked, _ error: LectureError?, _ turn: inout Turn) throws {
+        switch asked.purpose {
+        case .check:
+            if let error {
+                let isAnswer = Self.refusals.contains(error.code)
+                notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
+            } else {
+                work.permits[asked.key] = turn.boot + settings.permitLifetime
+                notices.append(.checked(asked.key, .permitted))
+            }
+        case .grant(let content):
+            notices.append(
+                .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
+        case .renewal(let run): try settle(asked.key, run, error, turn)
+        case .debt(let debt):
+            work.heldDebts[debt.id] = nil
+            // Refused for good, or nobody to be told; what was not answered is tried for ever.
+            if let error, !Self.refusals.contains(error.code), error.code != .licenceMissing {
+                let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: ports.random.next())
+                return try postponeDebt(debt, error, attempts: debt.attempts + 1, by: delay, turn)
+            }
+            try ledger.settleDebt(debt.id)
+            notices.append(.debtPaid(asked.key, error))
+        }
+    }
+
+    /// What a server said itself.
+    private static let refusals: Set<LectureError.Code> = [
+        .grantRefused, .completionRefused, .playRefused, .licenceDeleted, .licenceForceExpired, .sessionMismatch,
+    ]
+
+    /// Puts an item off: it is not done, and nothing is asked for it before a moment.
+    func postpone(_ asked: Asked, _ error: LectureError, by delay: Duration, _ turn: Turn) throws {
+        switch asked.purpose {
+        case .check: notices.append(.checked(asked.key, .unreachable(error)))
+        case .grant(let content):
+            notices.append(
+                .granted(
+                    GrantOutcome(content: content, key: asked.key, error: error, retryAt: turn.now + delay)))
+        case .renewal(let run):
+            try keepError(asked, error, until: turn.now + delay, counts: false, turn)
+            try release(asked.key, run, until: turn.boot + delay)
+        case .debt(let debt): try postponeDebt(debt, error, attempts: debt.attempts, by: delay, turn)
+        }
+    }
+
+    /// Gives an item back as if nobody had taken it.
+    func giveBack(_ asked: Asked, _ turn: Turn) throws {
+        switch asked.purpose {
+        case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, turn)
+        case .renewal(let run): try release(asked.key, run, until: nil)
+        case .debt(let debt):
+            try postponeDebt(debt, debt.error ?? LectureError(.interrupted), attempts: debt.attempts, by: .zero, turn)
+        }
+    }
+
+    // MARK: Parts
+
+    private func note(_ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ turn: Turn) {
+        pace.ended(
+            exchange.origin, begun: exchange.begun, outcome, at: turn.boot, random: ports.random.next())
+    }
+
+    private func record(
+        _ outcome: String, _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ error: LectureError?
+    ) throws {
+        let attempt = LicenceAttempt(
+            at: exchange.asked, duration: reply.outcome.elapsed, kind: exchange.kind.rawValue,
+            status: reply.head?.status, outcome: outcome, error: error)
+        try ledger.record(attempt, of: asked.key)
+    }
+
+    /// One notice an exchange, without session keys; the token is in none.
+    private func tell(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) {
+        let record = ExchangeRecord(
+            origin: exchange.origin.text, kind: exchange.kind,
+            questions: CallbackQuestion.items(exchange.questions, withSecrets: false),
+            payload: payload?.without("session_key"), error: error)
+        notices.append(.exchange(record))
+    }
+}
+
+extension JSONValue {
+    /// The value without the members of a name, at any depth.
+    fileprivate func without(_ name: String) -> JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map { $0.without(name) })
+        case .object(let members):
+            .object(
+                members.filter { $0.name != name }.map { JSONMember($0.name, $0.value.without(name)) })
+        case .null, .bool, .integer, .number, .string: self
+        }
+    }
+}

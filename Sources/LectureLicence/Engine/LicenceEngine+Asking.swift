@@ -1,0 +1,183 @@
+import LectureModel
+
+/// From items that wait to requests on their way.
+extension LicenceEngine {
+    /// Puts what was asked for since the last step into its lanes.
+    func enqueueWishes(_ turn: inout Turn) throws {
+        let wishes = work.wishes
+        work.wishes = []
+        for asked in wishes where !isAskedAlready(asked) {
+            guard let entry = try ledger.entry(asked.key), !entry.source.callbackURL.isEmpty else {
+                try finish(asked, LectureError(.licenceMissing), &turn)
+                continue
+            }
+            try enqueue(asked, entry, &turn)
+        }
+    }
+
+    /// A download that asks twice gets one answer.
+    private func isAskedAlready(_ asked: Asked) -> Bool {
+        let waiting = work.lanes.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
+        let running = work.exchanges.values.lazy.flatMap(\.items)
+        return waiting.contains { $0.isSame(asked) } || running.contains { $0.isSame(asked) }
+    }
+
+    /// Puts an item into its lane; one whose URL cannot be used has failed.
+    func enqueue(_ asked: Asked, _ entry: LicenceEntry, first: Bool = false, _ turn: inout Turn) throws {
+        do throws(LectureError) {
+            _ = try Origin(url: entry.source.callbackURL)
+        } catch {
+            return try finish(asked, error, &turn)
+        }
+        var lane = Lane(
+            rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: nil)
+        if case .renewal(let run) = asked.purpose { lane.run = run }
+        if first {
+            work.lanes[lane, default: []].insert(asked, at: 0)
+        } else {
+            work.lanes[lane, default: []].append(asked)
+        }
+    }
+
+    /// Begins as many requests as the pace allows, the most urgent lanes first.
+    func startRequests(_ turn: inout Turn) throws {
+        for lane in work.lanes.keys.sorted() {
+            let origin = try Origin(url: lane.url)
+            try expireChecks(lane, &turn)
+            while let waiting = work.lanes[lane], !waiting.isEmpty {
+                if try giveUp(lane, origin, &turn) { break }
+                let admission = pace.mayStart(origin, at: turn.boot)
+                guard admission == .yes else {
+                    try wait(lane, origin, admission, &turn)
+                    break
+                }
+                try start(lane, origin, &turn)
+            }
+            if work.lanes[lane]?.isEmpty == true { work.lanes[lane] = nil }
+        }
+    }
+
+    /// A person waits no longer.
+    private func expireChecks(_ lane: Lane, _ turn: inout Turn) throws {
+        for asked in work.lanes[lane] ?? [] {
+            guard case .check(let deadline) = asked.purpose else { return }
+            guard deadline <= turn.boot else {
+                wake(at: deadline)
+                continue
+            }
+            work.lanes[lane]?.removeAll { $0.isSame(asked) }
+            notices.append(.checked(asked.key, .unreachable(LectureError(.callbackTransfer(28)))))
+        }
+    }
+
+    /// A run does not wait for a server whose breaker has opened again and again: its items have failed for this run.
+    private func giveUp(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
+        guard lane.run != nil, pace.openings(origin) >= settings.openings else { return false }
+        let error = faults[origin] ?? LectureError(.callbackTransfer(7))
+        for asked in work.lanes.removeValue(forKey: lane) ?? [] { try finish(asked, error, &turn) }
+        return true
+    }
+
+    private func wait(_ lane: Lane, _ origin: Origin, _ admission: CallbackPace.Admission, _ turn: inout Turn) throws {
+        switch admission {
+        case .yes, .busy: return
+        case .notBefore(let moment): return wake(at: moment)
+        case .held(let until), .open(let until):
+            let isHeld = admission == .held(until: until)
+            let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
+            let isTooLong = until - turn.boot > settings.longestWait
+            if lane.run != nil, !isTooLong { return wake(at: until) }
+            // Nobody else waits that long: a person, a download that has others to fetch, a debt that waits in the store.
+            for asked in work.lanes.removeValue(forKey: lane) ?? [] {
+                try postpone(asked, error, by: until - turn.boot, turn)
+            }
+        }
+    }
+
+    /// Begins one request.
+    private func start(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws {
+        var exchange = CallbackExchange(
+            id: TransferID(nextID), lane: lane, origin: origin, items: [], questions: [], begun: turn.boot,
+            asked: turn.now)
+        for asked in takeGroup(lane, origin) {
+            guard let entry = try ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil else {
+                try finish(asked, LectureError(.licenceMissing), &turn)
+                continue
+            }
+            exchange.items.append(asked)
+            exchange.questions.append(question(asked, entry, turn))
+        }
+        guard let first = exchange.items.first else { return }
+        nextID += 1
+        pace.started(origin, at: turn.boot)
+        let id = exchange.id
+        let sink = CallbackSink { [inbox] reply in inbox.post(.answered(id, reply)) }
+        var request = TransferRequest(id: id, url: lane.url, sink: sink)
+        request.body = CallbackQuestion.form(exchange.questions)
+        request.stallTimeout = settings.stallTimeout
+        request.totalTimeout = settings.totalTimeout
+        if case .check(let deadline) = first.purpose {
+            request.totalTimeout = min(settings.totalTimeout, deadline - turn.boot)
+        }
+        work.exchanges[id] = exchange
+        effects.append { [ports] in ports.transport.start(request) }
+    }
+
+    /// The next items of a lane that share a request.
+    private func takeGroup(_ lane: Lane, _ origin: Origin) -> [Asked] {
+        guard var waiting = work.lanes[lane], let first = waiting.first else { return [] }
+        var size = 1
+        if !first.isSingle, lane.rank > 0, !singles.contains(origin) {
+            size = min(settings.groupSize, waiting.prefix { !$0.isSingle }.count)
+        }
+        let group = Array(waiting.prefix(size))
+        waiting.removeFirst(size)
+        work.lanes[lane] = waiting
+        return group
+    }
+
+    private func question(_ asked: Asked, _ entry: LicenceEntry, _ turn: Turn) -> CallbackQuestion {
+        var question = CallbackQuestion(
+            asked.purpose.kind, mediaContentKey: asked.key.text, clientUserID: entry.source.clientUserID,
+            playerID: settings.playerID, deviceName: settings.deviceName, localTime: turn.now)
+        question.userValues = entry.source.userValues
+        question.extra = settings.extra
+        guard asked.purpose.kind == .check, let record = entry.record else { return question }
+        let known = turn.time.time.noEarlierThan
+        question.sessionKey = sessionKey()
+        question.expiresAt = record.policy.expiresAt
+        question.isExpired =
+            record.isForceExpired || record.wasSeenExpired
+            || Self.hasPassed(record.policy.expiresAt, known)
+        question.isCheckDue = Self.hasPassed(record.policy.checkAt, known)
+        if case .renewal = asked.purpose { question.isRenewal = true }
+        return question
+    }
+
+    private static func hasPassed(_ end: Timestamp?, _ now: Timestamp?) -> Bool {
+        guard let end, let now else { return false }
+        return now >= end
+    }
+
+    /// 128 random bits in hexadecimal digits. Kept in memory only, and shown to nobody.
+    private func sessionKey() -> String {
+        let numbers = [ports.random.next(), ports.random.next()]
+        return Hexadecimal.text(numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } })
+    }
+}
+
+extension Asked {
+    /// Whether it goes into a request of its own.
+    var isSingle: Bool { isAlone || isIsolated }
+
+    /// Whether it asks the same for the same purpose.
+    func isSame(_ other: Asked) -> Bool {
+        guard key == other.key else { return false }
+        return switch (purpose, other.purpose) {
+        case (.check, .check), (.grant, .grant): true
+        case (.renewal(let one), .renewal(let two)): one == two
+        case (.debt(let one), .debt(let two)): one.id == two.id
+        case (.check, _), (.grant, _), (.renewal, _), (.debt, _): false
+        }
+    }
+}

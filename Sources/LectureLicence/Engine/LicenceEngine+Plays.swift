@@ -1,0 +1,116 @@
+package import LectureModel
+
+/// Judgements, and what plays use up.
+extension LicenceEngine {
+    /// Judges whether a content may be played now.
+    ///
+    /// - Parameters:
+    ///   - key: the content.
+    ///   - isForPlay: whether somebody wants to play it: then an end that is seen to have passed is remembered.
+    /// - Returns: the verdict.
+    /// - Throws: ``LectureError``: a store's code.
+    package func judge(_ key: ContentKey, forPlay isForPlay: Bool) throws -> LicenceVerdict {
+        let turn = try turn()
+        let (entry, verdict) = try judged(key, turn)
+        guard isForPlay, let entry, hasSeenEnd(entry, turn) else { return verdict }
+        let anchor = try writing { turn in try rememberEnd(key, &turn) }
+        keepSoon(anchor)
+        return verdict
+    }
+
+    /// Takes a play: judges, counts, and keeps the anchor, all of it durably before it returns.
+    ///
+    /// - Parameter key: the content.
+    /// - Returns: the licence from now on; a bare entry without a record for a content that needs none.
+    /// - Throws: ``LectureError`` with the code of the first reason against it, or a store's or a disk's code.
+    package func takePlay(_ key: ContentKey) throws -> LicenceEntry {
+        var taken: LicenceEntry?
+        var verdict = LicenceVerdict.judge(.unlicensed)
+        let anchor = try writing { turn in
+            let (entry, judged) = try judged(key, turn)
+            verdict = judged
+            guard judged.isPlayable, var entry, var record = entry.record else {
+                return try rememberEnd(key, &turn)
+            }
+            record.countUsed += 1
+            entry.record = record
+            try store(entry, &turn)
+            taken = entry
+        }
+        if let reason = verdict.reasons.first {
+            keepSoon(anchor)
+            throw LectureError(reason.code)
+        }
+        work.permits[key] = nil
+        // An anchor that is not there yet could be replaced by an older store after a kill: it is waited for.
+        if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
+        return taken ?? LicenceEntry(key: key, source: LicenceSource())
+    }
+
+    /// Adds play time, in the unit of the policy.
+    ///
+    /// - Parameters:
+    ///   - key: the content.
+    ///   - media: how much of the lecture was played.
+    ///   - running: how long that took.
+    /// - Returns: how much is left; nil for no bound.
+    /// - Throws: ``LectureError``: a store's code.
+    @discardableResult
+    package func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
+        var left: Duration?
+        let anchor = try writing { turn in
+            guard var entry = try ledger.entry(key), var record = entry.record else { return }
+            let time = record.policy.playTimeUnit == .media ? media : running
+            record.playTimeUsed += max(.zero, time)
+            entry.record = record
+            try store(entry, &turn)
+            left = record.playTimeLeft
+        }
+        keepSoon(anchor)
+        return left
+    }
+
+    // MARK: Parts
+
+    private func judged(_ key: ContentKey, _ turn: Turn) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
+        let entry = try ledger.entry(key)
+        let content = try ports.contents.content(key)
+        // A row that somebody deleted must not make a licence unnecessary: the purpose of the content's key says.
+        let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
+        var facts = LicenceVerdict.Facts(
+            licence: entry?.record, isLicensed: entry != nil || isSealed,
+            isMediaProven: content?.isComplete ?? false, time: turn.time.time, deviceThumbprint: settings.device,
+            isCheckedForThisPlay: work.permits[key].map { $0 > turn.boot } ?? false)
+        facts.suspicion = entry?.suspicion
+        facts.owesCompletion = settings.isStrict && entry?.owesCompletion ?? false
+        return (entry, LicenceVerdict.judge(facts))
+    }
+
+    private func hasSeenEnd(_ entry: LicenceEntry, _ turn: Turn) -> Bool {
+        guard let record = entry.record, !record.wasSeenExpired, case .known(let now) = turn.time.time,
+            let end = record.policy.expiresAt
+        else { return false }
+        return now >= end
+    }
+
+    private func rememberEnd(_ key: ContentKey, _ turn: inout Turn) throws {
+        guard var entry = try ledger.entry(key), hasSeenEnd(entry, turn) else { return }
+        entry.record?.wasSeenExpired = true
+        try store(entry, &turn)
+    }
+
+    private func keepSoon(_ anchor: LedgerAnchor?) {
+        guard let anchor else { return }
+        anchorDue = anchor
+        keepAnchor(boot: ports.clock.boot())
+    }
+}
+
+extension LicenceVerdict.Facts {
+    /// A content that needs nothing.
+    fileprivate static var unlicensed: Self {
+        Self(
+            licence: nil, isLicensed: false, isMediaProven: true, time: .doubtful(noEarlierThan: nil, .neverSet),
+            deviceThumbprint: [])
+    }
+}

@@ -1,0 +1,121 @@
+import LectureModel
+
+/// Batch renewals. A run and what it wants stand in the ledger; here is only what this process works on.
+extension LicenceEngine {
+    /// Begins a run, or goes on with the unfinished one of the same selection.
+    func beginRun(_ selection: RenewalSelection, _ turn: Turn) throws {
+        let begun = try ledger.beginRenewal(selection, now: turn.now)
+        // Asked for again while it is under way.
+        guard work.runs[begun.run] == nil else { return }
+        work.runs[begun.run] = RunWork(id: begun.run, total: begun.total, done: begun.done, begun: turn.boot)
+        notices.append(
+            .renewalStarted(begun.run, total: begun.total, done: begun.done, isContinued: begun.isContinued))
+    }
+
+    /// Takes what is due from the ledger ahead of the requests, and ends runs of which nothing is left.
+    func fillRuns(_ turn: Turn) throws {
+        for id in work.runs.keys.sorted() {
+            guard var run = work.runs[id] else { continue }
+            if run.claimed.count <= settings.lookAhead / 2, run.claimAt.map({ $0 <= turn.boot }) ?? true {
+                let limit = settings.lookAhead - run.claimed.count
+                let entries = try ledger.claimRenewals(id, owner: owner, limit: limit, now: turn.now)
+                put(entries, into: &run, turn)
+                run.claimAt = nil
+                if entries.count < limit { try lookAhead(&run, turn) }
+            }
+            work.runs[id] = run
+            if let moment = run.claimAt { wake(at: moment) }
+            if run.claimed.isEmpty, run.claimAt != nil { try endIfOver(run, turn) }
+        }
+    }
+
+    /// The plan decides who shares a request, so that the one that is printed is the one that is followed.
+    private func put(_ entries: [LicenceEntry], into run: inout RunWork, _ turn: Turn) {
+        let candidates = entries.map { entry in
+            RenewalCandidate(
+                key: entry.key, callbackURL: entry.source.callbackURL, deadline: entry.deadline, notBefore: nil)
+        }
+        let keyIDs = Dictionary(entries.map { ($0.key, $0.source.keyID) }) { first, _ in first }
+        for candidate in RenewalPlan(candidates, now: turn.now).groups.flatMap(\.candidates) {
+            run.claimed.insert(candidate.key)
+            var asked = Asked(key: candidate.key, purpose: .renewal(run.id))
+            asked.isIsolated = run.isolated.contains(candidate.key)
+            let lane = Lane(
+                rank: asked.purpose.rank, url: candidate.callbackURL, keyID: keyIDs[candidate.key] ?? "", run: run.id)
+            work.lanes[lane, default: []].append(asked)
+        }
+    }
+
+    /// Nothing more is there now: when will something be?
+    private func lookAhead(_ run: inout RunWork, _ turn: Turn) throws {
+        let progress = try ledger.renewalProgress(run.id)
+        var moment = turn.boot + settings.longestWait
+        if let due = progress.nextDue { moment = min(moment, boot(of: due, turn)) }
+        // What another process has may come back when that one ends.
+        if progress.elsewhere > 0 { moment = min(moment, turn.boot + .seconds(1)) }
+        run.claimAt = max(moment, turn.boot + .milliseconds(1))
+    }
+
+    private func endIfOver(_ run: RunWork, _ turn: Turn) throws {
+        let progress = try ledger.renewalProgress(run.id)
+        if progress.elsewhere > 0 { return }
+        let isDone = progress.wanted == 0
+        let waits = progress.nextDue.map { $0 - turn.now > settings.longestWait } ?? isDone
+        guard isDone || waits else { return }
+        if isDone { try ledger.endRenewal(run.id, now: turn.now) }
+        var summary = RenewalSummary()
+        (summary.total, summary.renewed, summary.failed) = (run.total, progress.renewed, progress.failed)
+        (summary.waiting, summary.nextDue) = (progress.wanted, progress.nextDue)
+        work.runs[run.id] = nil
+        notices.append(.renewalEnded(run.id, summary))
+    }
+
+    // MARK: Items
+
+    /// A licence is done, one way or the other.
+    func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ turn: Turn) throws {
+        try ledger.settleRenewal(id, key, error: error)
+        guard var run = work.runs[id] else { return }
+        run.claimed.remove(key)
+        run.forget(key)
+        run.done += 1
+        run.settled += 1
+        work.runs[id] = run
+        let passed = (turn.boot - run.begun).secondsDouble
+        let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
+        notices.append(
+            .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
+    }
+
+    /// A licence goes back to the wanted ones.
+    func release(_ key: ContentKey, _ id: RenewalRunID, until: BootInstant?) throws {
+        try ledger.releaseRenewal(id, key)
+        guard work.runs[id] != nil else { return }
+        work.runs[id]?.claimed.remove(key)
+        if let claimAt = work.runs[id]?.claimAt, let until { work.runs[id]?.claimAt = min(claimAt, until) }
+    }
+
+    /// The exchange for a licence failed: it is asked for again, or has failed for this run.
+    func failedRenewal(
+        _ asked: Asked, _ id: RenewalRunID, _ fault: CallbackFault, isInCompany: Bool, _ random: UInt64,
+        _ turn: inout Turn
+    ) throws {
+        let key = asked.key
+        var run = work.runs[id] ?? RunWork(id: id, total: 0, done: 0, begun: turn.boot)
+        let isBusy = fault.outcome == .overloaded
+        // A server that is too busy says nothing against the licence: it gets four times the patience.
+        let limit = isBusy ? settings.attempts * 4 : settings.attempts
+        let failures = isBusy ? run.overloads[key, default: 0] + 1 : run.attempts[key, default: 0] + 1
+        if isBusy { run.overloads[key] = failures } else { run.attempts[key] = failures }
+        let isolates = fault.mayBeOfOneItem && isInCompany
+        if isolates, fault.isFinal || failures > 1 { run.isolated.insert(key) }
+        if work.runs[id] != nil { work.runs[id] = run }
+        let delay = max(Backoff().delay(failures: failures, random: random), fault.wait ?? .zero)
+        guard failures < limit, !fault.isFinal || isolates else {
+            try keepError(asked, fault.error, until: nil, turn)
+            return try finish(asked, fault.error, &turn)
+        }
+        try keepError(asked, fault.error, until: turn.now + delay, turn)
+        try release(key, id, until: turn.boot + delay)
+    }
+}
