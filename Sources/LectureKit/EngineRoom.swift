@@ -1,6 +1,7 @@
 import Dispatch
 import LectureDownload
 import LectureFiles
+import LectureLicence
 import LectureModel
 import LectureTransport
 
@@ -15,6 +16,8 @@ final class EngineRoom: @unchecked Sendable {
     let index: any DownloadIndex
     let run: RunID
     let seat: Seat
+    /// The ledger of licences, if it is open.
+    var licences: () -> LicenceRoom? = { nil }
     var owner: OwnerID { seat.owner }
     var transport: CurlTransport { seat.transport }
     private let executor: CoreExecutor
@@ -99,7 +102,9 @@ final class EngineRoom: @unchecked Sendable {
             guard let content = (try? index.item(id))??.content else { return }
             hub.send(event(for: content))
         case .progress(let progress): hub.send(.progress(progress))
-        case .removed(let key): hub.send(.removed(key))
+        case .removed(let key):
+            hub.send(.removed(key))
+            licences()?.engine.contentRemoved(key)
         case .published(let key, let path, let error):
             if let error {
                 hub.send(.publishingFailed(key: key, path: path, error: error))
@@ -157,6 +162,8 @@ final class EngineRoom: @unchecked Sendable {
         if engine.isTroubled { return true }
         // Until then nothing counts as queued: the items are leased and nobody works on them.
         if engine.isRecovering { return false }
+        // A server is being told that a download is complete, say.
+        if licences()?.isBusy() == true { return false }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
@@ -215,11 +222,6 @@ private final class Waker: Sendable {
     func serve(_ room: EngineRoom) { place.withLock { $0.room = room } }
 
     func wake() { place.withLock { $0.room }?.wake() }
-}
-
-/// Keeps everything in clear.
-final class NoSealing: ContentSealing {
-    func cipher(for item: ItemRecord, role: ResourceRole) -> (any ContentCipher)? { nil }
 }
 
 /// Runs blocking work on Dispatch's own threads.

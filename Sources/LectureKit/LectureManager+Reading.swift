@@ -5,29 +5,45 @@ public import LectureModel
 
 /// Reading finished media back, and checking that it is what was fetched.
 extension LectureManager {
-    /// Reads media; every chunk is held against its proof before one of its bytes is handed out.
+    /// Reads media; every chunk is held against its proof before one of its bytes is handed out. Of a licensed lecture
+    /// that is a play: it is judged and counted. To read more than once in a play, see ``beginPlay(_:patience:)``.
     ///
     /// - Parameters:
     ///   - key: a complete content.
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`; and what `receive` throws.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what ``beginPlay(_:patience:)`` throws;
+    ///   and what `receive` throws.
     public nonisolated func read(
         _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
-        let media = try await placedMedia(key)
-        let total = Int64(clamping: media.total ?? 0)
+        let play = try await beginPlay(key)
+        do {
+            try await play.read(range: range, receive)
+        } catch {
+            try? await play.end()
+            throw error
+        }
+        try await play.end()
+    }
+
+    nonisolated func read(
+        _ media: PlacedMedia, _ key: ContentKey, range: Range<Int64>?,
+        _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        let (resource, cipher) = (media.resource, media.cipher)
+        let total = Int64(clamping: resource.total ?? 0)
         let wanted = (range ?? 0..<total).clamped(to: 0..<total)
         guard !wanted.isEmpty else { return }
-        let cipher = try await cipher(for: media, of: key)
-        let grid = media.grid
-        let proofs = Dictionary(try await proofs(media).map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        let grid = resource.grid
+        let rows = try await proofs(resource)
+        let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         // By place and not by row: a row that is missing must not be a gap in what is handed out.
         for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
-            guard let proof = proofs[index], let chunk = try await readChunk(media, proof, cipher) else {
+            guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
                 throw LectureError(.damaged, detail: key.text)
             }
-            let place = grid.range(of: index, total: media.total)
+            let place = grid.range(of: index, total: resource.total)
             let start = Int64(clamping: place.lowerBound)
             let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
             try receive(Array(chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))

@@ -49,15 +49,27 @@ public actor LectureManager {
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex
+    /// The same, as the ledger of licences needs it: they share a connection.
+    let writer: SQLiteDownloadIndex
     /// The reader, on a connection of its own.
     let queries: any ContentQueries
     let digests: OpenSSLDigests
     let files: any PartFiles
     /// Decides what is sealed, and hands the ciphers out.
-    let seals: any ContentSealing = NoSealing()
+    private(set) lazy var seals: any ContentSealing = StoreSealing(
+        configuration.seal, index: writer, clock: clock
+    ) { [unowned self] in
+        let room = try self.assumeIsolated { try $0.openLicences() }
+        return (room.ledger, room.vault)
+    }
     let locks: OwnerLocks
     var seat: Seat?
     var room: EngineRoom?
+    /// The ledger of licences; opened with the first content that needs one.
+    var licences: LicenceRoom?
+    /// The reader of licences, with the device's key.
+    var openedLicenceQueries: SQLiteContentQueries?
+    var openedAuthenticator: (any RowAuthenticator)?
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()
@@ -77,7 +89,7 @@ public actor LectureManager {
         let executor = CoreExecutor()
         self.executor = executor
         location = StoreLocation(directory: configuration.storeDirectory)
-        let writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
         index = writer
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
@@ -230,6 +242,7 @@ public actor LectureManager {
             finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
+        await stopRenewal()
         if let seat {
             self.seat = nil
             await seat.transport.shutdown()
@@ -253,8 +266,13 @@ public actor LectureManager {
         if let room { return room }
         let made = try EngineRoom(
             configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
-            hub: hub, seat: try openSeat(), licensing: { _ in NoLicensing() })
+            hub: hub, seat: try openSeat(), licensing: makeDesk())
         room = made
+        // Outside of every transaction, since an older copy of a store is noted at once. Where neither a licence nor a
+        // device's key is there is nothing to be found.
+        if try writer.hasLicences() || configuration.deviceHome().isInUse() { _ = try openLicences() }
+        licences?.downloads = made.engine.inbox
+        made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.wake()
         return made
     }

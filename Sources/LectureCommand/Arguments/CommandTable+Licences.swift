@@ -2,7 +2,14 @@ extension CommandTable {
     static let licence = CommandSpec(
         "licence", "looks after licences",
         examples: [ExampleSpec("lecturectl licence verify course.jwt --trust roots.pem", "judge a licence file")],
-        subcommands: [licenceVerify])
+        subcommands: licenceLedgerCommands + [licenceVerify])
+
+    static let trustOptions: [OptionSpec] = [
+        .value("trust", nil, "CA.PEM", .file, help: "Root certificates for tokens that bring their own (x5c)."),
+        .value("crl", nil, "FILE", .file, help: "Revocation lists; each certificate must then be covered by one."),
+        .value("jwks", nil, "FILE", .file, help: "A JWK set with the issuers' public keys."),
+        .value("hmac-key-file", nil, "FILE", .file, help: "The raw bytes of a secret for HS256."),
+    ]
 
     static let licenceVerify = CommandSpec(
         "verify", "judges licence files without storing them",
@@ -18,11 +25,7 @@ extension CommandTable {
                 + "serial_floor, seen_jti, eku.",
         ],
         arguments: [ArgumentSpec("FILE", "A licence file, a compact token; - is standard input.", .file)],
-        options: [
-            .value("trust", nil, "CA.PEM", .file, help: "Root certificates for tokens that bring their own (x5c)."),
-            .value("crl", nil, "FILE", .file, help: "Revocation lists; each certificate must then be covered by one."),
-            .value("jwks", nil, "FILE", .file, help: "A JWK set with the issuers' public keys."),
-            .value("hmac-key-file", nil, "FILE", .file, help: "The raw bytes of a secret for HS256."),
+        options: trustOptions + [
             .value(
                 "at", nil, "TIME", .time, help: "Judge as of this time: seconds since 1970, or 2026-03-01T08:00:00Z.",
                 defaultText: "now"),

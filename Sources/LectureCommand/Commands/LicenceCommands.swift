@@ -15,19 +15,20 @@ enum LicenceCommands {
         return try await session.withManager { manager in
             var (skipped, left) = (command.integer("offset") ?? 0, command.integer("limit") ?? .max)
             var rows: [[String]] = []
-            try await manager.forEachLicence(expiringWithin: command.duration("expiring")) { licences in
-                let passed = min(skipped, licences.count)
+            var place: LicencePage.Place?
+            repeat {
+                let page = try await manager.licences(expiringWithin: command.duration("expiring"), from: place)
+                place = page.next
+                let passed = min(skipped, page.rows.count)
                 skipped -= passed
-                let page = licences.dropFirst(passed).prefix(left)
-                left -= page.count
+                let wanted = page.rows.dropFirst(passed).prefix(left)
+                left -= wanted.count
                 if session.wantsJSON {
-                    let lines = page.map { JSONLine.licence($0.licence, title: $0.title) }
-                    try context.output.write(lines.joined())
+                    try context.output.write(wanted.map { JSONLine.licence($0.licence, title: $0.title) }.joined())
                 } else {
-                    rows += page.map { row($0.licence, title: $0.title) }
+                    rows += wanted.map { row($0.licence, title: $0.title) }
                 }
-                return left > 0
-            }
+            } while place != nil && left > 0
             guard !session.wantsJSON else { return .done }
             if rows.isEmpty { session.tell("No licence is here.") }
             let table = TableRenderer(columns: columns)
@@ -113,9 +114,9 @@ enum LicenceCommands {
 
     @Sendable static func importFile(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
-        let token = try LicenceFileInput.token(at: command.arguments[0], context)
+        let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
-            let licence = try await manager.importLicence(token, trust: try LicenceFileInput.trust(command))
+            let licence = try await manager.importLicence(token, trust: LicenceVerifyCommand.namedTrust(command, context))
             let title = try await manager.content(licence.key)?.title
             if session.wantsJSON {
                 try context.output.write(JSONLine.licence(licence, title: title))

@@ -28,13 +28,17 @@ enum LicenceVerifyCommand {
 
     /// The keys on the command line, else those of the configuration.
     private static func trust(_ command: ParsedCommand, _ context: CommandContext) throws -> LicenceTrust {
+        if let named = namedTrust(command, context) { return named }
+        if command.text("crl") != nil { throw UsageError("--crl needs --trust.", path: command.path) }
+        let rights = try CommandSession(command, context).configuration.rights.value
+        if rights.keys.isEmpty { throw LectureError(.licenceKeyMissing) }
+        return try LicenceTrust(rights)
+    }
+
+    /// The keys on the command line; nil when it names none.
+    static func namedTrust(_ command: ParsedCommand, _ context: CommandContext) -> LicenceTrust? {
         let (roots, keys, secret) = (command.text("trust"), command.text("jwks"), command.text("hmac-key-file"))
-        if roots == nil, keys == nil, secret == nil {
-            if command.text("crl") != nil { throw UsageError("--crl needs --trust.", path: command.path) }
-            let rights = try CommandSession(command, context).configuration.rights.value
-            if rights.keys.isEmpty { throw LectureError(.licenceKeyMissing) }
-            return try LicenceTrust(rights)
-        }
+        if roots == nil, keys == nil, secret == nil { return nil }
         return tell(
             LicenceTrust(
                 hmacKeyFile: secret, keySetFile: keys, rootsFile: roots, revocationFile: command.text("crl")),
@@ -60,7 +64,7 @@ enum LicenceVerifyCommand {
     }
 
     /// The token in a file, without the white space that editors leave around it.
-    private static func token(in path: String) async throws -> String {
+    static func token(in path: String) async throws -> String {
         let reader = try InputReader(path, failure: .readFile)
         var bytes: [UInt8] = []
         while bytes.count <= longestFile, let piece = try await reader.next() { bytes += piece }

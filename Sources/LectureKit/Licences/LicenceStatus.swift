@@ -109,3 +109,25 @@ public struct DebtStatus: Sendable, Hashable {
         (attempts, nextAttempt, error) = (debt.attempts, debt.nextAttempt, debt.error)
     }
 }
+
+/// A page of licences.
+public struct LicencePage: Sendable, Hashable {
+    /// A licence and the title of its content.
+    public struct Row: Sendable, Hashable {
+        /// The licence.
+        public let licence: LicenceStatus
+        /// The content's title.
+        public let title: String
+    }
+
+    /// Where a page begins.
+    public struct Place: Sendable, Hashable {
+        var last: ContentKey?
+        var offset = 0
+    }
+
+    /// The licences.
+    public let rows: [Row]
+    /// Where the next page begins; nil after the last one.
+    public let next: Place?
+}
