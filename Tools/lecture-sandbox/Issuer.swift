@@ -101,13 +101,11 @@ final class Issuer {
 
     /// The public keys (RFC 7517 section 5): a key serves the algorithm that is its name, and no other.
     private func keySet() throws -> JSON {
-        let keys = try [
-            ("es256", "es256", "ES256"), ("ed25519", "ed25519", "EdDSA"), ("rs256", "rsa", "RS256"),
-            ("ps256", "rsa", "PS256"),
-        ].map { identifier, name, algorithm in
+        let keys = try LicenceOrder.Algorithm.allCases.filter { $0 != .hs256 }.map { algorithm in
             JSON.object(
-                try members(of: signer(name)) + [
-                    ("kid", .string(identifier)), ("alg", .string(algorithm)), ("use", .string("sig")),
+                try members(of: signer(algorithm.keyName)) + [
+                    ("kid", .string(algorithm.keyIdentifier)), ("alg", .string(algorithm.rawValue)),
+                    ("use", .string("sig")),
                 ])
         }
         return .object([("keys", .array(keys))])
@@ -174,11 +172,7 @@ final class Issuer {
         switch order.proof {
         case .secret: break
         case .kid:
-            header.append(
-                (
-                    "kid",
-                    .string(order.algorithm.rawValue == "EdDSA" ? "ed25519" : order.algorithm.rawValue.lowercased())
-                ))
+            header.append(("kid", .string(order.algorithm.keyIdentifier)))
             signer = try self.signer(order.algorithm.keyName)
         case .x5c:
             let (key, chain) = try certified(order)

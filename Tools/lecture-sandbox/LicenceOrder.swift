@@ -19,6 +19,9 @@ struct LicenceOrder: Sendable {
             }
         }
 
+        /// The `kid` of the key in the set of public keys.
+        var keyIdentifier: String { self == .edDSA ? "ed25519" : rawValue.lowercased() }
+
         /// What a new key for it is.
         var newKey: Identity.Plan.Key {
             switch self {
