@@ -70,6 +70,15 @@ package struct CallbackPolicy: Encodable, Sendable {
 }
 
 extension SandboxOrigin {
+    /// Issues a licence file from the sandbox's own directory, which is then a trust directory.
+    ///
+    /// - Parameter order: JSON, as docs/sandbox.md describes it.
+    /// - Returns: the compact form.
+    /// - Throws: ``ChildProcess/Failure`` when the order is not understood.
+    package func issue(_ order: String) async throws -> String {
+        try await control("/_issue", ["--data-binary", order])
+    }
+
     /// One item that the DRM callback was asked.
     package struct CallbackItem: Decodable, Sendable {
         /// From 1, in the order of the answers.

@@ -71,6 +71,8 @@ package final class SandboxOrigin: Sendable {
     package let drmKeyFile: String
     /// What the DRM callback sends as `X-KOLLUS-USERKEY`.
     package let userKey: String
+    /// The directory of its files; once a licence was issued, a trust directory too.
+    package var directory: String { root.path }
     private let process: ChildProcess
     private let root: TemporaryDirectory
 

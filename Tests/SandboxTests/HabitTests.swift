@@ -126,21 +126,35 @@ import Testing
     @Test func `more requests a second than the limit are refused, and what came is counted by the second`()
         async throws
     {
-        let sandbox = try await start("limit:3;retry=1")
-        // One curl for all, so that they come within a second.
+        let sandbox = try await start("limit:2;retry=1")
         let urls = [String](repeating: sandbox.drmCallback, count: 9)
-        let ending = try await ChildProcess.run(
-            Places.command("curl"),
-            ["-s", "-o", "/dev/null", "-w", "%{http_code} ", "--data-urlencode", "items=\(one)", urls[0]]
-                + urls.dropFirst().flatMap { ["-o", "/dev/null", $0] })
-        let statuses = ending.text.split(separator: " ").map(String.init)
-        #expect(statuses.count == 9)
+        var statuses: [String] = []
+        // One curl for nine, so that they come within a second; on a machine that is too busy for that, once more.
+        repeat {
+            let ending = try await ChildProcess.run(
+                Places.command("curl"),
+                ["-s", "-o", "/dev/null", "-w", "%{http_code} ", "--data-urlencode", "items=\(one)", urls[0]]
+                    + urls.dropFirst().flatMap { ["-o", "/dev/null", $0] })
+            statuses += ending.text.split(separator: " ").map(String.init)
+        } while !statuses.contains("429")
         #expect(Set(statuses) == ["200", "429"])
+        let items = try await sandbox.callbackItems()
+        #expect(items.map { String($0.status) } == statuses)
+        for item in items {
+            // Times are cut off at milliseconds, so a window of a second is one more or less here.
+            let granted = items.filter { $0.outcome == "granted" && $0.number < item.number }.map(\.timeMs)
+            if item.status == 429 {
+                #expect(granted.count { $0 >= item.timeMs - 1001 } >= 2)
+            } else {
+                #expect(granted.count { $0 > item.timeMs - 999 } < 2)
+            }
+        }
         let rates = try await sandbox.callbackRates()
-        #expect(rates.reduce(0) { $0 + $1.requests } == 9)
+        #expect(rates.reduce(0) { $0 + $1.requests } == statuses.count)
         #expect(rates.reduce(0) { $0 + $1.limited } == statuses.count { $0 == "429" })
+        #expect(rates.allSatisfy { $0.items == $0.requests && $0.bad == 0 })
         // No second let more through than the limit says.
-        #expect(rates.allSatisfy { $0.requests - $0.limited <= 3 })
+        #expect(rates.allSatisfy { $0.requests - $0.limited <= 2 })
         let sums = try await sandbox.callbackSums()
         #expect(sums.limited == statuses.count { $0 == "429" })
         #expect(sums.peakPerSecond == rates.map(\.requests).max())
@@ -149,11 +163,15 @@ import Testing
 
     @Test func `a share of requests is never answered`() async throws {
         let sandbox = try await start("timeout:50")
-        #expect(try await Exchange.ask(sandbox.drmCallback, one, ["--max-time", "20"]).answer.status == 200)
-        let silent = try await Exchange.ask(sandbox.drmCallback, one, ["--max-time", "0.3"])
-        #expect(silent.answer.exitStatus == 28)
-        #expect(silent.answer.status == 0)
+        #expect(try await Exchange.ask(sandbox.drmCallback, one).answer.status == 200)
+        let silent = try ChildProcess(
+            Places.command("curl"),
+            ["-s", "--dump-header", "-", "--data-urlencode", "items=\(one)", sandbox.drmCallback])
+        while try await sandbox.callbackItems().count < 2 {}
         #expect(try await sandbox.callbackItems().map(\.outcome) == ["granted", "failed"])
+        let ending = await silent.terminate()
+        #expect(ending.status == 128 + SIGTERM)
+        #expect(ending.text.isEmpty)
         await sandbox.stop()
     }
 

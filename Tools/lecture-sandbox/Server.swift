@@ -26,7 +26,9 @@ final class Server {
         pacing = try Pacing()
         let drmKeyFile = try Self.drmKeyFile(options, root)
         let drm = DRMCallback(secret: try readFile(drmKeyFile), userKey: options.userKey)
-        let site = try Site(options: options, secret: Secret(bytes: try readFile(secretFile)), drm: drm, pacing: pacing)
+        let site = try Site(
+            options: options, secret: Secret(bytes: try readFile(secretFile)), root: root, drm: drm,
+            pacing: pacing)
         let certificates = options.servesHTTPS ? try Certificates(madeIn: "\(root)/tls") : nil
         let connections = Locked(0)
         let plain = Port(site: site, scheme: "http", connections: connections)
@@ -64,7 +66,8 @@ final class Server {
         }
         unsafe rmdir("\(ownedRoot)/tls")
         unsafe unlink("\(ownedRoot)/secret")
-        unsafe unlink("\(ownedRoot)/hs.key")
+        for name in Issuer.files { unsafe unlink("\(ownedRoot)/\(name)") }
+        unsafe rmdir("\(ownedRoot)/issuer")
         unsafe rmdir(ownedRoot)
     }
 

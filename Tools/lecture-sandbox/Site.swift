@@ -6,6 +6,9 @@ final class Site: Sendable {
     let log = RequestLog()
     let pacing: Pacing
     let drm: DRMCallback
+    private let root: String
+    /// Made when it is first asked: its keys cost time that most runs do not need to spend.
+    private let issuer = Locked<Issuer?>(nil)
     private let gateway: Gateway
     private let faults: Locked<FaultBoard>
     private let globalFaults: [Fault]
@@ -17,15 +20,17 @@ final class Site: Sendable {
     /// - Parameters:
     ///   - options: of the command line.
     ///   - secret: signs tokens and leases.
+    ///   - root: the directory of the issuer.
     ///   - drm: the callback that grants licences.
     ///   - pacing: holds answers back.
     /// - Throws: ``Problem`` when the course cannot be read.
-    init(options: ServeOptions, secret: Secret, drm: DRMCallback, pacing: Pacing) throws {
+    init(options: ServeOptions, secret: Secret, root: String, drm: DRMCallback, pacing: Pacing) throws {
         course = try Course(directory: options.course, generated: options.generated)
         gateway = Gateway(
             secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000,
             licensesAll: options.licensesAll)
         self.drm = drm
+        self.root = root
         faults = Locked(FaultBoard())
         globalFaults = options.faults
         digests = options.digests
@@ -140,6 +145,16 @@ final class Site: Sendable {
 
     // MARK: Control
 
+    private func issue(_ request: Request) throws -> Reply {
+        let order = try LicenceOrder(StrictJSON.value(of: request.body), now: nowSeconds())
+        let token = try issuer.withLock { held in
+            let issuer = try held ?? Issuer(in: root)
+            held = issuer
+            return try issuer.issue(order)
+        }
+        return .text(200, token, type: "application/jwt")
+    }
+
     private struct ControlRequest: Decodable {
         let path: String
         let fault: String?
@@ -161,6 +176,7 @@ final class Site: Sendable {
             return Reply(status: 204)
         case ("GET", "/_log"):
             return .text(200, log.lines(path: request.target.query("path")), type: "application/jsonl; charset=utf-8")
+        case ("POST", "/_issue"): return try issue(request)
         case ("GET", "/_status"): return .json(200, log.sums)
         default: return try drm.control(request) ?? .text(404, "nothing is here\n")
         }
