@@ -1,8 +1,8 @@
 import COpenSSL
 import LectureModel
 
-/// HMAC with SHA-256 (RFC 2104) under one key, made ready once: looking the digest up and hashing the key cost more than
-/// a short message does.
+/// HMAC with SHA-256 (RFC 2104) under one key, made ready once: looking the digest up and hashing the key cost more
+/// than a short message does.
 ///
 /// `@unchecked Sendable`: the context is only used inside the lock.
 @safe final class KeyedCode: @unchecked Sendable {
