@@ -11,9 +11,9 @@ enum LicenceVerifyCommand {
         if command.text("trust-dir") != nil {
             throw UsageError("--trust-dir is for --batch.", path: command.path)
         }
-        let token = try await token(in: command.arguments[0])
         let trust = try trust(command, context)
         if let fault = trust.faults.first { throw fault }
+        let token = try await token(in: command.arguments[0])
         let verdict = try LicenceVerifier(trust: trust).verify(
             token: token, context: question(command, now: context.clock.now()))
         try context.output.write(

@@ -5,7 +5,12 @@ package struct Setting<Value: Sendable & Equatable>: Sendable, Equatable {
     /// Where it came from.
     package let origin: SettingOrigin
 
-    init(_ value: Value, _ origin: SettingOrigin) {
+    /// A value from somewhere.
+    ///
+    /// - Parameters:
+    ///   - value: what holds.
+    ///   - origin: where it came from.
+    package init(_ value: Value, _ origin: SettingOrigin) {
         self.value = value
         self.origin = origin
     }
