@@ -112,7 +112,11 @@ let package = Package(
                 "LectureSimulation", "LectureTestSupport",
             ]),
         .testTarget(
-            name: "LectureLicenceTests", dependencies: ["LectureLicence", "LectureModel", "LectureTestSupport"]),
+            name: "LectureLicenceTests",
+            dependencies: [
+                "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),
         .testTarget(

@@ -149,7 +149,60 @@ struct CallbackTests {
         #expect(outcome.licence == nil && outcome.refusal != nil)
     }
 
+    @Test(arguments: [LicenceSuspicion.rolledBack, .forged, .copied])
+    func `a licence that is not believed is cleared only by what leaves nothing to count`(doubt: LicenceSuspicion) throws {
+        func left(_ members: String, _ licence: LicenceRecord?) throws -> LicenceSuspicion? {
+            CallbackRules.apply(try answer(members), to: licence, suspicion: doubt, sessionKey: "s").suspicion
+        }
+        let counted = granted { $0.policy.countLimit = 3 }
+        let timed = granted { $0.policy.playTimeLimit = .seconds(60) }
+        let free = granted { $0.policy.expiresAt = Timestamp(milliseconds: 1) }
+        #expect(try left(#""kind":1,"result":1"#, counted) == nil)
+        #expect(try left(#""kind":1,"result":0"#, counted) == doubt)
+        #expect(try left(#""kind":2,"result":1"#, free) == doubt)
+        #expect(try left(#""kind":3,"result":1"#, free) == nil)
+        #expect(try left(#""kind":3,"result":0"#, free) == doubt)
+        #expect(try left(#""kind":3,"result":1"#, counted) == doubt)
+        #expect(try left(#""kind":3,"result":1"#, timed) == doubt)
+        #expect(try left(#""kind":3,"result":1,"expiration_count":5"#, free) == doubt)
+        #expect(try left(#""kind":3,"result":1,"expiration_count":0"#, counted) == nil)
+        let reset = #""kind":3,"result":1,"content_expire_reset":1,"session_key":"#
+        #expect(try left(reset + #""s""#, counted) == nil)
+        #expect(try left(reset + #""other""#, counted) == doubt)
+    }
+
+    @Test func `a completion that is refused ends the licence only where the configuration is strict`() throws {
+        let refused = try answer(#""kind":2,"result":0"#)
+        let lenient = CallbackRules.apply(refused, to: granted(), sessionKey: nil)
+        #expect(lenient.licence?.isForceExpired == false)
+        let strict = CallbackRules.apply(refused, to: granted(), sessionKey: nil, isStrict: true)
+        #expect(strict.licence?.isForceExpired == true && strict.refusal?.code == .completionRefused)
+    }
+
+    @Test func `a permitted check makes a licence verified whose token was not`() throws {
+        let unverified = granted { $0.isVerified = false }
+        let yes = try answer(#""kind":3,"result":1"#)
+        #expect(CallbackRules.apply(yes, to: unverified, sessionKey: "s").licence?.isVerified == true)
+        let no = try answer(#""kind":3,"result":0"#)
+        #expect(CallbackRules.apply(no, to: unverified, sessionKey: "s").licence?.isVerified == false)
+        let file = LicenceRecord(form: .file, policy: LicencePolicy(), isVerified: false)
+        #expect(CallbackRules.apply(yes, to: file, sessionKey: "s").licence?.isVerified == false)
+    }
+
     // MARK: Asking
+
+    @Test func `the body is a form that any server can read, and what is shown has no session key`() throws {
+        var question = CallbackQuestion(
+            .check, mediaContentKey: "k&=+% é", clientUserID: "u", playerID: "p", deviceName: "d",
+            localTime: Timestamp(milliseconds: 0))
+        question.sessionKey = "secret-session"
+        let body = CallbackQuestion.form([question])
+        #expect(body.mediaType == "application/x-www-form-urlencoded")
+        let text = String(decoding: body.bytes, as: UTF8.self)
+        #expect(text.hasPrefix("items=%5B%7B%22kind%22%3A3%2C%22session_key%22%3A%22secret-session%22"))
+        #expect(text.contains("k%26%3D%2B%25+%C3%A9") && text.utf8.allSatisfy { $0 < 0x80 })
+        #expect(!CallbackQuestion.items([question], withSecrets: false).contains("secret-session"))
+    }
 
     @Test func `a question carries what its kind carries`() throws {
         var question = CallbackQuestion(

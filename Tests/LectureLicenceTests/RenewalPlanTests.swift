@@ -6,18 +6,20 @@ import Testing
 struct RenewalPlanTests {
     private static let now = Timestamp(milliseconds: 1_750_000_000_000)
 
+    private static func key(_ number: Int64) -> ContentKey { ContentKey(stored: "k\(1000 + number)") }
+
     private func candidate(
         _ number: Int64, url: String = "https://a", deadline: Int64?, notBefore: Int64? = nil
-    ) -> RenewalPlan.Candidate {
-        RenewalPlan.Candidate(
-            content: ContentID(number), key: ContentKey(stored: "k\(number)"), callbackURL: url,
+    ) -> RenewalCandidate {
+        RenewalCandidate(
+            key: Self.key(number), callbackURL: url,
             deadline: deadline.map { Self.now + .seconds($0) }, notBefore: notBefore.map { Self.now + .seconds($0) })
     }
 
     @Test func `the most urgent share the first request, ten at most`() {
         let plan = RenewalPlan((1...25).map { candidate($0, deadline: 100 - $0) }, now: Self.now)
         #expect(plan.groups.map(\.candidates.count) == [10, 10, 5])
-        #expect(plan.groups[0].candidates.map(\.content.value) == Array((16...25).reversed()))
+        #expect(plan.groups[0].candidates.map(\.key) == (16...25).reversed().map(Self.key))
     }
 
     @Test func `servers do not share requests, and the most urgent request goes first`() {
@@ -27,7 +29,7 @@ struct RenewalPlanTests {
                 candidate(3, url: "https://a", deadline: nil), candidate(4, url: "https://c", deadline: nil),
             ], now: Self.now)
         #expect(plan.groups.map(\.callbackURL) == ["https://b", "https://a", "https://c"])
-        #expect(plan.groups[1].candidates.map(\.content.value) == [1, 3])
+        #expect(plan.groups[1].candidates.map(\.key) == [1, 3].map(Self.key))
     }
 
     @Test func `what may not be tried yet waits, the soonest first`() {
@@ -36,8 +38,8 @@ struct RenewalPlanTests {
                 candidate(1, deadline: 1, notBefore: 60), candidate(2, deadline: 1, notBefore: 0),
                 candidate(3, deadline: 1, notBefore: 30),
             ], now: Self.now)
-        #expect(plan.groups.flatMap(\.candidates).map(\.content.value) == [2])
-        #expect(plan.waiting.map(\.content.value) == [3, 1])
+        #expect(plan.groups.flatMap(\.candidates).map(\.key) == [2].map(Self.key))
+        #expect(plan.waiting.map(\.key) == [3, 1].map(Self.key))
     }
 
     @Test func `every licence is in the plan once, whatever the order they come in`() {

@@ -182,11 +182,11 @@ struct TimeLedgerTests {
 
     @Test func `after a finding no time before the one that was known is believed`() {
         var machine = Machine()
-        let (earlier, later) = (machine.real + .zero - day, machine.real + day)
+        let (earlier, later) = (machine.real + (.zero - day), machine.real + day)
         machine.ledger.rise(proven: earlier, estimate: later, at: machine.reading)
         #expect(machine.doubt == .setBack && machine.ledger.time.noEarlierThan == later)
         #expect(machine.ledger.row.proven == earlier)
-        machine.real = later + .zero
+        machine.real = later
         machine.hear()
         #expect(machine.isRight)
         machine.ledger.rise(proven: earlier, estimate: earlier, at: machine.reading)

@@ -80,9 +80,17 @@ struct VerdictTests {
         Row(
             "no play time left",
             facts { ($0.policy.playTimeLimit, $0.playTimeUsed) = (.seconds(60), .seconds(60)) }, .playTimeUsedUp),
+        Row("a copied store", with(facts()) { $0.suspicion = .copied }, .storeCopied),
+        Row("a forged ledger", with(facts()) { $0.suspicion = .forged }, .ledgerForged),
+        Row(
+            "an older store, and a check just made",
+            with(facts()) { ($0.suspicion, $0.isCheckedForThisPlay) = (.rolledBack, true) }, .storeRolledBack),
+        Row(
+            "a server that must first be told, and a check just made",
+            with(facts()) { ($0.owesCompletion, $0.isCheckedForThisPlay) = (true, true) }, .checkDue),
         Row(
             "everything at once, in its order", everything, .deleted, .forceExpired, .mediaIncomplete, .unverified,
-            .otherDevice, .clockUntrusted, .checkDue, .expired, .countUsedUp, .playTimeUsedUp),
+            .otherDevice, .storeRolledBack, .clockUntrusted, .checkDue, .expired, .countUsedUp, .playTimeUsedUp),
     ]
 
     static let (sooner, later) = (now + .seconds(-1), now + .seconds(1))
@@ -95,7 +103,7 @@ struct VerdictTests {
             (licence.policy.countLimit, licence.countUsed) = (1, 1)
             (licence.policy.playTimeLimit, licence.playTimeUsed) = (.seconds(60), .seconds(61))
         }
-        return with(facts) { $0.isMediaProven = false }
+        return with(facts) { ($0.isMediaProven, $0.suspicion) = (false, .rolledBack) }
     }
 
     static func with(

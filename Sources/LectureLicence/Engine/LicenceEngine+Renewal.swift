@@ -75,12 +75,9 @@ extension LicenceEngine {
     /// A licence is done, one way or the other.
     func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ turn: Turn) throws {
         try ledger.settleRenewal(id, key, error: error)
-        guard var run = work.runs[id] else { return }
-        run.claimed.remove(key)
-        run.forget(key)
-        run.done += 1
-        run.settled += 1
-        work.runs[id] = run
+        // In place: a copy would copy all that is claimed.
+        work.runs[id]?.settle(key)
+        guard let run = work.runs[id] else { return }
         let passed = (turn.boot - run.begun).secondsDouble
         let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
         notices.append(

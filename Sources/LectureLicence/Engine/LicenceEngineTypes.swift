@@ -255,9 +255,12 @@ struct RunWork {
     /// Nothing more can be claimed before this moment; nil when something may be there.
     var claimAt: BootInstant?
 
-    /// Forgets how attempts went.
-    mutating func forget(_ key: ContentKey) {
+    /// A licence is done.
+    mutating func settle(_ key: ContentKey) {
+        claimed.remove(key)
         (attempts[key], overloads[key]) = (nil, nil)
         isolated.remove(key)
+        done += 1
+        settled += 1
     }
 }

@@ -1,5 +1,5 @@
 /// A content, as far as its licence is concerned.
-package struct LicensedContent: Hashable, Sendable {
+package struct ContentPresence: Hashable, Sendable {
     /// The row.
     package var id: ContentID
     /// Whether every byte of its media is there and proven.
@@ -21,7 +21,7 @@ package protocol LicensedContents: AnyObject {
     /// - Parameter key: its key.
     /// - Returns: nil when it is not there.
     /// - Throws: ``LectureError``.
-    func content(_ key: ContentKey) throws -> LicensedContent?
+    func content(_ key: ContentKey) throws -> ContentPresence?
     /// Wants a content removed, because its licence server ordered so; whoever works on the contents deletes the files.
     /// One that is not there is passed by.
     ///

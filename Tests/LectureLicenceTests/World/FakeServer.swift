@@ -1,0 +1,241 @@
+import LectureCrypto
+import LectureModel
+import LectureTestSupport
+
+/// Two clocks that only the world moves.
+final class VirtualClock: LectureClock {
+    private let times = Guarded((wall: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
+
+    func now() -> Timestamp { times.withLock { $0.wall } }
+    func boot() -> BootInstant { times.withLock { $0.boot } }
+    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
+
+    /// Time passes.
+    func advance(to moment: BootInstant) {
+        times.withLock { times in
+            guard moment > times.boot else { return }
+            times.wall = times.wall + (moment - times.boot)
+            times.boot = moment
+        }
+    }
+
+    /// Somebody sets the wall clock.
+    func setWall(_ wall: Timestamp) { times.withLock { $0.wall = wall } }
+}
+
+/// Chance from a seed.
+final class SeededChance: RandomSource {
+    private let generator: Guarded<SeededGenerator>
+
+    init(seed: UInt64) { generator = Guarded(SeededGenerator(seed: seed)) }
+
+    func next() -> UInt64 { generator.withLock { $0.next() } }
+}
+
+/// A request as a licence server reads it.
+struct ServerRequest {
+    let url: String
+    let items: [JSONValue]
+    let begun: BootInstant
+
+    /// The contents, in the order they were asked for.
+    var keys: [String] { items.compactMap { $0["media_content_key"]?.string } }
+    var kind: Int64 { items.first?["kind"]?.integer ?? 0 }
+}
+
+/// What a licence server does.
+enum ServerAction {
+    /// Answers a payload, signed.
+    case payload(String, headers: [(String, String)] = [])
+    /// Answers a body as it is.
+    case body(String, status: Int = 200, headers: [(String, String)] = [])
+    /// The connection fails.
+    case failure(curl: Int)
+    /// Nothing is ever answered.
+    case silence
+}
+
+/// Licence servers behind the port of the transport, in virtual time. What they do is decided by a habit and a seed.
+final class FakeServer: Transport {
+    private struct Pending {
+        let due: BootInstant
+        let id: TransferID
+        let sink: any TransferSink
+        let deliver: @Sendable () -> Void
+    }
+
+    private struct State {
+        var pending: [Pending] = []
+        var chance: SeededGenerator
+        var habit: (ServerRequest, inout SeededGenerator) -> ServerAction = { request, _ in
+            .payload(FakeServer.permit(request.items))
+        }
+        var latency: Duration = .milliseconds(50)
+        var requests: [ServerRequest] = []
+        var breaches: [String] = []
+        var cancelled = 0
+    }
+
+    /// What signs answers.
+    static let secret = Array("an HMAC secret of at least 32 bytes".utf8)
+    private let state: Guarded<State>
+    private let clock: VirtualClock
+
+    init(clock: VirtualClock, seed: UInt64) {
+        self.clock = clock
+        state = Guarded(State(chance: SeededGenerator(seed: seed)))
+    }
+
+    /// Permits everything it is asked for, until the end of 2028.
+    static func permit(_ items: [JSONValue], _ members: String = #""expiration_date":1861919999"#) -> String {
+        let answers = items.map { item in
+            let key = item["media_content_key"]?.string ?? ""
+            let kind = item["kind"]?.integer ?? 0
+            return answer(key, kind: kind, #""result":1,\#(members)"#, session: item["session_key"]?.string)
+        }
+        return #"{"data":[\#(answers.joined(separator: ","))]}"#
+    }
+
+    static func answer(_ key: String, kind: Int64, _ members: String, session: String? = nil) -> String {
+        let echo = session.map { #","session_key":"\#($0)""# } ?? ""
+        return #"{"kind":\#(kind),"media_content_key":"\#(key)",\#(members)\#(echo)}"#
+    }
+
+    /// Sets what is answered from now on.
+    func behave(_ habit: @escaping @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction) {
+        state.withLock { $0.habit = habit }
+    }
+
+    func setLatency(_ latency: Duration) { state.withLock { $0.latency = latency } }
+
+    /// The requests that came, in order.
+    var requests: [ServerRequest] { state.withLock { $0.requests } }
+    /// Requests that were not what a licence server expects.
+    var breaches: [String] { state.withLock { $0.breaches } }
+    /// When the next answer is due.
+    var nextDue: BootInstant? { state.withLock { $0.pending.map(\.due).min() } }
+    var cancelled: Int { state.withLock { $0.cancelled } }
+
+    /// Delivers what is due.
+    func deliver() {
+        let now = clock.boot()
+        let due = state.withLock { state in
+            let due = state.pending.filter { $0.due <= now }
+            state.pending.removeAll { $0.due <= now }
+            return due
+        }
+        for pending in due { pending.deliver() }
+    }
+
+    // MARK: Transport
+
+    func start(_ request: TransferRequest) {
+        let now = clock.boot()
+        guard let read = Self.read(request, now) else {
+            state.withLock { $0.breaches.append("not a form with items: \(request.url)") }
+            return
+        }
+        let (action, latency) = state.withLock { state in
+            state.requests.append(read)
+            if read.items.isEmpty || read.items.count > 10 { state.breaches.append("\(read.items.count) items") }
+            let action = state.habit(read, &state.chance)
+            let jitter = Duration.milliseconds(Int64.random(in: 0...20, using: &state.chance))
+            return (action, state.latency + jitter)
+        }
+        let limit = request.totalTimeout ?? .seconds(3600)
+        let (clock, sink, received) = (clock, request.sink, clock.now() + latency)
+        func later(_ delay: Duration, _ deliver: @escaping @Sendable () -> Void) {
+            let pending = Pending(due: clock.boot() + delay, id: request.id, sink: sink, deliver: deliver)
+            state.withLock { $0.pending.append(pending) }
+        }
+        func answer(_ status: Int, _ headers: [(String, String)], _ body: [UInt8]) {
+            if latency >= limit {
+                return later(limit) { sink.transferEnded(Self.late(limit)) }
+            }
+            later(latency) {
+                let fields = HeaderFields(headers.map { HeaderField(name: $0.0, value: $0.1) })
+                _ = sink.headReceived(ResponseHead(status: status, fields: fields, receivedAt: received))
+                let isTaken = unsafe body.isEmpty || body.withUnsafeBytes { unsafe sink.bodyReceived($0) }
+                sink.transferEnded(Self.end(isTaken ? .complete : .stopped, latency))
+            }
+        }
+        switch action {
+        case .payload(let payload, let headers): answer(200, headers, Self.sign(payload))
+        case .body(let body, let status, let headers): answer(status, headers, Array(body.utf8))
+        case .failure(let curl):
+            later(latency) { sink.transferEnded(Self.end(.failed(curl: curl, detail: "failed"), latency)) }
+        case .silence:
+            later(limit) { sink.transferEnded(Self.late(limit)) }
+        }
+    }
+
+    private static func end(_ end: TransferOutcome.End, _ elapsed: Duration) -> TransferOutcome {
+        TransferOutcome(end: end, bodyBytes: 0, elapsed: elapsed)
+    }
+
+    private static func late(_ limit: Duration) -> TransferOutcome {
+        end(.failed(curl: 28, detail: "not complete"), limit)
+    }
+
+    func cancel(_ id: TransferID) {
+        let sink = state.withLock { state in
+            let sink = state.pending.first { $0.id == id }?.sink
+            state.pending.removeAll { $0.id == id }
+            if sink != nil { state.cancelled += 1 }
+            return sink
+        }
+        sink?.transferEnded(TransferOutcome(end: .cancelled, bodyBytes: 0, elapsed: .zero))
+    }
+
+    func limitRate(_ bytesPerSecond: Int?) {}
+
+    // MARK: Wire
+
+    /// A compact token, as a customer's server makes it.
+    static func sign(_ payload: String) -> [UInt8] {
+        guard let secret = try? SecretBytes(copying: secret) else { return [] }
+        return (try? SigningKey(secret: secret).sign(Array(payload.utf8), type: "JWT")) ?? []
+    }
+
+    private static func read(_ request: TransferRequest, _ now: BootInstant) -> ServerRequest? {
+        guard let body = request.body, body.mediaType == "application/x-www-form-urlencoded",
+            body.bytes.starts(with: "items=".utf8), !body.bytes.contains(UInt8(ascii: "&"))
+        else { return nil }
+        var text: [UInt8] = []
+        var rest = body.bytes.dropFirst(6)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): text.append(0x20)
+            case UInt8(ascii: "%"):
+                text += Hexadecimal.bytes(String(decoding: rest.prefix(2), as: UTF8.self)) ?? []
+                rest = rest.dropFirst(2)
+            default: text.append(byte)
+            }
+        }
+        guard let items = try? JSONScanner.value(of: text).elements else { return nil }
+        return ServerRequest(url: request.url, items: items, begun: now)
+    }
+}
+
+/// Verifies answers with OpenSSL under the servers' secret.
+struct SecretVerifier: AnswerVerifier {
+    func payload(
+        of token: String, keyID: String, userKey: String?, at time: Timestamp?
+    ) throws(LectureError) -> VerifiedAnswer {
+        if keyID == "unknown" { throw LectureError(.licenceKeyMissing) }
+        let secret = try SecretBytes(copying: FakeServer.secret)
+        guard let key = try? VerificationKey(secret: secret) else { throw LectureError(.configuration) }
+        let verdict = try TokenVerifier.verify(
+            Array(token.utf8), keys: KeyPolicy(keys: [key], algorithms: [.hs256]),
+            at: time ?? Timestamp(milliseconds: 0))
+        guard let verified = verdict.token else { throw LectureError(.answerUndecodable) }
+        let payload: JSONValue
+        do throws(LectureError) {
+            payload = try JSONScanner.value(of: verified.payload)
+        } catch {
+            throw LectureError(.answerUnreadable, cause: error.detail)
+        }
+        let issued = payload["iat"]?.integer.map { Timestamp(milliseconds: $0 * 1000) }
+        return VerifiedAnswer(payload: payload, isVerified: true, issued: issued)
+    }
+}

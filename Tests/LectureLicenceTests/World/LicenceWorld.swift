@@ -1,0 +1,238 @@
+import LectureCrypto
+import LectureLicence
+import LectureModel
+import LectureStore
+import LectureTestSupport
+import Testing
+
+/// Anchors in memory, by the rules of the port.
+final class MemoryAnchors: AnchorKeeper {
+    private let state = Guarded((anchors: [String: LedgerAnchor](), refuses: false))
+
+    func anchor(of store: String) throws(LectureError) -> LedgerAnchor? { state.withLock { $0.anchors[store] } }
+
+    func keep(_ anchor: LedgerAnchor, of store: String) throws(LectureError) {
+        try state.withLock { state throws(LectureError) in
+            if state.refuses { throw LectureError(.writeFile, detail: "anchor") }
+            if let old = state.anchors[store], old.revision >= anchor.revision { return }
+            state.anchors[store] = anchor
+        }
+    }
+
+    func refuse(_ refuses: Bool) { state.withLock { $0.refuses = refuses } }
+    func set(_ anchor: LedgerAnchor?, of store: String) { state.withLock { $0.anchors[store] = anchor } }
+}
+
+/// The contents of the store, as far as licences go; what is complete is said by the test.
+final class WorldContents: LicensedContents {
+    let index: SQLiteDownloadIndex
+    var ids: [ContentKey: ContentID] = [:]
+    var incomplete: Set<ContentKey> = []
+
+    init(index: SQLiteDownloadIndex) { self.index = index }
+
+    func content(_ key: ContentKey) throws -> ContentPresence? {
+        ids[key].map { ContentPresence(id: $0, isComplete: !incomplete.contains(key)) }
+    }
+
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
+        _ = try index.setDesire(key, .remove, now: now)
+    }
+}
+
+/// A store with licences, an engine, and the servers it asks, in virtual time.
+final class LicenceWorld {
+    static let url = "https://drm.example/callback"
+
+    let directory: TemporaryDirectory
+    let location: StoreLocation
+    let clock = VirtualClock()
+    let server: FakeServer
+    let chance: SeededChance
+    let anchors = MemoryAnchors()
+    let authenticator: LedgerAuthenticator
+    var settings: LicenceSettings
+    let index: SQLiteDownloadIndex
+    let ledger: SQLiteLicenceLedger
+    let contents: WorldContents
+    private(set) var owner: OwnerID
+    private(set) var engine: LicenceEngine
+    private let isWoken = Guarded(false)
+    var notices: [LicenceNotice] = []
+
+    /// Makes a world.
+    ///
+    /// - Parameters:
+    ///   - seed: decides the servers' habits and the engine's jitter.
+    ///   - configure: changes how the engine works.
+    init(seed: UInt64 = 1, _ configure: (inout LicenceSettings) -> Void = { _ in }) throws {
+        directory = try TemporaryDirectory()
+        location = StoreLocation(directory: directory.file("store"))
+        index = try SQLiteDownloadIndex(opening: location, now: clock.now())
+        authenticator = try LedgerAuthenticator(try DeviceKey.generate())
+        ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
+        contents = WorldContents(index: index)
+        server = FakeServer(clock: clock, seed: seed)
+        chance = SeededChance(seed: seed &* 31)
+        settings = LicenceSettings(
+            store: try index.identity().uuid, device: authenticator.device, bootID: "boot", playerID: "player",
+            deviceName: "Linux")
+        configure(&settings)
+        owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        engine = Self.engine(
+            ledger, contents, server, anchors, clock, chance, settings, owner, isWoken)
+    }
+
+    private static func engine(
+        _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ anchors: MemoryAnchors,
+        _ clock: VirtualClock, _ chance: SeededChance, _ settings: LicenceSettings, _ owner: OwnerID,
+        _ isWoken: Guarded<Bool>
+    ) -> LicenceEngine {
+        let ports = LicenceEngine.Ports(
+            ledger: ledger, contents: contents, transport: server, verifier: SecretVerifier(), anchors: anchors,
+            clock: clock, random: chance, offload: { $0() })
+        return LicenceEngine(
+            ports: ports, settings: settings, owner: owner,
+            inbox: LicenceInbox(wake: { isWoken.withLock { $0 = true } }))
+    }
+
+    /// Another process on the same store, with another owner.
+    func another() throws -> LicenceProcess {
+        let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
+        let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
+        let contents = WorldContents(index: index)
+        contents.ids = self.contents.ids
+        let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
+        let woken = Guarded(false)
+        let engine = Self.engine(ledger, contents, server, anchors, clock, chance, settings, owner, woken)
+        return LicenceProcess(engine: engine, index: index, isWoken: woken)
+    }
+
+    /// The process is killed and another begins: what was in memory is gone, the claims of the dead are free.
+    func restart() throws {
+        try index.dismissOwner(owner, now: clock.now())
+        owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        engine = Self.engine(ledger, contents, server, anchors, clock, chance, settings, owner, isWoken)
+        try engine.open()
+    }
+
+    // MARK: Contents
+
+    /// A content that is complete, with a licence that was granted.
+    @discardableResult
+    func licensed(
+        _ name: String, url: String = LicenceWorld.url, _ change: (inout LicenceEntry) -> Void = { _ in }
+    ) throws -> ContentKey {
+        try index.transaction { try add(name, url, change) }
+        _ = try ledger.transaction { try ledger.append(row(), source: .clocks) }
+        return ContentKey(stored: name)
+    }
+
+    /// Many of them, in one commit.
+    func licensed(_ names: [String], _ change: (inout LicenceEntry, Int) -> Void = { _, _ in }) throws {
+        let anchor = try ledger.transaction {
+            for (number, name) in names.enumerated() { try add(name, Self.url) { change(&$0, number) } }
+            return try ledger.append(row(), source: .clocks)
+        }
+        try anchors.keep(anchor, of: settings.store)
+    }
+
+    private func add(_ name: String, _ url: String, _ change: (inout LicenceEntry) -> Void) throws {
+        let key = try content(name)
+        var source = LicenceSource()
+        (source.callbackURL, source.clientUserID) = (url, "learner")
+        var entry = LicenceEntry(key: key, source: source)
+        var policy = LicencePolicy()
+        policy.expiresAt = clock.now() + .seconds(-60)
+        entry.record = LicenceRecord(form: .callback, policy: policy, isVerified: true)
+        change(&entry)
+        try ledger.store(entry)
+        _ = try ledger.append(row(), source: .clocks)
+    }
+
+    /// A content without a licence.
+    @discardableResult
+    func content(_ name: String) throws -> ContentKey {
+        let key = try ContentKey(name)
+        contents.ids[key] =
+            try index.enqueue(
+                DownloadRequest(url: "http://127.0.0.1/\(name)"), derivedKey: key,
+                identity: Array("identity of \(name)".utf8), isGateway: false, now: clock.now()
+            ).id
+        return key
+    }
+
+    /// A content whose descriptor named a callback, and that waits for its grant.
+    func waiting(_ name: String, url: String = LicenceWorld.url) throws -> (content: ContentID, key: ContentKey) {
+        let key = try content(name)
+        var source = LicenceSource()
+        source.callbackURL = url
+        try index.transaction { try engine.noteSource(source, of: key) }
+        return (try #require(contents.ids[key]), key)
+    }
+
+    func entry(_ name: String) throws -> LicenceEntry { try #require(try ledger.entry(ContentKey(stored: name))) }
+    func record(_ name: String) throws -> LicenceRecord { try #require(try entry(name).record) }
+
+    private func row() -> TimeRow {
+        var time = TimeLedger(
+            first: ClockReading(wall: clock.now(), boot: clock.boot(), bootID: settings.bootID))
+        time.look(at: time.row.reading)
+        return time.row
+    }
+
+    // MARK: Time
+
+    /// Steps and lets time pass until something holds.
+    ///
+    /// - Parameters:
+    ///   - limit: how much time may pass.
+    ///   - isOver: when to stop.
+    /// - Returns: whether it came to hold.
+    @discardableResult
+    func run(for limit: Duration = .seconds(7200), until isOver: (LicenceWorld) throws -> Bool) rethrows -> Bool {
+        let end = clock.boot() + limit
+        while true {
+            isWoken.withLock { $0 = false }
+            let (told, next) = engine.step()
+            notices += told
+            if try isOver(self) { return true }
+            if isWoken.withLock(\.self) { continue }
+            guard let moment = [next, server.nextDue].compactMap(\.self).min(), moment <= end else { return false }
+            clock.advance(to: moment)
+            server.deliver()
+        }
+    }
+
+    /// Steps until a run has ended.
+    func renew(_ selection: RenewalSelection = .all, for limit: Duration = .seconds(7200)) throws -> RenewalSummary {
+        let count = summaries.count
+        engine.renew(selection)
+        #expect(run(for: limit) { $0.summaries.count > count })
+        return try #require(summaries.last)
+    }
+
+    /// Steps until nothing more moves within a time.
+    func settle(for limit: Duration = .seconds(1)) { run(for: limit) { _ in false } }
+
+    var summaries: [RenewalSummary] {
+        notices.compactMap { if case .renewalEnded(_, let summary) = $0 { summary } else { nil } }
+    }
+    var grants: [GrantOutcome] { notices.compactMap { if case .granted(let outcome) = $0 { outcome } else { nil } } }
+    var checks: [CheckOutcome] { notices.compactMap { if case .checked(_, let outcome) = $0 { outcome } else { nil } } }
+    var exchanges: [ExchangeRecord] { notices.compactMap { if case .exchange(let record) = $0 { record } else { nil } } }
+    /// What was told of the licences of runs, in order.
+    var progress: [(current: Int, count: Int, key: ContentKey, error: LectureError?)] {
+        notices.compactMap { notice in
+            guard case .renewalProgress(_, let current, let count, let key, let error, _) = notice else { return nil }
+            return (current, count, key, error)
+        }
+    }
+}
+
+/// A second process of a world.
+struct LicenceProcess {
+    let engine: LicenceEngine
+    let index: SQLiteDownloadIndex
+    let isWoken: Guarded<Bool>
+}
