@@ -263,8 +263,8 @@ private final class StoreContents: LicensedContents {
 
     init(_ index: SQLiteDownloadIndex) { self.index = index }
 
-    func content(_ key: ContentKey) throws -> LicensedContent? {
-        try index.item(key).map { LicensedContent(id: $0.id, isComplete: $0.currentVersion != nil) }
+    func content(_ key: ContentKey) throws -> ContentPresence? {
+        try index.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
