@@ -60,6 +60,15 @@ extension LectureManager {
 
     private static let licencesInPage = 1000
 
+    /// The time that licences are judged by: the best guess, however the clock stands.
+    ///
+    /// - Returns: the clock's time where nothing better is known.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licenceTime() throws -> Timestamp {
+        guard try writer.hasLicences() else { return clock.now() }
+        return try judge().time.noEarlierThan ?? clock.now()
+    }
+
     /// The licences of some contents, judged as the store stands; for lists.
     ///
     /// - Parameter contents: a page of them.
@@ -145,14 +154,9 @@ extension LectureManager {
         guard try writer.hasLicences() else { return [] }
         let now = try judge().time.noEarlierThan ?? clock.now()
         let plan = RenewalPlan(try licenceQueries().candidates(selection, now: now), now: clock.now())
-        func planned(_ candidate: RenewalCandidate, _ request: Int?) -> PlannedRenewal {
-            PlannedRenewal(
-                key: candidate.key, server: (try? Origin(url: candidate.callbackURL))?.text ?? "",
-                deadline: candidate.deadline, request: request, notBefore: candidate.notBefore)
-        }
         return plan.groups.enumerated().flatMap { number, group in
-            group.candidates.map { planned($0, number + 1) }
-        } + plan.waiting.map { planned($0, nil) }
+            group.candidates.map { PlannedRenewal($0, request: number + 1) }
+        } + plan.waiting.map { PlannedRenewal($0, request: nil) }
     }
 
     /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or

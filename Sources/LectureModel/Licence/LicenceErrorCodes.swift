@@ -1,5 +1,4 @@
-// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager. They join the
-// catalogue when the first command can meet them.
+// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager.
 
 extension LectureError.Code {
     // MARK: How the DRM callback could not be asked
