@@ -45,8 +45,8 @@ extension CommandTable {
                 .flag("expired", help: "What has ended or has to be checked; the default.", conflicts: ["within", "all"]),
                 .value(
                     "within", nil, "DURATION", .duration, help: "Also what will have within this time.",
-                    conflicts: ["all"]),
-                .flag("all", "a", help: "Everything that a server gave."),
+                    conflicts: ["expired", "all"]),
+                .flag("all", "a", help: "Everything that a server gave.", conflicts: ["expired", "within"]),
                 .value(
                     "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
                     defaultText: "8"),
