@@ -15,7 +15,8 @@ struct EngineAskingTests {
         { request, _ in
             let answers = request.items.map { item in
                 FakeServer.answer(
-                    item["media_content_key"]?.string ?? "", kind: request.kind, #""result":0,"message":"no"\#(members)"#,
+                    item["media_content_key"]?.string ?? "", kind: request.kind,
+                    #""result":0,"message":"no"\#(members)"#,
                     session: item["session_key"]?.string)
             }
             return .payload(#"{"data":[\#(answers.joined(separator: ","))]}"#)
@@ -96,7 +97,8 @@ struct EngineAskingTests {
         #expect(try world.ledger.inspect(against: anchor).isIntact && anchor != nil)
     }
 
-    @Test func `a transaction of downloads that is rolled back leaves no anchor that the store does not reach`() throws {
+    @Test func `a transaction of downloads that is rolled back leaves no anchor that the store does not reach`() throws
+    {
         let world = try LicenceWorld()
         let key = try world.content("g")
         struct Change: Error {}
@@ -224,7 +226,9 @@ struct EngineAskingTests {
         #expect(world.server.requests[0].items.count == 10)
     }
 
-    @Test func `a completion that is refused is recorded, not repeated, and locks only where that is configured`() throws {
+    @Test func `a completion that is refused is recorded, not repeated, and locks only where that is configured`()
+        throws
+    {
         for isStrict in [false, true] {
             let world = try LicenceWorld { $0.isStrict = isStrict }
             let key = try owing(world)

@@ -167,7 +167,8 @@ struct EnginePlayTests {
         #expect(try world.ledger.inspect(against: anchored(world)).isIntact, "the finding is over")
     }
 
-    @Test func `plays that were taken come back neither by a changed ledger nor by a renewal, only by a reset`() throws {
+    @Test func `plays that were taken come back neither by a changed ledger nor by a renewal, only by a reset`() throws
+    {
         let (world, key) = try rolledBack { entry in
             entry.record?.policy.expiresAt = nil
             entry.record?.policy.countLimit = 2
