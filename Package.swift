@@ -90,7 +90,8 @@ let package = Package(
         .target(
             name: "LectureFuzzing",
             dependencies: [
-                "LectureCommand", "LectureDownload", "LectureFiles", "LectureModel", "LectureStore", "LectureTransport",
+                "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit", "LectureLicence",
+                "LectureModel", "LectureStore", "LectureTransport",
             ],
             path: "Tests/LectureFuzzing"),
         // A world with virtual time, in which the real engine and the real store are told any story from its seed.
@@ -133,11 +134,12 @@ let package = Package(
         .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureKitTests",
-            dependencies: ["LectureKit", "LectureModel", "LectureDownload", "LectureTestSupport"]),
+            dependencies: ["LectureKit", "LectureCrypto", "LectureModel", "LectureDownload", "LectureTestSupport"]),
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
-                "LectureCommand", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+                "LectureCommand", "LectureCrypto", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureTestSupport",
             ],
             exclude: ["Golden"]),
         // Black boxes: the built program, real servers, real disks, and everything that goes wrong.

@@ -4,7 +4,9 @@ import LectureStore
 
 /// Measures lists and questions inside the process: `lecture-benchmarks [COUNT]`, 100,000 contents unless told.
 ///
-/// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs.
+/// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs, and
+/// the processor's time for one. The ledger of licences comes
+/// last: see ``LedgerBenchmark``.
 @main
 enum StoreBenchmark {
     static func main() throws {
@@ -36,6 +38,13 @@ enum StoreBenchmark {
             _ = try SQLiteContentQueries(opening: location)
                 .contents(ContentFilter(), sort: .added, page: ContentPage(offset: 0, limit: 50))
         }
+        try LedgerBenchmark.run(on: index, at: location, count: count)
+        for offset in [0, count / 2] {
+            try repeated("list expiry offset \(offset), licensed") {
+                _ = try queries.contents(
+                    ContentFilter(), sort: .expiry, page: ContentPage(offset: offset, limit: 50))
+            }
+        }
     }
 
     private static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
@@ -59,26 +68,35 @@ enum StoreBenchmark {
 
     private static func count(of number: Int) -> Int { max(1, number | 0xFFFF) }
 
-    private static func repeated(_ name: String, _ body: () throws -> Void) throws {
+    /// Measures something several times.
+    static func repeated(
+        _ name: String, times: Int = 50, note: String = "50 rows", _ body: () throws -> Void
+    ) throws {
         var samples: [Double] = []
-        for _ in 0..<50 { samples.append(try milliseconds(body)) }
+        let begin = nanoseconds(CLOCK_PROCESS_CPUTIME_ID)
+        for _ in 0..<times { samples.append(try milliseconds(body)) }
+        let processor = Double(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin) / 1e6 / Double(times)
         samples.sort()
-        report(name, median: samples[25], worst: samples[49], note: "50 rows")
+        report(name, median: samples[times / 2], worst: samples[times - 1], processor: processor, note: note)
     }
 
-    private static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
+    /// How long something takes.
+    static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
         let begin = nanoseconds()
         try body()
         return Double(nanoseconds() - begin) / 1e6
     }
 
-    private static func nanoseconds() -> Int {
+    private static func nanoseconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        unsafe clock_gettime(clock, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    private static func report(_ name: String, median: Double, worst: Double, note: String) {
+    /// Prints one result.
+    static func report(
+        _ name: String, median: Double, worst: Double, processor: Double? = nil, note: String
+    ) {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         print(
@@ -86,6 +104,7 @@ enum StoreBenchmark {
                 writer.member("name", name)
                 writer.member("median_ms", (median * 1000).rounded() / 1000)
                 writer.member("worst_ms", (worst * 1000).rounded() / 1000)
+                if let processor { writer.member("processor_ms", (processor * 1000).rounded() / 1000) }
                 writer.member("peak_mib", usage.ru_maxrss / 1024)
                 writer.member("note", note)
             })

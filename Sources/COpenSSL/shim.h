@@ -26,4 +26,12 @@ static inline int copenssl_gmac_init(
         OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_IV, nonce, nonce_length), OSSL_PARAM_construct_end()};
     return EVP_MAC_init(context, key, key_length, parameters);
 }
+
+/// Readies an HMAC context for SHA-256; in C for the same reason. Returns 1 or 0.
+static inline int copenssl_hmac_init(
+    EVP_MAC_CTX *_Nonnull context, const unsigned char *_Nonnull key, size_t key_length) {
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0), OSSL_PARAM_construct_end()};
+    return EVP_MAC_init(context, key, key_length, parameters);
+}
 #endif

@@ -18,6 +18,16 @@ package struct OpenSSLDigests: DigestMaker {
         mac = try GMACAlgorithm()
     }
 
+    /// As ``init(proofKey:)-([UInt8])``, for a key that shall not lie in an array.
+    ///
+    /// - Parameter proofKey: 32 bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
+    package init(proofKey: SecretBytes) throws(LectureError) {
+        key = try ProofKey(copying: proofKey)
+        digest = try SHA256Algorithm()
+        mac = try GMACAlgorithm()
+    }
+
     /// A SHA-256 that takes bytes piece by piece.
     package func sha256() throws(LectureError) -> any RunningDigest { try SHA256Digest(digest) }
 

@@ -22,6 +22,18 @@ import LectureModel
         unsafe memory.copyBytes(from: bytes)
     }
 
+    /// Copies a secret without an array in between.
+    ///
+    /// - Parameter secret: 32 bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length.
+    init(copying secret: SecretBytes) throws(LectureError) {
+        guard secret.count == Self.length else {
+            throw LectureError(.parameter, detail: "proof key", cause: "it must have \(Self.length) bytes")
+        }
+        unsafe memory = .allocate(byteCount: Self.length, alignment: 16)
+        unsafe secret.withBytes { unsafe memory.copyMemory(from: $0) }
+    }
+
     deinit {
         // A plain store before a free is removed by the optimiser; this one is not.
         unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)

@@ -23,6 +23,7 @@ struct ChunkAssembler {
     }
 
     private let plan: PartFilePlan
+    private let grid: ChunkGrid
     private let digests: any DigestMaker
     private var open: [TransferID: Open] = [:]
 
@@ -33,8 +34,12 @@ struct ChunkAssembler {
     ///   - digests: makes the proofs.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for chunks of no length.
     init(_ plan: PartFilePlan, _ digests: any DigestMaker) throws(LectureError) {
-        guard plan.chunkBytes > 0 else { throw LectureError(.bug, detail: plan.path, cause: "chunks of no length") }
+        let isWhole = plan.seal == nil || plan.chunkBytes.isMultiple(of: UInt64(SealedFormat.plaintextBytes))
+        guard plan.chunkBytes > 0, isWhole else {
+            throw LectureError(.bug, detail: plan.path, cause: "chunks of no length, or not of whole segments")
+        }
         self.plan = plan
+        grid = plan.grid
         self.digests = digests
     }
 
@@ -52,7 +57,7 @@ struct ChunkAssembler {
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool
     ) throws(LectureError) -> [Finished] {
         let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
-        guard !overflow, plan.total.map({ end <= $0 }) ?? true else { throw broken("past the end", at: offset) }
+        guard !overflow, end <= plan.total ?? .max - grid.length else { throw broken("past the end", at: offset) }
         var finished: [Finished] = []
         var position = offset
         while position < end {
@@ -83,12 +88,10 @@ struct ChunkAssembler {
     mutating func abandon(_ transfer: TransferID) { open[transfer] = nil }
 
     private func begin(at offset: UInt64) throws(LectureError) -> Open {
-        let (index, inside) = offset.quotientAndRemainder(dividingBy: plan.chunkBytes)
-        guard inside == 0, let index = Int(exactly: index) else { throw broken("inside a chunk", at: offset) }
-        let (end, overflow) = offset.addingReportingOverflow(plan.chunkBytes)
-        let last = plan.total ?? .max
+        guard grid.isStart(offset) else { throw broken("inside a chunk", at: offset) }
+        let index = grid.chunk(at: offset)
         return Open(
-            index: index, start: offset, next: offset, end: overflow ? last : min(end, last),
+            index: index, start: offset, next: offset, end: grid.range(of: index, total: plan.total).upperBound,
             proof: try digests.proof(resource: plan.resource, chunk: index))
     }
 

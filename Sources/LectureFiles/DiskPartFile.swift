@@ -15,20 +15,49 @@ package import LectureModel
 /// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
 /// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body` and `hasEnded` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes`
-/// only on `syncs`; the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body`, `hasEnded` and `hasGivenUp` are touched only on `writes`, `isDirectoryDurable` and
+/// `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
         let plan: PartFilePlan
         let place: PartPlace
-        let file: Descriptor
-        let reader: ReadableFile
+        let kept: Kept
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
         /// Whole chunks that are written and not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
         var writtenBytes: UInt64 = 0
+    }
+
+    /// How the bytes are kept.
+    private enum Kept {
+        case clear(Descriptor, ReadableFile)
+        case sealed(SealedPart)
+
+        /// The open file; a sealed one may become another.
+        var file: Descriptor {
+            switch self {
+            case .clear(let file, _): file
+            case .sealed(let part): part.file
+            }
+        }
+
+        /// Reads what was written, in clear.
+        var reader: any ByteSource {
+            switch self {
+            case .clear(_, let reader): reader
+            case .sealed(let part): part.reader
+            }
+        }
+
+        /// Whether a sealed file could be gone on with under its header.
+        var isClean: Bool {
+            switch self {
+            case .clear: true
+            case .sealed(let part): part.isClean
+            }
+        }
     }
 
     /// What a sync needs of the body.
@@ -63,6 +92,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private var body: Body?
     private var hasEnded = false
+    /// A segment was not sealed since the file is about to be closed; the blocks behind it would have a gap before
+    /// them.
+    private var hasGivenUp = false
     private var isDirectoryDurable = false
     private var hasLostBytes = false
 
@@ -98,7 +130,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             do throws(LectureError) {
                 body = try makeBody(plan)
-                tell(.opened)
+                if body != nil { tell(.opened) }
             } catch {
                 fail(error)
             }
@@ -126,7 +158,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             defer { budget.leave(account) }
             // A block that entered the budget just before `close` may be queued just behind it.
-            guard isWriting, !hasEnded else { return }
+            guard isWriting, !hasEnded, !hasGivenUp else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
                 // While one half of what may be unsynced goes to the disk the other half comes from the network.
@@ -157,7 +189,10 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             return early.blocks.count { $0.transfer == transfer }
         }
         for _ in 0..<dropped { budget.leave(account) }
-        writes.async { [self] in body?.assembler.abandon(transfer) }
+        writes.async { [self] in
+            body?.assembler.abandon(transfer)
+            if case .sealed(let part) = body?.kept { part.abandon(transfer) }
+        }
     }
 
     /// Finishes the digest that was kept while chunks were written.
@@ -176,10 +211,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     package func place(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
+            let length: UInt64
+            do throws(LectureError) { length = try lengthToPlace(total) } catch { return fail(error) }
             syncs.async { [self] in
                 guard !hasLostBytes else { return }
                 do throws(LectureError) {
-                    try target.place.place(target.file, total: total)
+                    try target.place.place(target.file, total: length)
                     tell(.placed)
                 } catch {
                     fail(error)
@@ -199,11 +236,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         for _ in 0..<dropped { budget.leave(account) }
         writes.async { [self] in
             let last = takeWritten()
+            let isClean = body?.kept.isClean ?? false
             body = nil
             hasEnded = true
             syncs.async { [self] in
                 if let last { finish(last, deleting: deleting) }
-                tell(.closed)
+                tell(.closed(isClean: isClean && !hasLostBytes && budget.stage(account) != .failed))
             }
         }
     }
@@ -218,12 +256,13 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    private var target: Target? { body.map { Target(place: $0.place, file: $0.file) } }
+    private var target: Target? { body.map { Target(place: $0.place, file: $0.kept.file) } }
 
-    private func makeBody(_ plan: PartFilePlan) throws(LectureError) -> Body {
+    /// Nil when the file is about to be closed and was not opened for that.
+    private func makeBody(_ plan: PartFilePlan) throws(LectureError) -> Body? {
         guard body == nil else { throw LectureError(.bug, detail: plan.path, cause: "opened twice") }
         let path = try MediaPath(plan.path)
-        let assembler = try ChunkAssembler(plan, digests)
+        let assembler = try ChunkAssembler(plan, plan.seal?.cipher.digests ?? digests)
         let prefix = plan.needsDigest ? try PrefixDigest(digests) : nil
         let bucket: Descriptor
         do throws(SystemError) {
@@ -235,17 +274,31 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             throw FileIntent.makeDirectory.error(error, plan.path)
         }
         let place = PartPlace(path: path, bucket: bucket)
+        if let seal = plan.seal {
+            let part = try SealedPart.open(plan, seal, place, media) { [budget, account] in
+                budget.stage(account) == .open
+            }
+            return part.map { Body(plan: plan, place: place, kept: .sealed($0), assembler: assembler, prefix: prefix) }
+        }
         let file = plan.resumes ? try place.reopen(total: plan.total) : try place.create()
         do {
-            try place.reserve(file, plan, in: media)
+            try place.reserve(file, length: plan.total ?? 0, reserve: plan.reserveBytes, in: media)
         } catch {
             // Nothing half made: a new file that has no room goes. Its error matters more than that of the deletion.
             if !plan.resumes { try? place.deletePart() }
             throw error
         }
         return Body(
-            plan: plan, place: place, file: file, reader: ReadableFile(file, plan.path), assembler: assembler,
+            plan: plan, place: place, kept: .clear(file, ReadableFile(file, plan.path)), assembler: assembler,
             prefix: prefix)
+    }
+
+    /// How long the file is that gets the final name.
+    private func lengthToPlace(_ total: UInt64) throws(LectureError) -> UInt64 {
+        guard case .sealed(let part) = body?.kept else { return total }
+        // Of a resource without bytes no block ever came.
+        if total == 0 { try part.sealNothing() }
+        return try SealedFormat.fileLength(total: total)
     }
 
     private func write(_ block: Block, from transfer: TransferID, endsObject: Bool) throws(LectureError) {
@@ -253,7 +306,6 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         // The only reference while it is changed, so that the collections inside are not copied.
         self.body = nil
         defer { self.body = body }
-        let reader = body.reader
         if body.plan.total == nil {
             try PartPlace.check(
                 free: try media.freeBytes(), needs: UInt64(block.count), reserve: body.plan.reserveBytes,
@@ -263,26 +315,42 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             let finished = try unsafe body.assembler.take(
                 bytes, at: block.offset, from: transfer, endsObject: endsObject)
             try body.prefix?.willWrite(at: block.offset)
-            do throws(SystemError) {
-                try unsafe body.file.write(bytes, at: block.offset)
-            } catch {
-                throw FileIntent.write.error(error, body.plan.path)
-            }
-            body.written += finished.map(\.chunk)
-            let count = finished.reduce(UInt64(0)) { $0 + UInt64($1.range.count) }
-            body.writtenBytes += count
-            budget.wrote(count, account)
-            for chunk in finished {
-                try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
+            switch body.kept {
+            case .clear(let file, let reader):
+                do throws(SystemError) {
+                    try unsafe file.write(bytes, at: block.offset)
+                } catch {
+                    throw FileIntent.write.error(error, body.plan.path)
+                }
+                for chunk in finished { note(chunk, in: &body) }
+                for chunk in finished {
+                    try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
+                }
+            case .sealed(let part):
+                let goesOn = try unsafe part.take(
+                    bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
+                ) { (chunk, text, offset) throws(LectureError) in
+                    note(chunk, in: &body)
+                    try unsafe body.prefix?.didWrite(chunk.range, in: text, at: offset, part.reader)
+                }
+                hasGivenUp = !goesOn
             }
         }
+    }
+
+    /// A whole chunk is written.
+    private func note(_ chunk: ChunkAssembler.Finished, in body: inout Body) {
+        let count = UInt64(chunk.range.count)
+        body.written.append(chunk.chunk)
+        body.writtenBytes += count
+        budget.wrote(count, account)
     }
 
     private func digestOfWhole(_ total: UInt64) throws(LectureError) -> [UInt8]? {
         guard var body = self.body else { throw LectureError(.bug, cause: "a digest of a file that is not open") }
         var prefix: PrefixDigest
         if let begun = body.prefix { prefix = begun } else { prefix = try PrefixDigest(digests) }
-        let digest = try prefix.finish(total: total, body.reader) { budget.stage(account) == .open }
+        let digest = try prefix.finish(total: total, body.kept.reader) { budget.stage(account) == .open }
         body.prefix = prefix
         self.body = body
         return digest

@@ -58,3 +58,20 @@ package enum Machine {
         return String(decoding: text.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 }
+
+extension Machine {
+    /// What kind of machine this is, for servers that show a learner their devices: the system and the processor. The
+    /// host's name is nobody's business.
+    ///
+    /// - Returns: for example `Linux x86_64`.
+    package static func model() -> String {
+        var names = utsname()
+        guard unsafe uname(&names) == 0 else { return "Linux" }
+        func text<Field>(_ field: Field) -> String {
+            unsafe withUnsafeBytes(of: field) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+        }
+        return "\(text(names.sysname)) \(text(names.machine))"
+    }
+}

@@ -7,6 +7,8 @@ package import LectureModel
 package struct MediaPath: Hashable, Sendable {
     /// What a part file's name ends with.
     static let partSuffix = ".part"
+    /// What the name of a file ends with that is about to take a part file's place.
+    static let replacementSuffix = ".new"
     /// The directory of the store that holds the media.
     static let mediaDirectory = "media"
 
@@ -19,6 +21,9 @@ package struct MediaPath: Hashable, Sendable {
 
     /// The part file's name.
     var partName: String { name + Self.partSuffix }
+
+    /// The name of the file that is about to take the part file's place.
+    var replacementName: String { name + Self.replacementSuffix }
 
     /// The path of the final file, for messages.
     package var text: String { "\(Self.mediaDirectory)/\(bucket)/\(name)" }
@@ -36,20 +41,32 @@ package struct MediaPath: Hashable, Sendable {
         else { throw Self.refusal(text) }
         bucket = components[1]
         let last = components[2].utf8
-        isPart = Self.endsAsPart(components[2])
+        isPart = Self.ends(components[2], with: Self.partSuffix)
         name = isPart ? String(Substring(last.dropLast(Self.partSuffix.utf8.count))) : components[2]
         // A final name that ends as a part file would be that of another one.
-        guard Self.isUsable(name), !Self.endsAsPart(name) else { throw Self.refusal(text) }
+        guard Self.isUsable(name), !Self.ends(name, with: Self.partSuffix),
+            !Self.ends(name, with: Self.replacementSuffix)
+        else { throw Self.refusal(text) }
     }
 
-    private static func endsAsPart(_ name: String) -> Bool {
-        name.utf8.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8)
+    private static func ends(_ name: String, with suffix: String) -> Bool {
+        name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
     /// A component that names something in its directory; 250 bytes leave room for the suffix below `NAME_MAX`.
     private static func isUsable(_ component: String) -> Bool {
         let isPlain = component.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         return isPlain && !component.isEmpty && component != "." && component != ".." && component.utf8.count <= 250
+    }
+
+    /// The name under which a file is listed: what is about to take a part file's place belongs to that one, and is
+    /// deleted with it.
+    ///
+    /// - Parameter name: of a file in a bucket.
+    /// - Returns: the name, or the part file's.
+    static func listed(_ name: String) -> String {
+        guard ends(name, with: replacementSuffix) else { return name }
+        return String(Substring(name.utf8.dropLast(replacementSuffix.utf8.count))) + partSuffix
     }
 
     private static func refusal(_ text: String) -> LectureError {

@@ -27,6 +27,7 @@ struct PartPlace: Sendable {
     func create() throws(LectureError) -> Descriptor {
         do throws(SystemError) {
             try clearFinalName()
+            try clearReplacement()
             do {
                 return try bucket.open(path.partName, O_RDWR | O_CREAT | O_EXCL)
             } catch {
@@ -60,7 +61,7 @@ struct PartPlace: Sendable {
 
     /// Opens the part file of a resource with proven chunks; takes it back from its final name if it stands there.
     ///
-    /// - Parameter total: the whole length in bytes, if known.
+    /// - Parameter total: the length of the whole file in bytes, if known.
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when neither name exists, when it is not a regular
     ///   file, or when it is shorter than `total`: then no proven chunk can be relied on.
@@ -69,6 +70,7 @@ struct PartPlace: Sendable {
         let status: stat
         do {
             try takeBack()
+            try clearReplacement()
             file = try bucket.open(path.partName, O_RDWR | O_NONBLOCK)
             status = try file.status()
         } catch {
@@ -102,19 +104,21 @@ struct PartPlace: Sendable {
     ///
     /// - Parameters:
     ///   - file: the open part file.
-    ///   - plan: says the length and how much must stay free.
+    ///   - total: the length of the whole file in bytes; 0 while unknown.
+    ///   - reserve: how many bytes must stay free beside it.
     ///   - media: the directory of all files, which knows the free bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/writeFile``.
-    func reserve(_ file: Descriptor, _ plan: PartFilePlan, in media: MediaDirectory) throws(LectureError) {
+    func reserve(
+        _ file: Descriptor, length total: UInt64, reserve: UInt64, in media: MediaDirectory
+    ) throws(LectureError) {
         // From looking to taking, so that files which begin together do not all count the same free bytes.
         let turn = try media.reservationTurn()
         defer { withExtendedLifetime(turn) {} }
         let free = try media.freeBytes()
         let status: stat
         do { status = try file.status() } catch { throw FileIntent.write.error(error, path.text) }
-        let total = plan.total ?? 0
         let allocated = min(status.allocatedBytes, total)
-        try Self.check(free: free, needs: total - allocated, reserve: plan.reserveBytes, path.text)
+        try Self.check(free: free, needs: total - allocated, reserve: reserve, path.text)
         if total == 0 { return }
         guard let length = off_t(exactly: total) else {
             throw LectureError(.badLength, detail: path.text, cause: "\(total) bytes")
@@ -151,7 +155,7 @@ struct PartPlace: Sendable {
     ///
     /// - Parameters:
     ///   - file: the open part file.
-    ///   - total: the whole length in bytes.
+    ///   - total: the length of the whole file in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the file is shorter, or
     ///   ``LectureError/Code/writeFile``, also when another file stands under the final name.
     func place(_ file: Descriptor, total: UInt64) throws(LectureError) {
@@ -169,6 +173,44 @@ struct PartPlace: Sendable {
             throw FileIntent.write.error(error, path.text)
         }
         throw LectureError(.damaged, detail: path.text, cause: "fewer than \(total) bytes are there")
+    }
+
+    // MARK: Another file in the part file's place
+
+    /// Makes the file that is to take the part file's place; one that a crash left goes.
+    ///
+    /// - Returns: the file, open for reading and writing.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
+    func createReplacement() throws(LectureError) -> Descriptor {
+        do {
+            try clearReplacement()
+            return try bucket.open(path.replacementName, O_RDWR | O_CREAT | O_EXCL)
+        } catch {
+            throw FileIntent.makeFile.error(error, path.text)
+        }
+    }
+
+    /// Deletes what was to take the part file's place.
+    ///
+    /// - Throws: ``SystemError``.
+    func clearReplacement() throws(SystemError) {
+        if try bucket.status(of: path.replacementName) != nil { try bucket.remove(path.replacementName) }
+    }
+
+    /// Gives a whole file the part file's name, durably; the one that had it goes in the same instant.
+    ///
+    /// - Parameter file: what ``createReplacement()`` made.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``.
+    func install(_ file: Descriptor) throws(LectureError) {
+        do {
+            try systemCall { fdatasync(file.number) }
+            try systemCall {
+                unsafe renameat(bucket.number, path.replacementName, bucket.number, path.partName)
+            }
+            try bucket.sync()
+        } catch {
+            throw FileIntent.write.error(error, path.text)
+        }
     }
 
     /// Deletes the part file, durably.

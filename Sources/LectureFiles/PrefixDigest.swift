@@ -48,7 +48,7 @@ struct PrefixDigest {
     ///   - file: where everything else is read from.
     /// - Throws: ``LectureError``.
     mutating func didWrite(
-        _ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64, _ file: ReadableFile
+        _ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64, _ file: any ByteSource
     ) throws(LectureError) {
         if isWaitingForTheEnd { return }
         if range.lowerBound == hashed, range.lowerBound >= offset {
@@ -70,7 +70,7 @@ struct PrefixDigest {
     /// - Returns: 32 bytes, or nil when it was ended.
     /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when the file is shorter than `total`.
     mutating func finish(
-        total: UInt64, _ file: ReadableFile, while goesOn: () -> Bool
+        total: UInt64, _ file: any ByteSource, while goesOn: () -> Bool
     ) throws(LectureError) -> [UInt8]? {
         if hashed > total { try beginAnew() }
         try advance(to: total, file, while: goesOn)
@@ -82,7 +82,7 @@ struct PrefixDigest {
     }
 
     private mutating func advance(
-        to end: UInt64, _ file: ReadableFile, while goesOn: () -> Bool
+        to end: UInt64, _ file: any ByteSource, while goesOn: () -> Bool
     ) throws(LectureError) {
         while hashed < end, goesOn() {
             let length = Int(min(UInt64(ReadableFile.bufferBytes), end - hashed))

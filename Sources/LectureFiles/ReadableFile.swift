@@ -1,7 +1,20 @@
 import LectureModel
 
+/// Where the bytes of a resource are read, as they were fetched. Used by one thread at a time.
+protocol ByteSource: AnyObject {
+    /// Reads bytes that must be there.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes, at most ``ReadableFile/bufferBytes``.
+    ///   - offset: where in the resource.
+    ///   - body: gets them in order, in one piece or several; must not keep the pointer.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they are
+    ///   not there.
+    func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError)
+}
+
 /// An open file that is read through one buffer. Used by one thread at a time.
-@safe final class ReadableFile {
+@safe final class ReadableFile: ByteSource {
     /// How many bytes fit into the buffer.
     static let bufferBytes = 1 << 20
 

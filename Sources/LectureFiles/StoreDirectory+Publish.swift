@@ -3,7 +3,8 @@ package import LectureModel
 
 extension StoreDirectory {
     /// Gives a finished file out, by shared blocks, a hard link or a copy.
-    package func publish(path text: String, to output: String) throws(LectureError) {
+    package func publish(path text: String, isSealed: Bool, to output: String) throws(LectureError) {
+        if isSealed { throw LectureError(.isSealed, detail: text) }
         let path = try MediaPath(text)
         let target = try Publication(output: output)
         let bucket: Descriptor

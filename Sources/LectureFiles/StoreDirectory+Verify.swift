@@ -19,15 +19,19 @@ extension StoreDirectory {
 
     /// Holds chunks against their proofs, reading from the disk and not from the page cache.
     package func verify(
-        path text: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
-        pace: (Int) -> Bool
+        path text: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
         let file = try openForReading(try MediaPath(text))
         // What is on the disk is due, not what the page cache still holds. Dirty pages stay, so this never harms.
         posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+        let length = cipher == nil ? total : try SealedFormat.fileLength(total: total)
+        guard let source = try source(file, text, total: total, cipher) else {
+            // Without a header nothing of it can be opened.
+            return total == 0 ? [0] : proofs.map(\.index).sorted()
+        }
         let check = ChunkCheck(
-            file: ReadableFile(file, text), digests: digests, resource: resource, total: total,
-            chunkBytes: chunkBytes)
+            source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         var damaged: [Int] = []
         for chunk in proofs.sorted(by: { $0.index < $1.index }) {
             switch try unsafe check.look(at: chunk, pace) {
@@ -36,13 +40,45 @@ extension StoreDirectory {
             case .stopped: return damaged
             }
         }
+        if total == 0, let sealed = source as? SealedReader {
+            guard try isEmpty(sealed) else { return [0] }
+            return try self.length(of: file, text) == length ? [] : [0]
+        }
         // Bytes behind the end belong to no chunk; the last one does not end where it should.
-        if total > 0, let last = Int(exactly: (total - 1) / chunkBytes), damaged.last != last,
-            proofs.contains(where: { $0.index == last }), try length(of: file, text) > total
+        let last = grid.count(total: total) - 1
+        if last >= 0, damaged.last != last, proofs.contains(where: { $0.index == last }),
+            try self.length(of: file, text) > length
         {
             damaged.append(last)
         }
         return damaged
+    }
+
+    /// Where the bytes of a file are read in clear; nil for a sealed file without a header.
+    private func source(
+        _ file: Descriptor, _ text: String, total: UInt64, _ cipher: (any ContentCipher)?
+    ) throws(LectureError) -> (any ByteSource)? {
+        let raw = ReadableFile(file, text)
+        guard let cipher else { return raw }
+        guard let length = Int(exactly: total), let layout = SealedLayout(plaintextLength: length) else { return nil }
+        do throws(LectureError) {
+            let opener = try SealedReader.header(of: raw, cipher).opener
+            return SealedReader(raw, opener: opener, layout: layout, last: layout.lastSegment, damage: .isRefused)
+        } catch {
+            if error.code == .damaged || error.code == .readFile { return nil }
+            throw error
+        }
+    }
+
+    /// Whether the only segment of a sealed resource without bytes opens.
+    private func isEmpty(_ reader: SealedReader) throws(LectureError) -> Bool {
+        do throws(LectureError) {
+            try unsafe reader.open(0)
+            return true
+        } catch {
+            if error.code == .damaged || error.code == .readFile { return false }
+            throw error
+        }
     }
 
     private func length(of file: Descriptor, _ text: String) throws(LectureError) -> UInt64 {
@@ -57,12 +93,13 @@ extension StoreDirectory {
 extension StoreDirectory {
     /// Reads one chunk and hands it out only when it has its proof.
     package func read(
-        path text: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+        path text: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
         let file = try openForReading(try MediaPath(text))
+        guard let source = try source(file, text, total: total, cipher) else { return nil }
         let check = ChunkCheck(
-            file: ReadableFile(file, text), digests: digests, resource: resource, total: total,
-            chunkBytes: chunkBytes)
+            source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         var bytes: [UInt8] = []
         let outcome = try unsafe check.look(at: proof, { _ in true }, keeping: { unsafe bytes.append(contentsOf: $0) })
         return outcome == .intact ? bytes : nil
@@ -81,24 +118,25 @@ private struct ChunkCheck {
         case stopped
     }
 
-    let file: ReadableFile
+    let source: any ByteSource
     let digests: any DigestMaker
     let resource: ResourceID
     let total: UInt64
-    let chunkBytes: UInt64
+    let grid: ChunkGrid
 
     /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
     /// reason to give up: the others may be whole.
     func look(
         at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(LectureError) -> Outcome {
-        guard let range = range(of: chunk.index) else { return .damaged }
+        guard (0..<grid.count(total: total)).contains(chunk.index) else { return .damaged }
+        let range = grid.range(of: chunk.index, total: total)
         do {
             let proof = try digests.proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
             var position = range.lowerBound
             while position < range.upperBound {
                 let length = Int(min(UInt64(ReadableFile.bufferBytes), range.upperBound - position))
-                try unsafe file.read(length, at: position) { bytes in
+                try unsafe source.read(length, at: position) { bytes in
                     unsafe proof.update(bytes)
                     unsafe keep(bytes)
                 }
@@ -110,13 +148,5 @@ private struct ChunkCheck {
             if error.code == .damaged || error.code == .readFile { return .damaged }
             throw error
         }
-    }
-
-    /// The chunk's place in the file; nil for an index that no chunk of this file has.
-    private func range(of index: Int) -> Range<UInt64>? {
-        guard let index = UInt64(exactly: index) else { return nil }
-        let (start, overflow) = index.multipliedReportingOverflow(by: chunkBytes)
-        guard !overflow, start < total else { return nil }
-        return start..<(start + min(chunkBytes, total - start))
     }
 }

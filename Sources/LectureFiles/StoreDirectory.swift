@@ -35,9 +35,10 @@ package final class StoreDirectory: PartFiles {
         let path = try MediaPath(text)
         do {
             guard let bucket = try media.bucket(of: path, creating: false) else { return }
+            let replacement = try bucket.unlink(path.replacementName)
             let part = try bucket.unlink(path.partName)
             let final = try path.isPart ? false : bucket.unlink(path.name)
-            if part || final { try bucket.sync() }
+            if replacement || part || final { try bucket.sync() }
         } catch {
             throw FileIntent.write.error(error, text)
         }
@@ -60,7 +61,7 @@ package final class StoreDirectory: PartFiles {
 
     /// Every regular file below the media directory.
     package func listing() throws(LectureError) -> [String] {
-        var paths: [String] = []
+        var paths: Set<String> = []
         for bucket in try names(in: media.descriptor, MediaPath.mediaDirectory) {
             let directory: Descriptor
             do {
@@ -73,7 +74,8 @@ package final class StoreDirectory: PartFiles {
             for name in try names(in: directory, bucket) {
                 let status: stat?
                 do { status = try directory.status(of: name) } catch { throw FileIntent.read.error(error, name) }
-                if status?.isRegular == true { paths.append("\(MediaPath.mediaDirectory)/\(bucket)/\(name)") }
+                guard status?.isRegular == true else { continue }
+                paths.insert("\(MediaPath.mediaDirectory)/\(bucket)/\(MediaPath.listed(name))")
             }
         }
         return paths.sorted()

@@ -1,6 +1,7 @@
 import Dispatch
 import LectureDownload
 import LectureFiles
+import LectureLicence
 import LectureModel
 import LectureTransport
 
@@ -14,12 +15,14 @@ final class EngineRoom: @unchecked Sendable {
     let engine: DownloadEngine
     let index: any DownloadIndex
     let run: RunID
-    let owner: OwnerID
-    let transport: CurlTransport
+    let seat: Seat
+    /// The ledger of licences, if it is open.
+    var licences: () -> LicenceRoom? = { nil }
+    var owner: OwnerID { seat.owner }
+    var transport: CurlTransport { seat.transport }
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub
-    private let locks: OwnerLocks
     private let timer: any DispatchSourceTimer
     private var restWaiters: [RestWaiter] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -35,26 +38,25 @@ final class EngineRoom: @unchecked Sendable {
 
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, executor: CoreExecutor, hub: EventHub, locks: OwnerLocks
+        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub, seat: Seat,
+        licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         self.index = index
         self.executor = executor
         self.hub = hub
-        self.locks = locks
+        self.seat = seat
         clock = SystemClock()
-        let now = clock.now()
-        owner = try Self.register(configuration, index: index, locks: locks, now: now)
-        run = try index.beginRun(owner: owner, command: configuration.programName, now: now)
-        transport = try CurlTransport(configuration.transport, clock: clock)
+        run = try index.beginRun(owner: seat.owner, command: configuration.programName, now: clock.now())
         let waker = Waker()
         let inbox = EngineInbox { waker.wake() }
         let ports = DownloadEngine.Ports(
-            index: index, transport: transport, files: files, digests: digests, clock: clock, random: SystemRandom(),
-            offload: DispatchOffload(inbox: inbox),
-            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox))
+            index: index, transport: seat.transport, files: files, digests: digests, clock: clock,
+            random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
+            resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
+            licensing: makeLicensing(inbox), seals: seals)
         engine = DownloadEngine(
-            ports: ports, settings: try configuration.downloadSettings(), owner: owner, run: run, inbox: inbox)
+            ports: ports, settings: try configuration.downloadSettings(), owner: seat.owner, run: run, inbox: inbox)
         timer = DispatchSource.makeTimerSource(queue: executor.queue)
         waker.serve(self)
         timer.setEventHandler { [weak self] in self?.step() }
@@ -63,20 +65,6 @@ final class EngineRoom: @unchecked Sendable {
     }
 
     deinit { timer.cancel() }
-
-    /// Makes this program's owner row, holds its byte in the lock file, and dismisses owners that are dead.
-    private static func register(
-        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, now: Timestamp
-    ) throws -> OwnerID {
-        // The row and its lock become visible together: nobody can take a new owner for a dead one.
-        try index.transaction {
-            for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
-            let owner = try index.registerOwner(
-                pid: Int(ProcessIdentity.pid), bootID: Machine.bootID(), command: configuration.programName, now: now)
-            try locks.hold(owner)
-            return owner
-        }
-    }
 
     // MARK: Steps
 
@@ -105,12 +93,7 @@ final class EngineRoom: @unchecked Sendable {
         let boot = clock.boot()
         if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
         lastLivenessLook = boot
-        let now = clock.now()
-        try? index.transaction {
-            for other in try index.owners() where other != owner && !locks.isAlive(other) {
-                try index.dismissOwner(other, now: now)
-            }
-        }
+        seat.dismissDeadOwners(index, now: clock.now())
     }
 
     private func tell(_ notice: EngineNotice) {
@@ -119,7 +102,9 @@ final class EngineRoom: @unchecked Sendable {
             guard let content = (try? index.item(id))??.content else { return }
             hub.send(event(for: content))
         case .progress(let progress): hub.send(.progress(progress))
-        case .removed(let key): hub.send(.removed(key))
+        case .removed(let key):
+            hub.send(.removed(key))
+            licences()?.engine.contentRemoved(key)
         case .published(let key, let path, let error):
             if let error {
                 hub.send(.publishingFailed(key: key, path: path, error: error))
@@ -177,6 +162,8 @@ final class EngineRoom: @unchecked Sendable {
         if engine.isTroubled { return true }
         // Until then nothing counts as queued: the items are leased and nobody works on them.
         if engine.isRecovering { return false }
+        // A server is being told that a download is complete, say.
+        if licences()?.isBusy() == true { return false }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
@@ -205,7 +192,7 @@ final class EngineRoom: @unchecked Sendable {
 
     // MARK: Stopping
 
-    /// Ends all work cleanly and dismisses the owner.
+    /// Ends all work cleanly.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
         if isStopped { return continuation.resume() }
         stopWaiters.append(continuation)
@@ -217,13 +204,8 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.cancel()
-        try? index.dismissOwner(owner, now: clock.now())
-        locks.release(owner)
         for waiter in restWaiters { waiter.continuation.resume(returning: false) }
-        Task { [transport, stopWaiters] in
-            await transport.shutdown()
-            for waiter in stopWaiters { waiter.resume() }
-        }
+        for waiter in stopWaiters { waiter.resume() }
         restWaiters = []
         stopWaiters = []
     }

@@ -31,6 +31,14 @@ public struct LectureConfiguration: Sendable {
     public var caFile: String?
     /// A proxy's URL; nil reads the environment.
     public var proxy: String?
+    /// What is sealed before it is written.
+    public var seal = SealPolicy.licensed
+    /// How the answers of DRM callbacks are verified.
+    public var rights = RightsConfiguration()
+    /// The application's key; nil without one.
+    public var application: ApplicationConfiguration?
+    /// Where the device's key is kept; nil asks the environment (see ``DeviceHome/directory(in:)``).
+    public var deviceDirectory: String?
     /// Asked for new URLs when those of a content are over; nil asks nobody (a gateway is always asked).
     public var resolver: URLResolver?
     /// Names this program among those that share the store.

@@ -82,9 +82,10 @@ extension LectureManager {
     ///
     /// - Parameter key: a complete content.
     /// - Returns: an absolute path; only to be read.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`.
     public func path(_ key: ContentKey) throws -> String {
         let media = try placedMedia(key)
+        guard media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
         return "\(try location.make())/\(media.path)"
     }
 

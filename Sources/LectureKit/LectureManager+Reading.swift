@@ -5,40 +5,75 @@ public import LectureModel
 
 /// Reading finished media back, and checking that it is what was fetched.
 extension LectureManager {
-    /// Reads media; every chunk is held against its proof before one of its bytes is handed out.
+    /// Reads media; every chunk is held against its proof before one of its bytes is handed out. Of a licensed lecture
+    /// that is a play: it is judged and counted. To read more than once in a play, see ``beginPlay(_:patience:)``.
     ///
     /// - Parameters:
     ///   - key: a complete content.
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`; and what `receive` throws.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what ``beginPlay(_:patience:)`` throws;
+    ///   and what `receive` throws.
     public nonisolated func read(
         _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
-        let media = try await placedMedia(key)
-        let total = Int64(clamping: media.total ?? 0)
+        let play = try await beginPlay(key)
+        do {
+            try await play.read(range: range, receive)
+        } catch {
+            try? await play.end()
+            throw error
+        }
+        try await play.end()
+    }
+
+    nonisolated func read(
+        _ media: PlacedMedia, _ key: ContentKey, range: Range<Int64>?,
+        _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        let (resource, cipher) = (media.resource, media.cipher)
+        let total = Int64(clamping: resource.total ?? 0)
         let wanted = (range ?? 0..<total).clamped(to: 0..<total)
         guard !wanted.isEmpty else { return }
-        let chunkBytes = Int64(media.chunkBytes)
-        let proofs = Dictionary(try await proofs(media).map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        let grid = resource.grid
+        let rows = try await proofs(resource)
+        let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         // By place and not by row: a row that is missing must not be a gap in what is handed out.
-        for index in Int(wanted.lowerBound / chunkBytes)...Int((wanted.upperBound - 1) / chunkBytes) {
-            guard let proof = proofs[index], let chunk = try await readChunk(media, proof) else {
+        for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
+            guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
                 throw LectureError(.damaged, detail: key.text)
             }
-            let start = Int64(index) * chunkBytes
-            let part = (start..<min(total, start + chunkBytes)).clamped(to: wanted)
+            let place = grid.range(of: index, total: resource.total)
+            let start = Int64(clamping: place.lowerBound)
+            let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
             try receive(Array(chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
         }
     }
 
     private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.chunks(media.id) }
 
-    private nonisolated func readChunk(_ media: ResourceRecord, _ proof: WrittenChunk) async throws -> [UInt8]? {
+    /// What opens a resource's file.
+    ///
+    /// - Parameters:
+    ///   - resource: of the content's current version.
+    ///   - key: the content.
+    /// - Returns: nil for a file in clear.
+    /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
+    func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
+        guard resource.seal != .plain else { return nil }
+        guard let item = try index.item(key), let cipher = try seals.cipher(for: item, role: resource.role) else {
+            throw LectureError(.sealedElsewhere, detail: key.text)
+        }
+        return cipher
+    }
+
+    private nonisolated func readChunk(
+        _ media: ResourceRecord, _ proof: WrittenChunk, _ cipher: (any ContentCipher)?
+    ) async throws -> [UInt8]? {
         let files = files
         return try await onDiskThread {
             try files.read(
-                path: media.path, resource: media.id, total: media.total ?? 0, chunkBytes: media.chunkBytes,
+                path: media.path, resource: media.id, total: media.total ?? 0, grid: media.grid, cipher: cipher,
                 proof: proof)
         }
     }
@@ -57,7 +92,7 @@ extension LectureManager {
         var report = VerifyReport(key: key)
         var findings: [Finding] = []
         for resource in try queries.resources(key) where resource.state == .placed {
-            let finding = try await look(at: resource, options)
+            let finding = try await look(at: resource, of: key, options)
             report.chunks += finding.looked
             report.damaged += finding.damaged.map {
                 VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0)
@@ -78,9 +113,12 @@ extension LectureManager {
         var damaged: [Int] = []
     }
 
-    private func look(at resource: ResourceRecord, _ options: VerifyOptions) async throws -> Finding {
+    private func look(
+        at resource: ResourceRecord, of key: ContentKey, _ options: VerifyOptions
+    ) async throws -> Finding {
+        let cipher = try cipher(for: resource, of: key)
         let total = resource.total ?? 0
-        let count = Int(clamping: (total + resource.chunkBytes - 1) / resource.chunkBytes)
+        let count = resource.grid.count(total: total)
         let rows = try index.chunks(resource.id)
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
         let proofs = options.sample(rows.filter { $0.index < count }, random: SystemRandom())
@@ -93,10 +131,10 @@ extension LectureManager {
                 return total == 0 ? [0] : proofs.map(\.index)
             }
             // Of an empty file only the length can be wrong.
-            if total == 0 { return length == 0 ? [] : [0] }
+            if total == 0, cipher == nil { return length == 0 ? [] : [0] }
             return try files.verify(
-                path: resource.path, resource: resource.id, total: total, chunkBytes: resource.chunkBytes,
-                proofs: proofs, pace: { pace.took($0) })
+                path: resource.path, resource: resource.id, total: total, grid: resource.grid,
+                cipher: cipher, proofs: proofs, pace: { pace.took($0) })
         }
         finding.looked = proofs.count + unproven.count
         finding.damaged = (damaged + unproven).sorted()
@@ -113,10 +151,8 @@ extension LectureManager {
             else { throw LectureError(.alreadyDownloading, detail: findings.first?.resource.path ?? "") }
             for finding in findings {
                 let resource = finding.resource
-                let total = resource.total ?? 0
-                let bytes = finding.damaged.reduce(UInt64(0)) { sum, chunk in
-                    let start = UInt64(chunk) * resource.chunkBytes
-                    return sum + (start < total ? min(resource.chunkBytes, total - start) : 0)
+                let bytes = finding.damaged.reduce(UInt64(0)) {
+                    $0 + UInt64(resource.grid.range(of: $1, total: resource.total ?? 0).count)
                 }
                 try index.unprove(
                     claimed.lease, resource.id, chunks: finding.damaged + finding.strays, bytes: bytes)
@@ -173,8 +209,9 @@ public struct VerifyReport: Sendable {
         init(role: ResourceRole, resource: ResourceRecord, chunk: Int) {
             self.role = role
             self.chunk = chunk
-            firstByte = Int64(chunk) * Int64(resource.chunkBytes)
-            byteCount = max(0, min(Int64(resource.chunkBytes), Int64(resource.total ?? 0) - firstByte))
+            let place = resource.grid.range(of: chunk, total: resource.total ?? 0)
+            firstByte = Int64(clamping: place.lowerBound)
+            byteCount = Int64(place.count)
         }
     }
 

@@ -49,12 +49,27 @@ public actor LectureManager {
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex
+    /// The same, as the ledger of licences needs it: they share a connection.
+    let writer: SQLiteDownloadIndex
     /// The reader, on a connection of its own.
     let queries: any ContentQueries
     let digests: OpenSSLDigests
     let files: any PartFiles
+    /// Decides what is sealed, and hands the ciphers out.
+    private(set) lazy var seals: any ContentSealing = StoreSealing(
+        configuration.seal, index: writer, clock: clock
+    ) { [unowned self] in
+        let room = try self.assumeIsolated { try $0.openLicences() }
+        return (room.ledger, room.vault)
+    }
     let locks: OwnerLocks
+    var seat: Seat?
     var room: EngineRoom?
+    /// The ledger of licences; opened with the first content that needs one.
+    var licences: LicenceRoom?
+    /// The reader of licences, with the device's key.
+    var openedLicenceQueries: SQLiteContentQueries?
+    var openedAuthenticator: (any RowAuthenticator)?
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()
@@ -74,7 +89,7 @@ public actor LectureManager {
         let executor = CoreExecutor()
         self.executor = executor
         location = StoreLocation(directory: configuration.storeDirectory)
-        let writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
         index = writer
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
@@ -90,7 +105,7 @@ public actor LectureManager {
     /// - Parameter url: a media file or a gateway link, http or https.
     /// - Returns: the content; the same source again gives the same content.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `licenceUnsupported`, `playlistUnsupported`.
+    ///   `descriptorUnreadable`, `playlistUnsupported`.
     public func load(_ url: String) async throws -> Content {
         let room = try openRoom()
         let wish = DownloadRequest(url: url)
@@ -227,7 +242,22 @@ public actor LectureManager {
             finalSummary.reusedBytes = room.engine.statistics.bytesReused
             self.room = nil
         }
+        await stopRenewal()
+        if let seat {
+            self.seat = nil
+            await seat.transport.shutdown()
+            seat.leave(index, now: clock.now())
+        }
         hub.finish()
+    }
+
+    /// This program's place at the store; taken when something is to be done and not before.
+    func openSeat() throws -> Seat {
+        if isClosed { throw LectureError(.closing) }
+        if let seat { return seat }
+        let made = try Seat(configuration, index: index, locks: locks, clock: clock)
+        seat = made
+        return made
     }
 
     /// The part of the manager that moves; made when first needed.
@@ -235,8 +265,14 @@ public actor LectureManager {
         if isClosed { throw LectureError(.closing) }
         if let room { return room }
         let made = try EngineRoom(
-            configuration, index: index, files: files, digests: digests, executor: executor, hub: hub, locks: locks)
+            configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
+            hub: hub, seat: try openSeat(), licensing: makeDesk())
         room = made
+        // Outside of every transaction, since an older copy of a store is noted at once. Where neither a licence nor a
+        // device's key is there is nothing to be found.
+        if try writer.hasLicences() || configuration.deviceHome().isInUse() { _ = try openLicences() }
+        licences?.downloads = made.engine.inbox
+        made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.wake()
         return made
     }

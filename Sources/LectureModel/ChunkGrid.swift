@@ -18,8 +18,13 @@ package struct ChunkGrid: Hashable, Sendable {
     /// The first byte of a chunk.
     ///
     /// - Parameter chunk: its number, from 0.
-    /// - Returns: an offset in the resource.
-    package func start(of chunk: Int) -> UInt64 { chunk <= 0 ? 0 : UInt64(chunk) * length - lead }
+    /// - Returns: an offset in the resource; the largest number for a chunk that cannot be.
+    package func start(of chunk: Int) -> UInt64 {
+        // Numbers of chunks come from rows, which may be damaged.
+        guard chunk > 0 else { return 0 }
+        let (end, overflow) = UInt64(chunk).multipliedReportingOverflow(by: length)
+        return overflow ? .max : end - lead
+    }
 
     /// The chunk that holds a byte.
     ///
@@ -30,6 +35,7 @@ package struct ChunkGrid: Hashable, Sendable {
     /// Whether a chunk begins at a byte.
     ///
     /// - Parameter offset: in the resource.
+    /// - Returns: true also for the end of the last chunk, when that is whole.
     package func isStart(_ offset: UInt64) -> Bool { offset == 0 || (offset + lead).isMultiple(of: length) }
 
     /// How many chunks a resource has.
@@ -45,7 +51,7 @@ package struct ChunkGrid: Hashable, Sendable {
     ///   - total: the length of the resource; nil while it is unknown.
     /// - Returns: offsets in the resource; empty behind its end.
     package func range(of chunk: Int, total: UInt64?) -> Range<UInt64> {
-        let (start, end) = (start(of: chunk), self.start(of: chunk + 1))
+        let (start, end) = (start(of: chunk), chunk == .max ? .max : self.start(of: chunk + 1))
         guard let total else { return start..<end }
         return start >= total ? total..<total : start..<min(end, total)
     }

@@ -148,10 +148,7 @@ extension LectureError.Code {
     public static let playlistUnsupported = Self(
         -20020, "playlist_unsupported", "this is an HLS playlist, which this version does not fetch",
         "Give the URL of a media file.")
-    /// A licensed content, which this version does not keep.
-    public static let licenceUnsupported = Self(
-        -20021, "licence_unsupported", "this lecture needs a licence, which this version cannot keep",
-        "Licensed media is never written unsealed; use a version with licences.")
+    // −20021 was "a licence is needed", in versions without licences; it is never used again.
     /// Larger than allowed.
     public static let tooLarge = Self(
         -20022, "too_large", "the file is larger than its description allows", "Tell the provider, or raise the limit.")
@@ -288,11 +285,17 @@ extension LectureError.Code {
             .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
             .cryptography,
             .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
-            .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .licenceUnsupported, .tooLarge,
+            .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
             .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
+            .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
+            .playRefused, .sessionMismatch, .answerMissing,
+            .licenceExpired, .countUsedUp, .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp,
+            .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
+            .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
+            .deviceKeyRefused, .licenceFileRefused, .isSealed, .deviceKeyInUse,
         ]
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.

@@ -29,6 +29,30 @@ public enum LectureEvent: Sendable {
     ///   - path: where the bytes should have gone.
     ///   - error: why not.
     case publishingFailed(key: ContentKey, path: String, error: LectureError)
+    /// The licence server permits that a content is fetched and kept.
+    case licenceGranted(ContentKey)
+    /// A batch renewal asks for so many licences.
+    ///
+    /// - Parameters:
+    ///   - total: how many licences it wants, with those that were renewed before it was interrupted.
+    ///   - done: how many of them are done.
+    case renewalBegan(total: Int, done: Int)
+    /// One licence of a batch is renewed, or has failed and is as it was.
+    ///
+    /// - Parameters:
+    ///   - key: the content.
+    ///   - current: the number of this licence, 1…count, each once.
+    ///   - count: how many licences the batch wants.
+    ///   - error: why it failed; nil when it is renewed.
+    case renewed(key: ContentKey, current: Int, count: Int, error: LectureError?)
+    /// A batch renewal is over, or was ended.
+    case renewalEnded(RenewalReport)
+    /// A licence server was asked, and answered or not.
+    case licenceExchange(LicenceExchange)
+    /// The licence server has ended a content's licence.
+    case licenceEnded(ContentKey)
+    /// The licence server has ordered a content away; its file is gone.
+    case licenceDeleted(ContentKey)
     /// The store could not be written, or a file of it not be deleted. Work is taken up again by itself; what was
     /// proven stays.
     case trouble(LectureError)

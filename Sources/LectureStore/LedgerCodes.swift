@@ -20,15 +20,11 @@ struct CodedBytes {
     mutating func appendNull() { bytes.append(0) }
 
     /// An INTEGER.
-    mutating func append(number: Int64) {
-        bytes.append(1)
-        append(word: UInt64(bitPattern: number))
-    }
+    mutating func append(number: Int64) { append(kind: 1, word: UInt64(bitPattern: number)) }
 
     /// A TEXT or a BLOB: which of them a column is does not change.
     mutating func append(octets: some Collection<UInt8>) {
-        bytes.append(2)
-        append(word: UInt64(octets.count))
+        append(kind: 2, word: UInt64(octets.count))
         bytes.append(contentsOf: octets)
     }
 
@@ -50,10 +46,9 @@ struct CodedBytes {
         unsafe row.withBlob(column) { octets in unsafe append(octets: octets) }
     }
 
-    private mutating func append(word: UInt64) {
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-        }
+    private mutating func append(kind: UInt8, word: UInt64) {
+        bytes.append(kind)
+        unsafe withUnsafeBytes(of: word.bigEndian) { octets in unsafe bytes.append(contentsOf: octets) }
     }
 }
 

@@ -71,7 +71,8 @@ extension SQLiteLicenceLedger {
         let order = condition == .fresh ? "urgency_ms, licence_id" : "next_attempt_ms"
         return """
             SELECT licence_id, urgency_ms FROM renewal INDEXED BY \(index)
-            WHERE run_id = \(run.value) AND state = 0 AND owner_id IS NULL AND \(condition.sql) ORDER BY \(order) LIMIT ?
+            WHERE run_id = \(run.value) AND state = 0 AND owner_id IS NULL AND \(condition.sql)
+            ORDER BY \(order) LIMIT ?
             """
     }
 

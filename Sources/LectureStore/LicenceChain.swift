@@ -49,12 +49,11 @@ extension SQLiteLicenceLedger {
 
     /// Holds the whole ledger against its codes and the anchor.
     ///
-    /// | what was done to the store | what is found |
+    /// | found | what was done to the store |
     /// | --- | --- |
-    /// | another device has written it last | `storeCopied` |
-    /// | a licence edited, deleted, or put back from an older copy; a row of the chain edited, taken out or put in | `ledgerForged` |
-    /// | the newest rows of the chain cut off | `ledgerForged` where licences changed with them, else `storeRolledBack` |
-    /// | all of it put back from an older copy; the anchor lost | `storeRolledBack` |
+    /// | `storeCopied` | another device has written it last |
+    /// | `ledgerForged` | a licence edited, deleted, or put back; a row of the chain edited, taken out or put in |
+    /// | `storeRolledBack` | all of it put back from an older copy; the newest times cut off; the anchor lost |
     ///
     /// Rows before the newest finding were judged when that was made. A chain that goes on behind the anchor is whole:
     /// the anchor is kept after the commit, and a kill may come between.
@@ -154,8 +153,10 @@ extension SQLiteLicenceLedger {
             repeat {
                 // In pages: a table is not changed while it is walked, and 100,000 rows need not be in memory.
                 page = try connection.query(
-                    "SELECT \(LicenceColumns.list), licence.id FROM licence WHERE licence.id > ? ORDER BY licence.id LIMIT 1000",
-                    last
+                    """
+                    SELECT \(LicenceColumns.list), licence.id FROM licence
+                    WHERE licence.id > ? ORDER BY licence.id LIMIT 1000
+                    """, last
                 ) { row in
                     form.cut(to: start)
                     LicenceColumns.encode(row, into: &form, suspicion: suspicion)

@@ -31,15 +31,16 @@ enum LicenceColumns {
     static let mac = Int32(coded.count)
 
     static let insert = """
-        INSERT INTO licence(\(coded.map(\.name).joined(separator: ", ")), mac, \(attempt.joined(separator: ", ")), content_id)
+        INSERT INTO licence(\((coded.map(\.name) + ["mac"] + attempt).joined(separator: ", ")), content_id)
         VALUES (\([String](repeating: "?", count: Int(count)).joined(separator: ", ")),
             (SELECT id FROM content WHERE key = ?1))
         """
 
-    static let update = """
-        UPDATE licence SET \((coded.dropFirst().map(\.name) + ["mac"] + attempt).map { "\($0) = ?" }.joined(separator: ", "))
-        WHERE id = ?
-        """
+    /// The key stays, and with it its index.
+    static let update: String = {
+        let changed = coded.dropFirst().map(\.name) + ["mac"] + attempt
+        return "UPDATE licence SET \(changed.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
+    }()
 
     /// The values of the coded columns.
     static func values(_ entry: LicenceEntry) throws -> [SQLiteValue] {

@@ -10,32 +10,40 @@ extension SQLiteDownloadIndex {
     /// - Parameters:
     ///   - lease: the right to do so.
     ///   - resource: the record with its new values.
-    /// - Throws: ``LectureError``; `bug` when the chunk size would change under proven chunks.
+    /// - Throws: ``LectureError``; `bug` when the grid of chunks would change under proven ones.
     package func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
         try atomically {
             try requireLease(lease)
             let stored = try connection.first(
                 """
-                SELECT resource.total_bytes, resource.chunk_count, resource.chunk_bytes, resource.proven_count
+                SELECT resource.total_bytes, resource.chunk_count, resource.chunk_bytes, resource.proven_count,
+                    resource.seal
                 FROM resource JOIN version ON version.id = resource.version_id
                 WHERE resource.id = ? AND version.content_id = ?
                 """, resource.id, lease.content
-            ) { (total: $0.optionalInt64(0), count: $0.int(1), chunk: $0.uint64(2), proven: $0.int(3)) }
+            ) { row in
+                (
+                    total: row.optionalInt64(0), count: row.int(1), chunk: row.uint64(2), proven: row.int(3),
+                    isSealed: row.int(4) != 0
+                )
+            }
             guard let stored else { throw LectureError(.bug, detail: "a resource of another content") }
-            guard stored.proven == 0 || stored.chunk == resource.chunkBytes else {
+            let isSame = stored.chunk == resource.chunkBytes && stored.isSealed == (resource.seal != .plain)
+            guard stored.proven == 0 || isSame else {
                 throw LectureError(.bug, detail: "another chunk size under proven chunks")
             }
-            let count = Self.chunkCount(total: resource.total, chunkBytes: resource.chunkBytes)
+            let count = resource.total.map { resource.grid.count(total: $0) } ?? 0
             try connection.execute(
                 """
                 UPDATE resource SET state = ?, name = ?, file_path = ?, total_bytes = ?, chunk_bytes = ?,
                     chunk_count = ?, etag = ?, last_modified = ?, expected_sha256 = ?, expected_bytes = ?, sha256 = ?,
-                    media_type = ?, accepts_ranges = ?
+                    media_type = ?, accepts_ranges = ?, seal = ?
                 WHERE id = ?
                 """,
                 resource.state.rawValue, resource.name, resource.path, resource.total, resource.chunkBytes, count,
                 resource.entityTag, resource.lastModified, resource.expectedSHA256, resource.expectedBytes,
-                resource.sha256, resource.mediaType, resource.acceptsRanges, resource.id)
+                resource.sha256, resource.mediaType, resource.acceptsRanges, resource.seal.rawValue,
+                resource.id)
             let total = resource.total.map { Int64(clamping: $0) }
             guard total != stored.total || count != stored.count,
                 try isCounted(resource.version, content: lease.content)
@@ -78,11 +86,17 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went.
+    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went. A sealed
+    /// file is not clean any more.
     package func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
         try atomically {
             try requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
+            // Also when no row goes: what lies sealed at the place of an absent chunk was sealed under the header, and
+            // the header is not to be used on.
+            try connection.execute(
+                "UPDATE resource SET seal = ? WHERE id = ? AND seal = ?", SealState.open.rawValue, resource,
+                SealState.clean.rawValue)
             var gone: [Int] = []
             for index in chunks
             where try connection.execute("DELETE FROM chunk WHERE resource_id = ? AND idx = ?", resource, index) == 1 {
@@ -112,18 +126,17 @@ extension SQLiteDownloadIndex {
     private func geometry(of resource: ResourceID, content: ContentID) throws -> ChunkGeometry {
         let geometry = try connection.first(
             """
-            SELECT resource.version_id, resource.total_bytes, resource.chunk_bytes
+            SELECT resource.version_id, resource.total_bytes, resource.chunk_bytes, resource.seal
             FROM resource JOIN version ON version.id = resource.version_id
             WHERE resource.id = ? AND version.content_id = ?
             """, resource, content
-        ) { ChunkGeometry(version: $0.id(0), total: $0.optionalInt64(1), chunkBytes: $0.int64(2)) }
+        ) { row in
+            let lead = row.int(3) == SealState.plain.rawValue ? 0 : UInt64(SealedFormat.headerBytes)
+            return ChunkGeometry(
+                version: row.id(0), total: row.optionalUInt64(1), grid: ChunkGrid(length: row.uint64(2), lead: lead))
+        }
         guard let geometry else { throw LectureError(.bug, detail: "a resource of another content") }
         return geometry
-    }
-
-    private static func chunkCount(total: UInt64?, chunkBytes: UInt64) -> Int {
-        guard let total, chunkBytes > 0 else { return 0 }
-        return Int(clamping: total / chunkBytes + (total % chunkBytes == 0 ? 0 : 1))
     }
 
     /// Bytes of all planned resources that are not discarded: what the quota counts.
@@ -137,15 +150,12 @@ extension SQLiteDownloadIndex {
 /// Where the chunks of a resource lie.
 private struct ChunkGeometry {
     let version: VersionID
-    let total: Int64?
-    let chunkBytes: Int64
+    let total: UInt64?
+    let grid: ChunkGrid
 
-    /// The length of some chunks together; all are whole but the last.
+    /// The length of some chunks together.
     func bytes(of chunks: [Int]) -> Int64 {
-        chunks.reduce(0) { sum, index in
-            let start = Int64(index) * chunkBytes
-            return sum + min(chunkBytes, max(0, (total ?? .max) - start))
-        }
+        chunks.reduce(0) { $0 + Int64(clamping: grid.range(of: $1, total: total).count) }
     }
 }
 
@@ -157,7 +167,7 @@ extension Connection {
             SELECT resource.id, resource.version_id, version.content_id, resource.role, resource.name, resource.state,
                 resource.file_path, resource.total_bytes, resource.chunk_bytes, resource.proven_count,
                 resource.proven_bytes, resource.etag, resource.last_modified, resource.expected_sha256,
-                resource.expected_bytes, resource.sha256, resource.media_type, resource.accepts_ranges
+                resource.expected_bytes, resource.sha256, resource.media_type, resource.accepts_ranges, resource.seal
             FROM resource JOIN version ON version.id = resource.version_id
             WHERE resource.version_id = ? ORDER BY resource.role, resource.position
             """, version
@@ -178,6 +188,7 @@ extension Connection {
             record.sha256 = row.optionalBlob(15)
             record.mediaType = row.optionalText(16)
             record.acceptsRanges = row.bool(17)
+            record.seal = try row.enumeration(18, SealState.self)
             return record
         }
     }

@@ -6,12 +6,12 @@ extension SQLiteContentQueries: LicenceQueries {
     package func licence(_ key: ContentKey) throws -> LicenceEntry? { try licenceRows().entry(key) }
 
     /// Licences in the order of their keys.
-    package func licences(after key: ContentKey?, limit: Int) throws -> [LicensedContent] {
+    package func licences(after key: ContentKey?, limit: Int) throws -> [ListedLicence] {
         try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue, 0.sqliteValue])
     }
 
     /// Licences with a deadline, the earliest first.
-    package func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [LicensedContent] {
+    package func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [ListedLicence] {
         let bound = before.map { [$0.sqliteValue] } ?? []
         return try licensed(
             before == nil ? LicenceRows.withDeadline : LicenceRows.byDeadline,
@@ -39,10 +39,10 @@ extension SQLiteContentQueries: LicenceQueries {
         try consistently { try licenceRows().candidates(selection, now: now) }
     }
 
-    private func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [LicensedContent] {
+    private func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [ListedLicence] {
         let rows = try licenceRows()
         return try connection.query(Self.licensedSQL(clause), values: values) { row in
-            LicensedContent(
+            ListedLicence(
                 entry: try LicenceColumns.entry(row, rows.codes), title: row.text(LicenceColumns.count),
                 state: try row.enumeration(LicenceColumns.count + 1, ItemState.self))
         }

@@ -5,8 +5,8 @@ import LectureSQLite
 struct StoredTime {
     /// The columns, in the order of ``values``; the code comes after them.
     static let columns = """
-        id, source, device, proven_ms, estimate_ms, offset_ms, is_anchored, has_leapt, doubt, wall_ms, boot_ns, boot_id, \
-        licence_sum, previous, code
+        id, source, device, proven_ms, estimate_ms, offset_ms, is_anchored, has_leapt, doubt, wall_ms, boot_ns, \
+        boot_id, licence_sum, previous, code
         """
 
     /// What `previous` is in the first row of a store.

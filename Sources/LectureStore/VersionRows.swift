@@ -108,10 +108,11 @@ extension SQLiteDownloadIndex {
             try connection.execute(
                 """
                 UPDATE resource SET (proven_count, proven_bytes) = (
-                    SELECT count(*), coalesce(sum(min(chunk_bytes, total_bytes - idx * chunk_bytes)), 0)
-                    FROM chunk WHERE resource_id = resource.id)
+                    SELECT count(*), coalesce(sum(
+                        min((idx + 1) * chunk_bytes - lead, total_bytes) - max(idx * chunk_bytes - lead, 0)), 0)
+                    FROM chunk, (SELECT iif(resource.seal = 0, 0, ?) AS lead) WHERE resource_id = resource.id)
                 WHERE version_id = ? AND state IN (2, 3)
-                """, version)
+                """, SealedFormat.headerBytes, version)
             try connection.execute(
                 """
                 UPDATE resource SET state = 1

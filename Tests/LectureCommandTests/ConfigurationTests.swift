@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureKit
 import LectureModel
 import Testing
 
@@ -100,7 +101,8 @@ import Testing
     @Test(arguments: [
         "", "[]", "{", #"{"network":[]}"#, #"{"network":{"jobs":0}}"#, #"{"network":{"jobs":"4"}}"#,
         #"{"network":{"timeout_s":1.5}}"#, #"{"network":{"proxy":""}}"#, #"{"storage":{"quota_bytes":-1}}"#,
-        #"{"storage":{"seal":"sometimes"}}"#, #"{"storage":{"seal":"always"}}"#, #"{"drm":{"keys":{}}}"#,
+        #"{"storage":{"seal":"sometimes"}}"#, #"{"drm":{"keys":[{"id":"a"}]}}"#, #"{"drm":{"unverified":"yes"}}"#,
+        #"{"drm":{"keys":{}}}"#,
         #"{"drm":{"strict":1}}"#, #"{"drm":{"keys":[{"secret":"abc"}]}}"#, #"{"lms":1}"#,
         #"{"drm":{"keys":[{"secret_file":"nowhere"}]}}"#, #"{"application":{"password":"x"}}"#,
         #"{"network":{"jobs":1,"jobs":2}}"#,
@@ -111,6 +113,47 @@ import Testing
         #expect(throws: LectureError(.configuration)) { try load(["--config", "/nowhere/config.json"]) }
         #expect(throws: LectureError(.configuration)) { try load(["--config", scratch.url.path]) }
         #expect(code(file: String(repeating: " ", count: 2 << 20)) == .configuration)
+    }
+
+    @Test func `what is sealed is said by options and the file`() throws {
+        #expect(try load(file: #"{"storage":{"seal":"always"}}"#).seal == Setting(.always, .file))
+        #expect(try load(["--seal"]).seal == Setting(.always, .option))
+        #expect(try load(["--no-seal"]).seal == Setting(.never, .option))
+        #expect(throws: UsageError.self) { try load(["--seal", "--no-seal"]) }
+    }
+
+    @Test func `keys of licence servers are read and shown without what is in them`() throws {
+        _ = try scratch.write("key", "0123456789abcdef", mode: 0o600)
+        let settings = try load(
+            file: """
+                {"drm":{"keys":[{"id":"k","algorithm":"HS256","secret_file":"key","legacy":true},
+                {"id":"j","jwks_file":"/j.json"},{"id":"c","ca_file":"ca.pem"}],"user_key":"uk-77","strict":true},
+                "application":{"key":"a.b.c","bundle_id":"org.example","expires":"2029/01/01"}}
+                """)
+        let home = scratch.url.path
+        #expect(
+            settings.rights.value.keys == [
+                .init(id: "k", place: .secret("\(home)/key"), algorithm: "HS256", isLegacy: true),
+                .init(id: "j", place: .keySet("/j.json")), .init(id: "c", place: .roots("\(home)/ca.pem")),
+            ])
+        #expect(settings.rights.value.userKey == "uk-77")
+        #expect(settings.rights.value.isStrict && !settings.rights.value.permitsUnverified)
+        #expect(settings.application.value?.bundleID == "org.example")
+        let shown = settings.descriptions.map(\.value).joined(separator: "\n")
+        #expect(shown.contains("k HS256 legacy secret, j /j.json"))
+        for secret in ["uk-77", "0123456789abcdef", "a.b.c"] { #expect(!shown.contains(secret)) }
+        #expect(
+            code(file: #"{"drm":{"keys":[{"id":"a","jwks_file":"x"},{"id":"a","ca_file":"y"}]}}"#) == .configuration)
+        #expect(code(file: #"{"drm":{"keys":[{"id":"a","jwks_file":"x","ca_file":"y"}]}}"#) == .configuration)
+    }
+
+    @Test func `the device's directory comes from the environment, the file, or XDG`() throws {
+        #expect(try load().deviceDirectory == Setting("/home/l/.local/share/lecturekit-device", .default))
+        let settings = try load(environment: ["HOME": "/h", "LECTURE_DEVICE": "/d"])
+        #expect(settings.deviceDirectory == Setting("/d", .environment))
+        #expect(try load(environment: ["XDG_DATA_HOME": "/x"]).deviceDirectory.value == "/x/lecturekit-device")
+        let text = #"{"storage":{"device_dir":"keys"}}"#
+        #expect(try load(file: text).deviceDirectory == Setting(scratch.url.appending(path: "keys").path, .file))
     }
 
     @Test func `a secret that others may read is refused`() throws {

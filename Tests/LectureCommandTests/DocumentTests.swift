@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DocumentTests {
     static let pages: [[String]] =
-        [[], ["store"]] + CommandTable.leaves.map(\.path)
+        [[], ["licence"], ["device"], ["store"]] + CommandTable.leaves.map(\.path)
 
     @Test(arguments: pages)
     func `help is as recorded`(path: [String]) async throws {
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The part of an example that belongs to this program.
-    private func words(_ line: String) -> Substring { line.prefix { !"|>".contains($0) } }
+    private func words(_ line: String) -> Substring { line.prefix { !"|<>".contains($0) } }
 
     @Test func `every summary begins small and has no full stop`() {
         for (path, spec) in CommandTable.leaves {

@@ -31,7 +31,7 @@ import Testing
         #expect(LectureCommand.ExitStatus.status(for: .storeReadOnly) == .inputOutput)
         #expect(LectureCommand.ExitStatus.status(for: .storageFull) == .tryAgain)
         #expect(LectureCommand.ExitStatus.status(for: .deadline) == .tryAgain)
-        #expect(LectureCommand.ExitStatus.status(for: .licenceUnsupported) == .noPermission)
+        #expect(LectureCommand.ExitStatus.status(for: .notDownloadable) == .noPermission)
         #expect(LectureCommand.ExitStatus.status(for: .secretReadable) == .configuration)
         #expect(LectureCommand.ExitStatus.status(for: .unknownContent) == .someFailed)
     }

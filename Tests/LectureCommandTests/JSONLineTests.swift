@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureKit
 import LectureModel
 import LectureProgramSupport
 import Testing
@@ -47,6 +48,16 @@ import Testing
         return try Configuration.load(command, environment: environment)
     }
 
+    static func refusal() throws -> LicenceFileVerdict {
+        try LicenceVerifier(trust: LicenceTrust()).verify(
+            token: "a.b.c", context: LicenceFileContext(now: Timestamp(milliseconds: 0)))
+    }
+
+    static func identity() throws -> DeviceIdentity {
+        let scratch = try ScratchDirectory()
+        return try DeviceHome(directory: scratch.url.appending(path: "device").path).identity()
+    }
+
     /// Every kind of line, with all members and with few.
     static func lines() throws -> [(schema: String, line: String)] {
         var stopped = try content()
@@ -82,8 +93,10 @@ import Testing
             ("record-store", JSONLine.store(nil, try configuration())),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
             ("event-planned", JSONLine.planned(DownloadRequest(url: "https://u:p@h/x?secret"))),
+            ("record-verdict", JSONLine.verdict(try refusal())),
+            ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ]
+        ] + (try LicenceLines.all())
     }
 
     @Test func `every line is one object that its schema describes`() throws {

@@ -202,7 +202,8 @@ import Testing
             "drm":{"callback_url":"https://d/"},"future":{"x":1}}
             """)
         #expect(value.key == "k" && value.title == "AC/DC" && value.durationSeconds == 61.5 && value.width == 1920)
-        #expect(value.contentType == .downloading && value.isDownloadable && value.hasDRM)
+        #expect(value.contentType == .downloading && value.isDownloadable)
+        #expect(value.licence?.callbackURL == "https://d/")
         #expect(value.snapshotURL == "https://s/" && value.thumbnailURL == nil)
         #expect(
             value.media
@@ -216,7 +217,7 @@ import Testing
 
     @Test func `Missing members are tolerated`() throws {
         let value = try descriptor("{\"version\":1}")
-        #expect(value.media == nil && value.isDownloadable && !value.hasDRM && value.subtitles.isEmpty)
+        #expect(value.media == nil && value.isDownloadable && value.licence == nil && value.subtitles.isEmpty)
         #expect(try descriptor("{\"version\":1,\"downloadable\":false}").isDownloadable == false)
         #expect(
             try descriptor("{\"version\":1,\"media\":{\"playlist\":\"http://p/\"}}").media

@@ -36,7 +36,7 @@ import Testing
         #expect(try store.root.read(path) == bytes)
         #expect(try store.root.names("media/a7") == ["lecture"])
         let damaged = try store.files.verify(
-            path: path, resource: plan.resource, total: UInt64(bytes.count), chunkBytes: plan.chunkBytes,
+            path: path, resource: plan.resource, total: UInt64(bytes.count), grid: plan.grid, cipher: nil,
             proofs: proven + fresh
         ) { _ in true }
         #expect(damaged.isEmpty)

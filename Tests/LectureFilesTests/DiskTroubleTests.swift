@@ -61,7 +61,8 @@ struct DiskTroubleTests {
         try await part.expectClosed()
         let total = UInt64(bytes.count)
         let damaged = try store.files.verify(
-            path: "media/a7/lecture", resource: ResourceID(5), total: total, chunkBytes: 1 << 16, proofs: rest
+            path: "media/a7/lecture", resource: ResourceID(5), total: total, grid: ChunkGrid(length: 1 << 16),
+            cipher: nil, proofs: rest
         ) { _ in true }
         #expect(damaged.isEmpty)
     }
@@ -119,10 +120,11 @@ struct DiskTroubleTests {
             try StoreDirectory(root: disk.path + "/another", digests: store.digests)
         }
         #expect(throws: LectureError(.outputRefused)) {
-            try again.publish(path: "media/a7/there", to: disk.path + "/out")
+            try again.publish(path: "media/a7/there", isSealed: false, to: disk.path + "/out")
         }
         let damaged = try again.verify(
-            path: "media/a7/there", resource: ResourceID(5), total: 200_000, chunkBytes: 1 << 16, proofs: proofs
+            path: "media/a7/there", resource: ResourceID(5), total: 200_000, grid: ChunkGrid(length: 1 << 16),
+            cipher: nil, proofs: proofs
         ) { _ in true }
         #expect(damaged.isEmpty)
         #expect(try again.listing() == ["media/a7/half.part", "media/a7/there"])
@@ -166,7 +168,7 @@ struct DiskTroubleTests {
         part.file.place(total: UInt64(bytes.count))
         try await part.expectPlaced()
         #expect(try store.root.read("media/a7/lecture") == bytes)
-        try store.files.publish(path: "media/a7/lecture", to: disk.path + "/out")
+        try store.files.publish(path: "media/a7/lecture", isSealed: false, to: disk.path + "/out")
     }
 
     @Test func `An output on a full disk leaves nothing there`() async throws {
@@ -174,7 +176,7 @@ struct DiskTroubleTests {
         let store = try TestStore()
         try await store.place(sample(1 << 20), plan(1 << 20))
         #expect(throws: LectureError(.storageFull)) {
-            try store.files.publish(path: "media/a7/lecture", to: disk.path + "/out.mp4")
+            try store.files.publish(path: "media/a7/lecture", isSealed: false, to: disk.path + "/out.mp4")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
         #expect(store.files.look(path: "media/a7/lecture").final == 1 << 20)

@@ -111,7 +111,7 @@ import Testing
         #expect(try await part.failure().code == .nameRefused)
         #expect(throws: LectureError(.nameRefused)) { try store.files.delete(path: path) }
         #expect(throws: LectureError(.nameRefused)) {
-            try store.files.publish(path: path, to: store.root.path + "/out")
+            try store.files.publish(path: path, isSealed: false, to: store.root.path + "/out")
         }
         #expect(store.files.look(path: path) == (nil, nil))
         #expect(try store.root.names() == ["media"])

@@ -365,7 +365,7 @@ import Testing
 
     private func damaged(_ plan: PartFilePlan, _ chunks: [WrittenChunk]) throws -> [Int] {
         try store.files.verify(
-            path: plan.path, resource: plan.resource, total: try #require(plan.total), chunkBytes: plan.chunkBytes,
+            path: plan.path, resource: plan.resource, total: try #require(plan.total), grid: plan.grid, cipher: nil,
             proofs: chunks
         ) { _ in true }
     }

@@ -21,14 +21,14 @@ import Testing
     }
 
     @Test func `A finished file also stands where the user wants it`() throws {
-        try store.files.publish(path: path, to: outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
         #expect(try outputs.read("talk.mp4") == bytes)
         #expect(try outputs.names() == ["talk.mp4"])
         #expect(try store.root.read(path) == bytes)
     }
 
     @Test func `Publishing twice is publishing once`() throws {
-        for _ in 0..<3 { try store.files.publish(path: path, to: outputs.path + "/talk.mp4") }
+        for _ in 0..<3 { try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4") }
         #expect(try outputs.names() == ["talk.mp4"])
         #expect(try outputs.read("talk.mp4") == bytes)
     }
@@ -36,7 +36,7 @@ import Testing
     @Test func `A file that stands there is replaced, an open reader keeps the old one`() throws {
         try outputs.write("talk.mp4", [1, 2, 3])
         let reader = try FileHandle(forReadingFrom: URL(filePath: outputs.path + "/talk.mp4"))
-        try store.files.publish(path: path, to: outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
         #expect(try outputs.read("talk.mp4") == bytes)
         #expect(try reader.readToEnd() == Data([1, 2, 3]))
         #expect(try outputs.names() == ["talk.mp4"])
@@ -46,17 +46,17 @@ import Testing
         try outputs.write("victim", [1])
         try FileManager.default.createSymbolicLink(
             atPath: outputs.path + "/talk.mp4", withDestinationPath: outputs.path + "/victim")
-        try store.files.publish(path: path, to: outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
         #expect(try outputs.read("victim") == [1])
         #expect(try outputs.read("talk.mp4") == bytes)
     }
 
     @Test func `On another file system the file is copied`() throws {
         let other = try Scratch(in: "/dev/shm")
-        try store.files.publish(path: path, to: other.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4")
         #expect(try other.read("talk.mp4") == bytes)
         try other.write("talk.mp4", [1, 2, 3])
-        try store.files.publish(path: path, to: other.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4")
         #expect(try other.read("talk.mp4") == bytes)
         #expect(try other.names() == ["talk.mp4"])
         #expect(try inode(other.path + "/talk.mp4") != inode(store.root.path + "/" + path))
@@ -65,7 +65,7 @@ import Testing
     @Test func `An empty file can be copied`() async throws {
         try await store.place([], plan(0, name: "empty"))
         let other = try Scratch(in: "/dev/shm")
-        try store.files.publish(path: "media/a7/empty", to: other.path + "/empty")
+        try store.files.publish(path: "media/a7/empty", isSealed: false, to: other.path + "/empty")
         #expect(try other.read("empty").isEmpty)
     }
 
@@ -78,10 +78,10 @@ import Testing
             "/" + String(repeating: "x", count: 256),
         ] {
             #expect(throws: LectureError(.outputRefused), "\(output)") {
-                try store.files.publish(path: path, to: outputs.path + output)
+                try store.files.publish(path: path, isSealed: false, to: outputs.path + output)
             }
         }
-        #expect(throws: LectureError(.outputRefused)) { try store.files.publish(path: path, to: "") }
+        #expect(throws: LectureError(.outputRefused)) { try store.files.publish(path: path, isSealed: false, to: "") }
         #expect(try outputs.names() == ["file", "folder"])
         #expect(try outputs.names("folder").isEmpty)
     }
@@ -92,14 +92,14 @@ import Testing
         try await part.expectOpened()
         for path in ["media/a7/half", "media/a7/none", "media/b8/none"] {
             #expect(throws: LectureError(.readFile)) {
-                try store.files.publish(path: path, to: outputs.path + "/talk.mp4")
+                try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
             }
         }
         #expect(try outputs.names().isEmpty)
     }
 
     @Test func `A published file outlives the store's`() throws {
-        try store.files.publish(path: path, to: outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
         try store.files.delete(path: path)
         #expect(try outputs.read("talk.mp4") == bytes)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LectureCommand
 import LectureDownload
+import LectureKit
 import LectureModel
 
 /// What a person types or writes into the configuration, and what is shown of foreign text.
@@ -119,7 +120,8 @@ extension FuzzTarget {
             try require((1...256).contains(read.perHost.value), "connections are within their bounds")
             try require((0...1000).contains(read.retries.value), "retries are within their bounds")
             try require(read.quotaBytes.value ?? 0 >= 0 && read.reserveBytes.value >= 0, "bytes are not negative")
-            try require(read.seal.value != .always, "what this version cannot seal is refused")
+            let names = read.rights.value.keys.map { Array($0.id.utf8) }
+            try require(Set(names).count == names.count, "no two keys have one name")
             _ = read.descriptions
         } catch let error as LectureError {
             try require([.configuration, .secretReadable].contains(error.code), "a refusal names the configuration")

@@ -31,7 +31,9 @@ package struct FuzzTarget: Sendable {
 
     /// Every target, by name.
     package static let all: [FuzzTarget] =
-        (fields + heads + addresses + documents + lists + command + names + stores).sorted { $0.name < $1.name }
+        (fields + heads + addresses + documents + lists + command + names + stores + licences).sorted {
+            $0.name < $1.name
+        }
 
     /// The target with this name, nil when there is none.
     ///

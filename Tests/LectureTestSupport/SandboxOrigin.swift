@@ -39,11 +39,19 @@ package final class SandboxOrigin: Sendable {
         let caFile: String?
         let root: String
         let secretFile: String
+        let drmCallback: String
+        let drmKeyID: String
+        let drmKeyFile: String
+        let userKey: String
 
         private enum CodingKeys: String, CodingKey {
             case http, https, root
             case caFile = "ca_file"
             case secretFile = "secret_file"
+            case drmCallback = "drm_callback"
+            case drmKeyID = "drm_key_id"
+            case drmKeyFile = "drm_key_file"
+            case userKey = "user_key"
         }
     }
 
@@ -55,6 +63,16 @@ package final class SandboxOrigin: Sendable {
     package let authorityFile: String
     /// The secret of tokens and leases.
     package let secretFile: String
+    /// Where the DRM callback is asked.
+    package let drmCallback: String
+    /// What descriptors call the key of the DRM callback.
+    package let drmKeyID: String
+    /// The secret of the DRM callback's answers, as its bytes are.
+    package let drmKeyFile: String
+    /// What the DRM callback sends as `X-KOLLUS-USERKEY`.
+    package let userKey: String
+    /// The directory of its files; once a licence was issued, a trust directory too.
+    package var directory: String { root.path }
     private let process: ChildProcess
     private let root: TemporaryDirectory
 
@@ -83,6 +101,10 @@ package final class SandboxOrigin: Sendable {
         https = ready.https ?? ""
         authorityFile = ready.caFile ?? ""
         secretFile = ready.secretFile
+        drmCallback = ready.drmCallback
+        drmKeyID = ready.drmKeyID
+        drmKeyFile = ready.drmKeyFile
+        userKey = ready.userKey
     }
 
     /// Makes a path misbehave for every client.
@@ -129,21 +151,35 @@ package final class SandboxOrigin: Sendable {
     /// - Parameters:
     ///   - key: the media content key.
     ///   - seconds: how long the token is good; negative for one that has expired.
+    ///   - user: the learner.
+    ///   - query: more of it, for instance `licensed&uservalue0=a`.
     /// - Returns: `…/si?jwt=…`.
     /// - Throws: ``ChildProcess/Failure`` when it cannot be made.
-    package func link(key: String, expiresIn seconds: Int = 600) async throws -> String {
+    package func link(
+        key: String, expiresIn seconds: Int = 600, user: String = "learner", query: String = ""
+    ) async throws -> String {
         let ending = try await ChildProcess.run(
             Places.builtProduct("lecture-sandbox"),
-            ["token", "--key", key, "--secret-file", secretFile, "--base", http, "--expires-in", String(seconds)])
+            [
+                "token", "--key", key, "--secret-file", secretFile, "--base", http, "--expires-in", String(seconds),
+                "--user", user,
+            ])
         guard ending.status == 0 else { throw ChildProcess.Failure(description: ending.errorText) }
-        return ending.text.trimmingCharacters(in: .newlines)
+        return ending.text.trimmingCharacters(in: .newlines) + (query.isEmpty ? "" : "&" + query)
     }
 
     /// Ends the sandbox.
     package func stop() async { await process.terminate() }
 
+    /// Asks one of the sandbox's own pages.
+    ///
+    /// - Parameters:
+    ///   - path: below `http`.
+    ///   - arguments: of curl.
+    /// - Returns: the page.
+    /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone or does not understand.
     @discardableResult
-    private func control(_ path: String, _ arguments: [String]) async throws -> String {
+    func control(_ path: String, _ arguments: [String]) async throws -> String {
         let ending = try await ChildProcess.run(
             Places.command("curl"), ["--silent", "--show-error", "--fail-with-body"] + arguments + [http + path])
         guard ending.status == 0 else { throw ChildProcess.Failure(description: ending.errorText + ending.text) }

@@ -27,6 +27,8 @@ package struct Identity: Sendable {
             case ec
             /// RSA with so many bits.
             case rsa(Int)
+            /// Ed25519 (RFC 8032).
+            case ed25519
         }
 
         /// How the signature is made.
@@ -59,6 +61,11 @@ package struct Identity: Sendable {
         package var isAuthority = false
         /// The only hosts an authority may speak for (RFC 5280 section 4.2.1.10); empty for all.
         package var permittedHosts: [String] = []
+        /// What the key is for, as object identifiers (RFC 5280 section 4.2.1.12); where there are any, a key that is
+        /// no authority's is for signatures alone.
+        package var purposes: [String] = []
+        /// Whether an authority may sign revocation lists too.
+        package var signsLists = false
 
         /// A plan for a host or an authority.
         ///
@@ -70,6 +77,15 @@ package struct Identity: Sendable {
     package let certificatePEM: String
     /// The key.
     package let keyPEM: String
+
+    /// What was made before.
+    ///
+    /// - Parameters:
+    ///   - certificatePEM: the certificate.
+    ///   - keyPEM: its key.
+    package init(certificatePEM: String, keyPEM: String) {
+        (self.certificatePEM, self.keyPEM) = (certificatePEM, keyPEM)
+    }
 
     /// Makes a key, and a certificate for it.
     ///
@@ -91,7 +107,7 @@ package struct Identity: Sendable {
 }
 
 /// A private key of GnuTLS.
-@safe private final class PrivateKey {
+@safe final class PrivateKey {
     let handle: gnutls_x509_privkey_t
 
     private init() throws(SecurityFailure) {
@@ -105,6 +121,7 @@ package struct Identity: Sendable {
         try self.init()
         switch kind {
         case .ec: try unsafe check(gnutls_x509_privkey_generate(handle, GNUTLS_PK_ECDSA, 256, 0))
+        case .ed25519: try unsafe check(gnutls_x509_privkey_generate(handle, GNUTLS_PK_EDDSA_ED25519, 256, 0))
         case .rsa(let bits): try unsafe check(gnutls_x509_privkey_generate(handle, GNUTLS_PK_RSA, UInt32(bits), 0))
         }
     }
@@ -121,13 +138,15 @@ package struct Identity: Sendable {
 
     func pem() throws(SecurityFailure) -> String {
         var datum = unsafe gnutls_datum_t()
-        try unsafe check(gnutls_x509_privkey_export2(handle, GNUTLS_X509_FMT_PEM, &datum))
+        // PKCS #8, the only form that Ed25519 has (RFC 8410 section 7).
+        let plain = UInt32(GNUTLS_PKCS_PLAIN.rawValue)
+        try unsafe check(gnutls_x509_privkey_export2_pkcs8(handle, GNUTLS_X509_FMT_PEM, nil, plain, &datum))
         return unsafe text(freeing: datum)
     }
 }
 
 /// A certificate of GnuTLS.
-@safe private final class Certificate {
+@safe final class Certificate {
     let handle: gnutls_x509_crt_t
 
     init() throws(SecurityFailure) {
@@ -163,16 +182,17 @@ package struct Identity: Sendable {
         if let host = plan.rawHost { try addRaw(host) }
         for address in plan.addresses { try addName(GNUTLS_SAN_IPADDRESS, address) }
         try unsafe check(gnutls_x509_crt_set_basic_constraints(handle, plan.isAuthority ? 1 : 0, -1))
-        // Signing of certificates for an authority; signatures and RSA key exchange for a server.
-        try unsafe check(
-            gnutls_x509_crt_set_key_usage(
-                handle,
-                UInt32(
-                    plan.isAuthority
-                        ? GNUTLS_KEY_KEY_CERT_SIGN : GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_ENCIPHERMENT)))
+        try unsafe check(gnutls_x509_crt_set_key_usage(handle, UInt32(Self.usage(plan))))
+        try addPurposes(plan.purposes)
         try constrain(plan.permittedHosts)
         let identifier = randomBytes(20)
         try check(unsafe gnutls_x509_crt_set_subject_key_id(handle, identifier, identifier.count))
+    }
+
+    /// Signing of certificates for an authority; signatures and RSA key exchange for a server.
+    private static func usage(_ plan: Identity.Plan) -> Int32 {
+        if plan.isAuthority { return GNUTLS_KEY_KEY_CERT_SIGN | (plan.signsLists ? GNUTLS_KEY_CRL_SIGN : 0) }
+        return GNUTLS_KEY_DIGITAL_SIGNATURE | (plan.purposes.isEmpty ? GNUTLS_KEY_KEY_ENCIPHERMENT : 0)
     }
 
     func sign(by issuer: Certificate, _ key: PrivateKey, _ plan: Identity.Plan) throws(SecurityFailure) {
@@ -180,8 +200,11 @@ package struct Identity: Sendable {
         var (count, critical) = (identifier.count, UInt32(0))
         try unsafe check(gnutls_x509_crt_get_subject_key_id(issuer.handle, &identifier, &count, &critical))
         try unsafe check(gnutls_x509_crt_set_authority_key_id(handle, identifier, count))
+        // Ed25519 has a digest of its own, and GnuTLS wants to hear which.
+        let kind = unsafe gnutls_x509_privkey_get_pk_algorithm(key.handle)
         let digest =
             switch plan.digest {
+            case _ where kind == GNUTLS_PK_EDDSA_ED25519.rawValue: GNUTLS_DIG_SHA512
             case .sha256: GNUTLS_DIG_SHA256
             case .sha1: GNUTLS_DIG_SHA1
             case .md5: GNUTLS_DIG_MD5
@@ -206,6 +229,18 @@ package struct Identity: Sendable {
         let name: [UInt8] = [0x82, UInt8(host.count)] + host
         let names: [UInt8] = [0x30, UInt8(name.count)] + name
         try check(unsafe gnutls_x509_crt_set_extension_by_oid(handle, "2.5.29.17", names, names.count, 0))
+    }
+
+    /// GnuTLS cuts the parts of an object identifier off at 63 bits and says nothing, so the extension is made here
+    /// (RFC 5280 section 4.2.1.12).
+    private func addPurposes(_ purposes: [String]) throws(SecurityFailure) {
+        if purposes.isEmpty { return }
+        let names = purposes.flatMap { purpose in
+            let value = objectIdentifier(purpose)
+            return [0x06, UInt8(value.count)] + value
+        }
+        let list = [0x30, UInt8(names.count)] + names
+        try check(unsafe gnutls_x509_crt_set_extension_by_oid(handle, "2.5.29.37", list, list.count, 0))
     }
 
     private func constrain(_ hosts: [String]) throws(SecurityFailure) {
@@ -234,8 +269,50 @@ func withDatum(_ bytes: [UInt8], _ body: (inout gnutls_datum_t) -> Int32) throws
 }
 
 /// The text of a datum that GnuTLS has made, which is freed: `gnutls_free` is `free` unless somebody replaced it.
-@unsafe private func text(freeing datum: gnutls_datum_t) -> String {
+@unsafe func text(freeing datum: gnutls_datum_t) -> String {
     let bytes = unsafe UnsafeBufferPointer(start: datum.data, count: Int(datum.size))
     defer { unsafe free(datum.data) }
     return unsafe String(decoding: bytes, as: UTF8.self)
+}
+
+/// The content of an object identifier in DER (X.690 section 8.19); its parts may have any number of digits.
+///
+/// - Parameter text: dotted numbers.
+/// - Returns: the bytes without tag and length.
+func objectIdentifier(_ text: String) -> [UInt8] {
+    var parts = text.split(separator: ".").map { $0.utf8.map { $0 - UInt8(ascii: "0") } }
+    guard parts.count >= 2, let first = parts[0].first else { return [] }
+    // The first two are one number: 40 times the first and the second.
+    parts[0...1] = [added(parts[1], Int(first) * 40)]
+    return parts.flatMap { base128($0) }
+}
+
+/// A decimal number and a small one.
+private func added(_ digits: [UInt8], _ number: Int) -> [UInt8] {
+    var (result, carry): ([UInt8], Int) = ([], number)
+    for digit in digits.reversed() {
+        result.insert(UInt8((Int(digit) + carry) % 10), at: 0)
+        carry = (Int(digit) + carry) / 10
+    }
+    while carry > 0 {
+        result.insert(UInt8(carry % 10), at: 0)
+        carry /= 10
+    }
+    return result
+}
+
+/// A decimal number in groups of seven bits, all but the last one marked.
+private func base128(_ digits: [UInt8]) -> [UInt8] {
+    var (rest, groups): ([UInt8], [UInt8]) = (digits, [])
+    repeat {
+        var (quotient, remainder): ([UInt8], Int) = ([], 0)
+        for digit in rest {
+            let value = remainder * 10 + Int(digit)
+            remainder = value % 128
+            if !quotient.isEmpty || value >= 128 { quotient.append(UInt8(value / 128)) }
+        }
+        groups.insert(UInt8(remainder) | (groups.isEmpty ? 0 : 0x80), at: 0)
+        rest = quotient
+    } while !rest.isEmpty
+    return groups
 }

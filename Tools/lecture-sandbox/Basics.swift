@@ -60,6 +60,9 @@ func nowMilliseconds() -> Int64 {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
 }
 
+/// Wall time in seconds since the epoch.
+func nowSeconds() -> Int64 { nowMilliseconds() / 1000 }
+
 /// Nanoseconds of the clock that only runs forward.
 func monotonicNanoseconds() -> Int64 {
     var time = timespec()

@@ -30,7 +30,7 @@ final class Port: Sendable {
 ///
 /// Belongs to the thread of its connection.
 final class Exchange {
-    private static let bodyLimit = 64 << 10
+    private static let bodyLimit = 1 << 20
     let target: Target
     var sawHead = false
     var logNumber: Int?

@@ -9,6 +9,8 @@ final class Course: Sendable {
         let teacher: String
         /// Added to the address in the course list, for instance `fault=slow:1000000`.
         let query: String
+        /// Whether a download needs a licence; the course list then names the gateway's link.
+        var isLicensed: Bool { query.split(separator: "&").contains { $0 == "licensed" || $0.hasPrefix("licensed=") } }
 
         var path: String { "/media/\(media.name)" }
     }
@@ -22,7 +24,7 @@ final class Course: Sendable {
     ///
     /// - Parameters:
     ///   - directory: with `lectures.tsv` and the files it names; `nil` for none.
-    ///   - generated: `SIZE-SEED` with an optional query, for instance `64M-1?fault=slow:1000000`.
+    ///   - generated: `SIZE-SEED` with an optional query, for instance `64M-1?fault=slow:1000000` or `8M-2?licensed`.
     /// - Throws: ``Problem`` when a file cannot be read or a specification is not understood.
     init(directory: String?, generated: [String]) throws {
         var entries = try directory.map(Self.lectures) ?? []
@@ -79,37 +81,43 @@ final class Course: Sendable {
     /// - Parameters:
     ///   - name: `course.jsonl`, `course.csv` or `course.txt`.
     ///   - base: the server's address.
+    ///   - link: makes the gateway's link for a content, without the server's address.
     /// - Returns: type and text; `nil` for another name.
-    func list(_ name: String, base: String) -> (type: String, text: String)? {
+    func list(_ name: String, base: String, link: (Entry) -> String) -> (type: String, text: String)? {
         switch name {
-        case "course.jsonl": ("application/jsonl; charset=utf-8", entries.map { jsonLine($0, base) }.joined())
+        case "course.jsonl":
+            ("application/jsonl; charset=utf-8", entries.map { jsonLine($0, url($0, base, link)) }.joined())
         case "course.csv":
             (
                 "text/csv; charset=utf-8",
-                "url,key,title,course,teacher,sha256,size\n" + entries.map { csvLine($0, base) }.joined()
+                "url,key,title,course,teacher,sha256,size\n" + entries.map { csvLine($0, url($0, base, link)) }.joined()
             )
         case "course.txt":
-            ("text/plain; charset=utf-8", "# one address a line\n" + entries.map { url($0, base) + "\n" }.joined())
+            (
+                "text/plain; charset=utf-8",
+                "# one address a line\n" + entries.map { url($0, base, link) + "\n" }.joined()
+            )
         default: nil
         }
     }
 
-    private func url(_ entry: Entry, _ base: String) -> String {
-        base + entry.path + (entry.query.isEmpty ? "" : "?" + entry.query)
+    private func url(_ entry: Entry, _ base: String, _ link: (Entry) -> String) -> String {
+        if entry.isLicensed { return base + link(entry) }
+        return base + entry.path + (entry.query.isEmpty ? "" : "?" + entry.query)
     }
 
-    private func jsonLine(_ entry: Entry, _ base: String) -> String {
+    private func jsonLine(_ entry: Entry, _ url: String) -> String {
         let members: [(String, JSON)] = [
-            ("url", .string(url(entry, base))), ("key", .string(entry.key)), ("title", .string(entry.title)),
+            ("url", .string(url)), ("key", .string(entry.key)), ("title", .string(entry.title)),
             ("course", .string(entry.course)), ("teacher", .string(entry.teacher)),
             ("sha256", .string(Text.hex(sha256(entry.media)))), ("size", .integer(Int64(entry.media.count))),
         ]
         return JSON.object(members).text + "\n"
     }
 
-    private func csvLine(_ entry: Entry, _ base: String) -> String {
+    private func csvLine(_ entry: Entry, _ url: String) -> String {
         let columns = [
-            url(entry, base), entry.key, entry.title, entry.course, entry.teacher, Text.hex(sha256(entry.media)),
+            url, entry.key, entry.title, entry.course, entry.teacher, Text.hex(sha256(entry.media)),
             String(entry.media.count),
         ]
         return columns.map(Self.csvField).joined(separator: ",") + "\n"

@@ -121,7 +121,7 @@ struct Fault: Sendable {
     ]
 
     /// The `NAME=VALUE` words behind a fault; a word that nobody took is an error.
-    private struct Parameters {
+    struct Parameters {
         private var values: [String: String] = [:]
         private let fault: String
 

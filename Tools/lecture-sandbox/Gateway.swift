@@ -109,6 +109,19 @@ struct Gateway: Sendable {
     let course: Course
     /// How long a media address is good.
     let leaseMilliseconds: Int64
+    /// Whether every content needs a licence.
+    let licensesAll: Bool
+
+    /// The link of a content for a learner, good for a day.
+    ///
+    /// - Parameter entry: the content.
+    /// - Returns: path and query.
+    func link(_ entry: Course.Entry) -> String {
+        let token = secret.token(key: entry.key, user: "learner", expiresAt: nowMilliseconds() / 1000 + 86_400)
+        // What spoils the lecture in a plain list spoils it behind the gateway too.
+        let items = entry.query.split(separator: "&").map { $0.hasPrefix("fault=") ? "media-" + $0 : String($0) }
+        return "/si?" + (["jwt=\(token)"] + items).joined(separator: "&")
+    }
 
     /// Answers `/s`, `/si` and `/i/KEY`.
     ///
@@ -134,6 +147,23 @@ struct Gateway: Sendable {
         .json(status, .object([("error", .integer(Int64(number))), ("message", .string(text))]))
     }
 
+    /// What a descriptor says of the licence: nothing, or where it is granted and what goes through to there.
+    private func licence(_ entry: Course.Entry, _ request: Request) -> [(String, JSON)] {
+        let asked = request.target.query("licensed")
+        guard licensesAll || entry.isLicensed || asked != nil else { return [] }
+        let place = asked ?? ""
+        let url =
+            place.contains("://") ? place : request.base + DRMCallback.path + (place.isEmpty ? "" : "/" + place)
+        let values = request.target.queries(beginning: "uservalue").map {
+            ("uservalue" + $0.name, JSON.string($0.value))
+        }
+        let key = request.target.query("drm-key") ?? DRMCallback.keyID
+        return [
+            ("drm", .object([("callback_url", .string(url)), ("key_id", .string(key))])),
+            ("uservalues", .object(values)),
+        ]
+    }
+
     private func descriptor(_ entry: Course.Entry, user: String, request: Request, expiresAt: Int64) -> Reply {
         var url = request.base + entry.path + "?" + secret.lease(path: entry.path, expiresAt: expiresAt)
         if let fault = request.target.query("media-fault") { url += "&fault=" + Text.percentEncoded(fault) }
@@ -148,6 +178,7 @@ struct Gateway: Sendable {
             ("teacher", .string(entry.teacher)), ("content_type", .string("downloading")),
             ("downloadable", .boolean(true)), ("media", .object(media)), ("client_user_id", .string(user)),
         ]
+        members += licence(entry, request)
         // `set.NAME=VALUE` replaces or adds a member, for descriptors that no honest gateway sends.
         for (name, value) in request.target.queries(beginning: "set.") {
             members.removeAll { $0.0 == name }

@@ -41,6 +41,9 @@ struct ServeOptions {
     var secretFile: String?
     var leaseSeconds = 600
     var requiresLease = false
+    var licensesAll = false
+    var drmKeyFile: String?
+    var userKey = "sandbox"
     var faults: [Fault] = []
     var digests = DigestHeaders.none
     var connectionLimit = 256
@@ -63,6 +66,9 @@ struct ServeOptions {
             case "--secret-file": secretFile = try words.value(of: word)
             case "--lease-seconds": leaseSeconds = try words.number(of: word, in: 0...1_000_000)
             case "--require-lease": requiresLease = true
+            case "--licensed": licensesAll = true
+            case "--drm-key-file": drmKeyFile = try words.value(of: word)
+            case "--user-key": userKey = try words.value(of: word)
             case "--fault": faults += try Fault.list(try words.value(of: word))
             case "--connection-limit": connectionLimit = try words.number(of: word, in: 1...4096)
             case "--stdin-watch": endsWithStandardInput = true

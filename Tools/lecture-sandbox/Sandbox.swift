@@ -25,6 +25,7 @@ enum Sandbox {
         switch arguments.first {
         case "token": try printToken(Array(arguments.dropFirst()))
         case "certificates": try makeCertificates(Array(arguments.dropFirst()))
+        case "issue": try issue(Array(arguments.dropFirst()))
         case "--help", "help": Output.data(usage)
         default: try serve(arguments.first == "serve" ? Array(arguments.dropFirst()) : arguments)
         }
@@ -63,16 +64,44 @@ enum Sandbox {
         Output.data("\(certificates.authorityFile)\n")
     }
 
+    private static func issue(_ arguments: [String]) throws {
+        let options = try IssueOptions(arguments)
+        let issuer = try Issuer(in: options.directory)
+        func issue(_ order: JSON) throws {
+            Output.data(try issuer.issue(LicenceOrder(order, now: nowSeconds())) + "\n")
+        }
+        if let order = options.order { try issue(order) }
+        if options.isBatch {
+            while let line = readLine() { try issue(StrictJSON.value(of: Array(line.utf8))) }
+        } else if options.order == nil {
+            Output.data("\(options.directory)\n")
+        }
+    }
+
     private static let usage = """
         lecture-sandbox: a lecture server for tests and demonstrations, on 127.0.0.1 only.
 
         lecture-sandbox [serve] [--course DIR] [--bytes SIZE-SEED[?QUERY]]... [--port N] [--https-port N] [--no-https]
                         [--root DIR] [--secret-file FILE] [--lease-seconds N] [--require-lease] [--fault FAULTS]
                         [--digests none|repr|old|both] [--connection-limit N] [--stdin-watch]
+                        [--licensed] [--drm-key-file FILE] [--user-key KEY]
         lecture-sandbox token --key KEY --secret-file FILE [--user U] [--expires-in SECONDS] [--base URL]
         lecture-sandbox certificates --out DIR
+        lecture-sandbox issue --dir DIR [--batch] [--key MCK | --app BUNDLE_ID [--app-expires-in SECONDS]]
+                        [--alg ES256|EdDSA|RS256|PS256|HS256] [--by x5c|kid|secret] [--leaf LEAF] [--spoil SPOILING]
+                        [--user U] [--iss I] [--aud A] [--jti ID] [--device THUMBPRINT] [--serial N]
+                        [--begins-in SECONDS] [--expires-in SECONDS] [--policy JSON] [--claims JSON] [--header JSON]
 
-        Every path and fault is described in docs/sandbox.md.
+        serve        prints one line of JSON that says where everything is, then serves until SIGTERM.
+        token        prints a token of the gateway, or with --base a link.
+        certificates makes an authority and a certificate for this machine.
+        issue        makes an issuer of licences in DIR (roots.pem, crl.pem, jwks.json, hs.key) unless one is there, and
+                     prints a licence file or an application key; with --batch one for each line of JSON that it reads.
+
+        The licence server answers POST /drm/callback; POST /_drm sets its policies and habits, GET /_drm, /_drm/items,
+        /_drm/contents and /_drm/rates tell what it was asked. POST /_issue issues from the server's own directory.
+
+        Every path, fault, policy, habit and leaf is described in docs/sandbox.md.
 
         """
 }

@@ -24,7 +24,11 @@ final class Server {
             try writeFile(Array(Text.hex(randomBytes(32)).utf8), to: secretFile)
         }
         pacing = try Pacing()
-        let site = try Site(options: options, secret: Secret(bytes: try readFile(secretFile)), pacing: pacing)
+        let drmKeyFile = try Self.drmKeyFile(options, root)
+        let drm = DRMCallback(secret: try readFile(drmKeyFile), userKey: options.userKey)
+        let site = try Site(
+            options: options, secret: Secret(bytes: try readFile(secretFile)), root: root, drm: drm,
+            pacing: pacing)
         let certificates = options.servesHTTPS ? try Certificates(madeIn: "\(root)/tls") : nil
         let connections = Locked(0)
         let plain = Port(site: site, scheme: "http", connections: connections)
@@ -35,6 +39,9 @@ final class Server {
         unsafe daemons = [http.daemon]
         var members: [(String, JSON)] = [
             ("event", .string("ready")), ("http", .string("http://127.0.0.1:\(unsafe http.number)")),
+            ("drm_callback", .string("http://127.0.0.1:\(unsafe http.number)\(DRMCallback.path)")),
+            ("drm_key_id", .string(DRMCallback.keyID)), ("drm_key_file", .string(drmKeyFile)),
+            ("user_key", .string(options.userKey)),
         ]
         if let certificates {
             let https = try unsafe Self.start(
@@ -59,7 +66,19 @@ final class Server {
         }
         unsafe rmdir("\(ownedRoot)/tls")
         unsafe unlink("\(ownedRoot)/secret")
+        for name in Issuer.files { unsafe unlink("\(ownedRoot)/\(name)") }
+        unsafe rmdir("\(ownedRoot)/issuer")
         unsafe rmdir(ownedRoot)
+    }
+
+    /// The secret of the DRM callback's answers: the file that was named, or a new one.
+    ///
+    /// Letters and no line end: real servers key with the bytes of a text, and any client reads the same ones.
+    private static func drmKeyFile(_ options: ServeOptions, _ root: String) throws -> String {
+        if let file = options.drmKeyFile { return file }
+        let file = "\(root)/hs.key"
+        try writeFile(Array(Text.hex(randomBytes(32)).utf8), to: file)
+        return file
     }
 
     /// The directory for certificates and the secret: the one that was named, or a new one.

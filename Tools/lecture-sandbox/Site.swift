@@ -5,6 +5,10 @@ final class Site: Sendable {
     let course: Course
     let log = RequestLog()
     let pacing: Pacing
+    let drm: DRMCallback
+    private let root: String
+    /// Made when it is first asked: its keys cost time that most runs do not need to spend.
+    private let issuer = Locked<Issuer?>(nil)
     private let gateway: Gateway
     private let faults: Locked<FaultBoard>
     private let globalFaults: [Fault]
@@ -16,11 +20,17 @@ final class Site: Sendable {
     /// - Parameters:
     ///   - options: of the command line.
     ///   - secret: signs tokens and leases.
+    ///   - root: the directory of the issuer.
+    ///   - drm: the callback that grants licences.
     ///   - pacing: holds answers back.
     /// - Throws: ``Problem`` when the course cannot be read.
-    init(options: ServeOptions, secret: Secret, pacing: Pacing) throws {
+    init(options: ServeOptions, secret: Secret, root: String, drm: DRMCallback, pacing: Pacing) throws {
         course = try Course(directory: options.course, generated: options.generated)
-        gateway = Gateway(secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000)
+        gateway = Gateway(
+            secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000,
+            licensesAll: options.licensesAll)
+        self.drm = drm
+        self.root = root
         faults = Locked(FaultBoard())
         globalFaults = options.faults
         digests = options.digests
@@ -49,7 +59,8 @@ final class Site: Sendable {
         let path = request.target.path
         guard Self.isLoopback(request.fields["host"]) else { return .text(421, "only for this machine\n") }
         if path.hasPrefix("/_") { return try control(request) }
-        guard ["GET", "HEAD"].contains(request.method) else {
+        let isCallback = DRMCallback.isPath(path)
+        guard ["GET", "HEAD"].contains(request.method) || isCallback else {
             var reply = Reply.text(405, "GET and HEAD only\n")
             reply.fields.append(("Allow", "GET, HEAD"))
             return reply
@@ -57,8 +68,14 @@ final class Site: Sendable {
         let own = try Fault.list(request.target.query("fault") ?? "")
         let met = faults.withLock { $0.meet(path, own: globalFaults + own) }
         if !met.isEmpty { log.update(number) { $0.faults = met.map(\.text).joined(separator: ",") } }
-        if let replacement = Reply.replacement(met, for: request) {
-            var reply = replacement
+        let replacement = Reply.replacement(met, for: request)
+        if isCallback {
+            // Asked even when a fault answers for it: its log has every question.
+            var reply = drm.reply(to: request, logNumber: number, fault: replacement)
+            reply.apply(met)
+            return reply
+        }
+        if var reply = replacement {
             reply.apply(met)
             return reply
         }
@@ -106,7 +123,7 @@ final class Site: Sendable {
     private func plain(_ request: Request) throws -> Reply {
         let path = request.target.path
         if path == "/s" || path == "/si" || path.hasPrefix("/i/") { return gateway.reply(request) }
-        if let list = course.list(String(path.dropFirst()), base: request.base) {
+        if let list = course.list(String(path.dropFirst()), base: request.base, link: gateway.link) {
             return .text(200, list.text, type: list.type)
         }
         if path.hasPrefix("/digest/") { return try digest(request) }
@@ -128,6 +145,16 @@ final class Site: Sendable {
 
     // MARK: Control
 
+    private func issue(_ request: Request) throws -> Reply {
+        let order = try LicenceOrder(StrictJSON.value(of: request.body), now: nowSeconds())
+        let token = try issuer.withLock { held in
+            let issuer = try held ?? Issuer(in: root)
+            held = issuer
+            return try issuer.issue(order)
+        }
+        return .text(200, token, type: "application/jwt")
+    }
+
     private struct ControlRequest: Decodable {
         let path: String
         let fault: String?
@@ -145,11 +172,13 @@ final class Site: Sendable {
         case ("POST", "/_reset"):
             faults.withLock { $0.reset() }
             log.reset()
+            drm.reset()
             return Reply(status: 204)
         case ("GET", "/_log"):
             return .text(200, log.lines(path: request.target.query("path")), type: "application/jsonl; charset=utf-8")
+        case ("POST", "/_issue"): return try issue(request)
         case ("GET", "/_status"): return .json(200, log.sums)
-        default: return .text(404, "nothing is here\n")
+        default: return try drm.control(request) ?? .text(404, "nothing is here\n")
         }
     }
 }

@@ -79,6 +79,48 @@ enum Text {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Reads `application/x-www-form-urlencoded` strictly.
+    ///
+    /// - Parameter bytes: the body of a request.
+    /// - Returns: names and the bytes of their values, in their order.
+    /// - Throws: ``Problem`` for an escape that is broken.
+    static func form(_ bytes: [UInt8]) throws -> [(name: String, value: [UInt8])] {
+        try bytes.split(separator: UInt8(ascii: "&")).map { field in
+            let pair = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try formDecoded(pair[0])
+            return (String(decoding: name, as: UTF8.self), pair.count > 1 ? try formDecoded(pair[1]) : [])
+        }
+    }
+
+    private static func formDecoded(_ text: ArraySlice<UInt8>) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            switch text[index] {
+            case UInt8(ascii: "+"): bytes.append(0x20)
+            case UInt8(ascii: "%"):
+                guard index + 2 < text.endIndex, let high = hexValue(text[index + 1]),
+                    let low = hexValue(text[index + 2])
+                else { throw Problem.input("a form with a broken escape") }
+                bytes.append(high << 4 | low)
+                index += 2
+            default: bytes.append(text[index])
+            }
+            index += 1
+        }
+        return bytes
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
     /// Encodes everything but unreserved characters (RFC 3986 section 2.3).
     static func percentEncoded(_ text: String) -> String {
         var result: [UInt8] = []
@@ -96,12 +138,14 @@ enum Text {
     }
 }
 
-/// A JSON value to be written; members keep their order.
-indirect enum JSON {
+/// A JSON value; members keep their order.
+indirect enum JSON: Sendable {
     case object([(String, JSON)])
     case array([JSON])
     case string(String)
     case integer(Int64)
+    /// A number that is no integer of 64 bits, as it was written.
+    case number(String)
     case boolean(Bool)
     case null
 
@@ -113,9 +157,33 @@ indirect enum JSON {
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
         case .string(let text): Self.quoted(text)
         case .integer(let number): String(number)
+        case .number(let text): text
         case .boolean(let truth): truth ? "true" : "false"
         case .null: "null"
         }
+    }
+
+    /// The member of an object.
+    subscript(name: String) -> JSON? { members?.first { $0.0 == name }?.1 }
+
+    /// The members, of an object.
+    var members: [(String, JSON)]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// The elements, of an array.
+    var elements: [JSON]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The text, of a string.
+    var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    /// The number, of an integer.
+    var integer: Int64? {
+        if case .integer(let number) = self { number } else { nil }
     }
 
     /// A text, or null where there is none.

@@ -73,8 +73,10 @@ extension CommandTable {
         .value(
             "output-dir", "d", "DIR", .directory, help: "Put every finished file into this directory as well.",
             conflicts: ["output"]),
+        .flag("seal", help: "Seal every file, whether it needs a licence or not.", conflicts: ["no-seal"]),
         .flag(
-            "no-seal", help: "Keep the files unsealed, so that they can be read in place. Licensed media is refused."),
+            "no-seal", help: "Keep the files unsealed, so that they can be read in place. Licensed media is refused.",
+            conflicts: ["seal"]),
     ]
 
     private static let runOptions: [OptionSpec] = [

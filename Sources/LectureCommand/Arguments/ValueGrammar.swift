@@ -29,6 +29,8 @@ package enum ValueGrammar: Sendable, Equatable {
     case url
     /// A URL, a `kollus:` link, a course list or `-`.
     case source
+    /// A moment: seconds since 1970, or `2026-03-01T08:00:00Z`.
+    case time
     /// A path of a file.
     case file
     /// A path of a directory.
@@ -63,7 +65,9 @@ package enum ValueGrammar: Sendable, Equatable {
         case .directory: .directories
         case .key: .keys
         case .command: .commands
-        case .text, .integer, .duration, .rate, .byteCount, .percent, .byteRange, .sha256, .header, .url: .nothing
+        case .text, .integer, .duration, .rate, .byteCount, .percent, .byteRange, .sha256, .header, .url,
+            .time:
+            .nothing
         }
     }
 
@@ -102,6 +106,9 @@ package enum ValueGrammar: Sendable, Equatable {
             return Self.headerProblem(text)
         case .url:
             return Self.urlProblem(text)
+        case .time:
+            return Quantity.moment(text) == nil
+                ? "must be seconds since 1970 or a time such as 2026-03-01T08:00:00Z" : nil
         case .source:
             return text.contains("://") ? Self.urlProblem(text, schemes: ["http", "https", "kollus"]) : nil
         }

@@ -49,6 +49,10 @@ struct CommandSession: Sendable {
         settings.quotaBytes = configuration.quotaBytes.value
         settings.reserveBytes = configuration.reserveBytes.value
         settings.caFile = configuration.caFile.value
+        settings.seal = configuration.seal.value
+        settings.rights = configuration.rights.value
+        settings.application = configuration.application.value
+        settings.deviceDirectory = configuration.deviceDirectory.value
         settings.proxy = configuration.proxy.value
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         return try LectureManager(settings)

@@ -200,7 +200,16 @@ struct PrecacheRun {
             result.unpublished += 1
             try report(error, key: key)
         case .trouble(let error): try report(error)
+        case .licenceGranted(let key): try tellLicence(key, "granted")
+        case .licenceEnded(let key): try tellLicence(key, "ended")
+        case .licenceDeleted(let key): try tellLicence(key, "deleted")
+        case .renewalBegan, .renewed, .renewalEnded, .licenceExchange: return
         }
+    }
+
+    private mutating func tellLicence(_ key: ContentKey, _ change: String) throws(OutputError) {
+        if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: change)) }
+        if session.isVerbose { say("licence \(change): \(key.text)") }
     }
 
     private func acknowledge(_ key: ContentKey) throws(OutputError) {

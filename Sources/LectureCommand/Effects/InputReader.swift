@@ -9,20 +9,24 @@ final class InputReader: @unchecked Sendable {
     private static let pieceSize = 65_536
     private let descriptor: Int32
     private let path: String
+    private let code: LectureError.Code
     private let queue = DispatchQueue(label: "lecturectl.input")
 
     /// Opens a file.
     ///
-    /// - Parameter path: the file; `-` is standard input.
-    /// - Throws: `LectureError` with the code `courseList` when it cannot be opened.
-    init(_ path: String) throws(LectureError) {
+    /// - Parameters:
+    ///   - path: the file; `-` is standard input.
+    ///   - code: the code of the error when it cannot be opened or read.
+    /// - Throws: `LectureError` with that code.
+    init(_ path: String, failure code: LectureError.Code = .courseList) throws(LectureError) {
         self.path = path
+        self.code = code
         if path == "-" {
             descriptor = STDIN_FILENO
         } else {
             descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         }
-        if descriptor < 0 { throw Self.failure(path) }
+        if descriptor < 0 { throw failure() }
     }
 
     deinit {
@@ -32,7 +36,7 @@ final class InputReader: @unchecked Sendable {
     /// The next bytes.
     ///
     /// - Returns: at most 64 KiB; nil at the end.
-    /// - Throws: `LectureError` with the code `courseList` when they cannot be read.
+    /// - Throws: `LectureError` with the reader's code when they cannot be read.
     func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.read() }) }
@@ -44,12 +48,12 @@ final class InputReader: @unchecked Sendable {
         while true {
             let count = unsafe Glibc.read(descriptor, &piece, piece.count)
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw Self.failure(path) }
+            guard count >= 0 else { throw failure() }
             return count == 0 ? nil : Array(piece[..<count])
         }
     }
 
-    private static func failure(_ path: String) -> LectureError {
-        LectureError(.courseList, detail: path, cause: ConfigurationFile.systemMessage(errno))
+    private func failure() -> LectureError {
+        LectureError(code, detail: path, cause: ConfigurationFile.systemMessage(errno))
     }
 }

@@ -179,7 +179,7 @@ package enum JSONLine {
     ///
     /// - Parameter content: as it stands now.
     /// - Returns: the line.
-    package static func content(_ content: Content) -> String {
+    package static func content(_ content: Content, licence: LicenceStatus? = nil) -> String {
         line { writer in
             writer.member("record", "content")
             identity(content, &writer)
@@ -199,6 +199,7 @@ package enum JSONLine {
             writer.member("duration_s", content.duration.map { Double($0.milliseconds) / 1000 })
             writer.member("added_ms", content.added.milliseconds)
             writer.member("downloaded_ms", content.completed?.milliseconds)
+            if let licence { judgement(licence, &writer) }
             writer.member("attempts", content.attempts)
             writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
         }
@@ -246,7 +247,7 @@ package enum JSONLine {
     ///
     /// - Parameter diagnosis: what the library found.
     /// - Returns: the line.
-    package static func why(_ diagnosis: Diagnosis) -> String {
+    package static func why(_ diagnosis: Diagnosis, licence: LicenceStatus? = nil) -> String {
         line { writer in
             writer.member("record", "why")
             identity(diagnosis.content, &writer)
@@ -257,6 +258,7 @@ package enum JSONLine {
             writer.member("next", diagnosis.next)
             writer.member("remedy", diagnosis.remedy)
             writer.array("notes") { writer in for note in diagnosis.notes { writer.element(note) } }
+            if let licence { judgement(licence, &writer) }
             writer.member("next_attempt_ms", diagnosis.content.nextAttempt?.milliseconds)
         }
     }
@@ -321,14 +323,14 @@ package enum JSONLine {
         writer.member("state", content.state.name)
     }
 
-    private static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
+    static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
         guard let error else { return }
         writer.member("code", error.code.number)
         writer.member("name", error.code.name)
         writer.member("message", error.message)
     }
 
-    private static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
+    static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
 }
 
 /// What a run did, for its last line.

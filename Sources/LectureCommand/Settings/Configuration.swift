@@ -1,3 +1,4 @@
+package import LectureKit
 package import LectureModel
 
 /// The settings that hold for one run: defaults, below the configuration file, below the environment, below options.
@@ -24,6 +25,12 @@ package struct Configuration: Sendable, Equatable {
     package let reserveBytes: Setting<Int64>
     /// What is sealed.
     package let seal: Setting<SealPolicy>
+    /// Where the device's key is kept; nil when nothing names a place.
+    package let deviceDirectory: Setting<String?>
+    /// How the answers of DRM callbacks are verified.
+    package let rights: Setting<RightsConfiguration>
+    /// The application's key; nil without one.
+    package let application: Setting<ApplicationConfiguration?>
     /// Sentences about members of the file that mean nothing to this version.
     package let warnings: [String]
 
@@ -57,10 +64,10 @@ package struct Configuration: Sendable, Equatable {
         retries =
             command.integer("max-attempts").map { Setting($0 - 1, .option) }
             ?? source.pick("retries", { Int($0) }, settings.retries, 3)
-        seal =
-            command.flag("no-seal")
-            ? Setting(.never, .option)
-            : settings.seal.map { Setting($0, .file) } ?? Setting(.licensed, .default)
+        seal = Self.seal(command) ?? settings.seal.map { Setting($0, .file) } ?? Setting(.licensed, .default)
+        deviceDirectory = Self.deviceDirectory(environment, settings)
+        rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
+        application = Setting(settings.application, settings.application == nil ? .default : .file)
         warnings = settings.warnings
     }
 
@@ -78,7 +85,25 @@ package struct Configuration: Sendable, Equatable {
             ("storage.quota_bytes", quotaBytes.value.map { "\($0)" } ?? "", quotaBytes.origin),
             ("storage.reserve_bytes", "\(reserveBytes.value)", reserveBytes.origin),
             ("storage.seal", seal.value.rawValue, seal.origin),
+            ("storage.device_dir", deviceDirectory.value ?? "", deviceDirectory.origin),
+            ("application.bundle_id", application.value?.bundleID ?? "", application.origin),
+            ("application.expires", application.value?.expires ?? "", application.origin),
+            ("drm.keys", rights.value.keys.map(Self.description).joined(separator: ", "), rights.origin),
+            ("drm.user_key", rights.value.userKey == nil ? "" : "set", rights.origin),
+            ("drm.strict", "\(rights.value.isStrict)", rights.origin),
+            ("drm.unverified", "\(rights.value.permitsUnverified)", rights.origin),
         ]
+    }
+
+    /// A key without what is in it.
+    private static func description(_ key: RightsConfiguration.Key) -> String {
+        let place =
+            switch key.place {
+            case .secret: "secret"
+            case .keySet(let path), .roots(let path): path
+            }
+        let words = [key.id.isEmpty ? "-" : key.id, key.algorithm, key.isLegacy ? "legacy" : nil, place]
+        return words.compactMap(\.self).joined(separator: " ")
     }
 
     /// A URL whose user and password are left out.
@@ -90,6 +115,19 @@ package struct Configuration: Sendable, Equatable {
     }
 
     // MARK: Places
+
+    private static func seal(_ command: ParsedCommand) -> Setting<SealPolicy>? {
+        if command.flag("no-seal") { return Setting(.never, .option) }
+        return command.flag("seal") ? Setting(.always, .option) : nil
+    }
+
+    private static func deviceDirectory(
+        _ environment: [String: String], _ settings: ConfigurationFile
+    ) -> Setting<String?> {
+        if let path = environment["LECTURE_DEVICE"], !path.isEmpty { return Setting(path, .environment) }
+        if let path = settings.deviceDirectory { return Setting(path, .file) }
+        return Setting(DeviceHome.directory(in: environment), .default)
+    }
 
     private static func file(
         _ command: ParsedCommand, _ environment: [String: String]

@@ -1,4 +1,5 @@
 import Glibc
+import LectureKit
 import LectureModel
 
 /// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
@@ -13,6 +14,9 @@ struct ConfigurationFile {
     var quotaBytes: Int64?
     var reserveBytes: Int64?
     var seal: SealPolicy?
+    var deviceDirectory: String?
+    var rights = RightsConfiguration()
+    var application: ApplicationConfiguration?
     var warnings: [String] = []
 
     /// A configuration is small; a larger file is a mistake.
@@ -81,9 +85,7 @@ private struct ConfigurationReader {
         case "storage":
             for member in try members(section) { try takeStorage(member) }
         case "application":
-            for member in try members(section) where !["key", "bundle_id", "expires"].contains(member.name) {
-                try unknown("application.\(member.name)")
-            }
+            try takeApplication(try members(section))
         case "drm":
             for member in try members(section) { try takeRights(member) }
         case "lms":
@@ -115,35 +117,65 @@ private struct ConfigurationReader {
                 let words = SealPolicy.allCases.map(\.rawValue).joined(separator: ", ")
                 throw refused("storage.seal must be one of \(words)")
             }
-            // Sealing belongs to a later version. Writing unsealed what was to be sealed would be worse than stopping.
-            guard policy != .always else { throw refused("storage.seal: this version cannot seal") }
             file.seal = policy
+        case "device_dir": file.deviceDirectory = absolute(try text(member, "storage"))
         default: try unknown("storage.\(member.name)")
         }
     }
 
-    /// Keys of licences are for a later version, but a secret that others can read is refused by every version.
+    private mutating func takeApplication(_ members: [JSONMember]) throws(LectureError) {
+        var application = ApplicationConfiguration(key: "", bundleID: "", expires: "")
+        for member in members {
+            switch member.name {
+            case "key": application.key = try text(member, "application")
+            case "bundle_id": application.bundleID = try text(member, "application")
+            case "expires": application.expires = try text(member, "application")
+            default: try unknown("application.\(member.name)")
+            }
+        }
+        file.application = application
+    }
+
     private mutating func takeRights(_ member: JSONMember) throws(LectureError) {
         switch member.name {
-        case "user_key": try checkSecret(try text(member, "drm"))
-        case "strict":
-            guard member.value.bool != nil else { throw refused("drm.strict must be true or false") }
+        case "user_key": file.rights.userKey = try text(member, "drm")
+        case "strict": file.rights.isStrict = try truth(member, "drm")
+        case "unverified": file.rights.permitsUnverified = try truth(member, "drm")
         case "keys":
             guard let keys = member.value.elements else { throw refused("drm.keys must be an array") }
             for key in keys {
                 guard let fields = key.members else { throw refused("drm.keys must hold objects") }
-                for field in fields { try takeKey(field) }
+                try take(key: fields)
             }
         default: try unknown("drm.\(member.name)")
         }
     }
 
-    private mutating func takeKey(_ member: JSONMember) throws(LectureError) {
-        switch member.name {
-        case "secret_file": try checkSecret(try text(member, "drm.keys"))
-        case "id", "algorithm", "jwks_file", "ca_file": _ = try text(member, "drm.keys")
-        default: try unknown("drm.keys.\(member.name)")
+    private mutating func take(key fields: [JSONMember]) throws(LectureError) {
+        var key = RightsConfiguration.Key(id: "", place: .secret(""))
+        var places: [RightsConfiguration.Key.Place] = []
+        for field in fields {
+            switch field.name {
+            case "id": key.id = try text(field, "drm.keys")
+            case "algorithm": key.algorithm = try text(field, "drm.keys")
+            case "legacy": key.isLegacy = try truth(field, "drm.keys")
+            case "secret_file":
+                let path = absolute(try text(field, "drm.keys"))
+                try checkSecret(path)
+                places.append(.secret(path))
+            case "jwks_file": places.append(.keySet(absolute(try text(field, "drm.keys"))))
+            case "ca_file": places.append(.roots(absolute(try text(field, "drm.keys"))))
+            default: try unknown("drm.keys.\(field.name)")
+            }
         }
+        guard let place = places.first, places.count == 1 else {
+            throw refused("a key of drm.keys needs one of secret_file, jwks_file and ca_file")
+        }
+        key.place = place
+        if file.rights.keys.contains(where: { $0.id.utf8.elementsEqual(key.id.utf8) }) {
+            throw refused("two keys of drm.keys have the same id")
+        }
+        file.rights.keys.append(key)
     }
 
     // MARK: Values
@@ -170,6 +202,11 @@ private struct ConfigurationReader {
         return value
     }
 
+    private func truth(_ member: JSONMember, _ section: String) throws(LectureError) -> Bool {
+        guard let value = member.value.bool else { throw refused("\(section).\(member.name) must be true or false") }
+        return value
+    }
+
     /// Names a member that means nothing here. One that looks like a secret is an error: secrets are given by file.
     private mutating func unknown(_ name: String) throws(LectureError) {
         let last = name.split(separator: ".").last.map(String.init) ?? name
@@ -185,8 +222,8 @@ private struct ConfigurationReader {
         return "\(path[..<slash])/\(name)"
     }
 
-    private func checkSecret(_ name: String) throws(LectureError) {
-        let place = absolute(name)
+    /// Every command looks, whether it needs the secret or not, so that it does not stay readable for long.
+    private func checkSecret(_ place: String) throws(LectureError) {
         var facts = stat()
         guard unsafe stat(place, &facts) == 0 else {
             throw refused("\(place): \(ConfigurationFile.systemMessage(errno))")

@@ -5,7 +5,12 @@ package struct Setting<Value: Sendable & Equatable>: Sendable, Equatable {
     /// Where it came from.
     package let origin: SettingOrigin
 
-    init(_ value: Value, _ origin: SettingOrigin) {
+    /// A value from somewhere.
+    ///
+    /// - Parameters:
+    ///   - value: what holds.
+    ///   - origin: where it came from.
+    package init(_ value: Value, _ origin: SettingOrigin) {
         self.value = value
         self.origin = origin
     }
@@ -21,14 +26,4 @@ package enum SettingOrigin: String, Sendable {
     case environment
     /// The command line.
     case option
-}
-
-/// What is sealed before it is written.
-package enum SealPolicy: String, Sendable, CaseIterable {
-    /// Licensed contents are.
-    case licensed
-    /// Everything is.
-    case always
-    /// Nothing is; licensed contents are refused.
-    case never
 }

@@ -64,6 +64,21 @@ package enum JWK {
         return DecryptionKey(key, algorithm: algorithm, identifier: try text(value, "kid"))
     }
 
+    /// The thumbprint of a public key (RFC 7638), whatever it is for.
+    ///
+    /// - Parameter value: the JWK.
+    /// - Returns: 32 bytes as base64url.
+    /// - Throws: ``KeyRefusal``: private parts in it, or a weak or broken key.
+    package static func thumbprint(_ value: JSONValue) throws(KeyRefusal) -> String {
+        if let member = privateMembers.first(where: { value[$0] != nil }) {
+            throw KeyRefusal("a public key has the private member \(member)")
+        }
+        let key = try PublicKey(try parts(value))
+        do throws(LectureError) { return try VerificationKey.digest(key.parts.canonicalText) } catch {
+            throw KeyRefusal("there is no memory for a digest")
+        }
+    }
+
     /// Reads the public parts of a key that is not an HMAC secret.
     static func parts(_ value: JSONValue) throws(KeyRefusal) -> PublicKey.Parts {
         switch try requiredText(value, "kty") {
@@ -155,9 +170,12 @@ package struct JWKSet: Sendable {
     /// - Parameters:
     ///   - text: the JSON text.
     ///   - isLegacy: whether the configuration permits short HMAC secrets.
+    ///   - passesBroken: whether weak and broken keys, and secrets beside public keys, are passed by like foreign ones
+    ///     (RFC 7517 section 5), and a `kid` may stand twice: for a set that somebody else keeps. None of them verifies
+    ///     anything then; otherwise the set is refused, so that its author hears of them.
     /// - Throws: ``LectureError`` with ``LectureError/Code/json``, or with ``LectureError/Code/configuration`` for a
     ///   set that mixes secrets with public keys, names a `kid` twice, holds a weak or broken key, or no key at all.
-    package init(_ text: [UInt8], isLegacy: Bool = false) throws(LectureError) {
+    package init(_ text: [UInt8], isLegacy: Bool = false, passesBroken: Bool = false) throws(LectureError) {
         let value = try JSONScanner.value(of: text)
         guard let elements = value["keys"]?.elements, elements.count <= Self.limit else {
             throw Self.fault("it has no member 'keys' with at most \(Self.limit) keys")
@@ -166,19 +184,24 @@ package struct JWKSet: Sendable {
         var skipped: [Skipped] = []
         var names: Set<[UInt8]> = []
         for (index, element) in elements.enumerated() {
-            if let name = element["kid"]?.string, !names.insert(Array(name.utf8)).inserted {
+            if let name = element["kid"]?.string, !names.insert(Array(name.utf8)).inserted, !passesBroken {
                 throw Self.fault("key \(index): its kid is that of another key")
             }
             do throws(KeyRefusal) {
                 keys.append(try JWK.verificationKey(element, isLegacy: isLegacy))
             } catch {
-                guard Self.isForeign(element) else { throw Self.fault("key \(index): \(error.sentence)") }
+                guard passesBroken || Self.isForeign(element) else {
+                    throw Self.fault("key \(index): \(error.sentence)")
+                }
                 skipped.append(Skipped(index: index, refusal: error))
             }
         }
         let kinds = Set(elements.map { $0["kty"]?.string == "oct" })
         // Who may read such a set could sign with its secrets, so it must not be published; one that is has leaked.
-        if kinds.count > 1 { throw Self.fault("it mixes secrets with public keys") }
+        if kinds.count > 1 {
+            guard passesBroken else { throw Self.fault("it mixes secrets with public keys") }
+            keys.removeAll { $0.isSecret }
+        }
         if keys.isEmpty { throw Self.fault("it holds no key that verifies") }
         self.keys = keys
         self.skipped = skipped

@@ -14,6 +14,11 @@ package struct VerificationKey: Sendable {
     package let algorithms: Set<SignatureAlgorithm>
     let material: Material
 
+    /// Whether who verifies with it could sign with it as well.
+    package var isSecret: Bool {
+        if case .secret = material { true } else { false }
+    }
+
     init(_ material: Material, identifier: String?, algorithms: Set<SignatureAlgorithm>) {
         self.material = material
         self.identifier = identifier

@@ -12,12 +12,14 @@ package struct DeviceKey: Sendable {
 
     private let secret: SecretBytes
     private let pair: PrivateKey
-    private let wrappingKey: SecretBytes
+    private let wrappingKeys: (unlicensed: SecretBytes, licensed: SecretBytes)
 
     private init(secret: SecretBytes, pair: PrivateKey) throws(LectureError) {
         self.secret = secret
         self.pair = pair
-        wrappingKey = try Self.derive(secret, "content keys")
+        wrappingKeys = (
+            try Self.derive(secret, "unlicensed content keys"), try Self.derive(secret, "content keys")
+        )
     }
 
     /// Draws a new key.
@@ -32,18 +34,31 @@ package struct DeviceKey: Sendable {
 
     /// Wraps a content key for the ledger (AES-256-KW).
     ///
-    /// - Parameter key: 16 bytes or more, a multiple of 8.
+    /// - Parameters:
+    ///   - key: 16 bytes or more, a multiple of 8.
+    ///   - purpose: what it is for; each has a wrapping key of its own, so that the stored purpose cannot be changed.
     /// - Returns: 8 bytes more.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
-    package func wrap(_ key: SecretBytes) throws(LectureError) -> [UInt8] { try KeyWrap.wrap(key, with: wrappingKey) }
+    package func wrap(_ key: SecretBytes, for purpose: SealPurpose = .licensed) throws(LectureError) -> [UInt8] {
+        try KeyWrap.wrap(key, with: wrappingKey(purpose))
+    }
 
     /// Takes a content key out again.
     ///
-    /// - Parameter box: what ``wrap(_:)`` gave.
-    /// - Returns: the content key, or nil when it was wrapped by another device or changed.
+    /// - Parameters:
+    ///   - box: what ``wrap(_:for:)`` gave.
+    ///   - purpose: as it was wrapped for.
+    /// - Returns: the content key, or nil when it was wrapped by another device, for another purpose, or changed.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
-    package func unwrap(_ box: [UInt8]) throws(LectureError) -> SecretBytes? {
-        try KeyWrap.unwrap(box, with: wrappingKey)
+    package func unwrap(_ box: [UInt8], for purpose: SealPurpose = .licensed) throws(LectureError) -> SecretBytes? {
+        try KeyWrap.unwrap(box, with: wrappingKey(purpose))
+    }
+
+    private func wrappingKey(_ purpose: SealPurpose) -> SecretBytes {
+        switch purpose {
+        case .unlicensed: wrappingKeys.unlicensed
+        case .licensed: wrappingKeys.licensed
+        }
     }
 
     /// The key of the codes over rows that decide.

@@ -4,7 +4,7 @@ package import LectureModel
 package struct LedgerAuthenticator: RowAuthenticator {
     /// The thumbprint of the device's key (RFC 7638), 32 bytes.
     package let device: [UInt8]
-    private let key: SecretBytes
+    private let key: KeyedCode
 
     /// Takes the ledger key of a device.
     ///
@@ -15,14 +15,14 @@ package struct LedgerAuthenticator: RowAuthenticator {
             throw LectureError(.cryptography, detail: "thumbprint")
         }
         self.device = thumbprint
-        key = try device.ledgerKey()
+        key = try KeyedCode(try device.ledgerKey())
         // What could fail fails here: the digest is there, and the key is one.
-        _ = try KeyDerivation.hmac(key, [])
+        _ = try key.code([])
     }
 
     /// The code over some bytes.
     package func code(_ bytes: [UInt8]) -> [UInt8] {
-        guard let code = try? KeyDerivation.hmac(key, bytes) else {
+        guard let code = try? key.code(bytes) else {
             // proof: it was computed once in init, so only memory can be missing, as for any array; and a code that
             // was made up would either pass for one or destroy the row it is stored with.
             preconditionFailure("an HMAC without memory")

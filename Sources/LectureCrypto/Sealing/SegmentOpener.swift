@@ -7,9 +7,7 @@ package import LectureModel
 package final class SegmentOpener: Sendable {
     /// Where the segments lie.
     package let layout: SealedLayout
-    private let header: SealedFileHeader
-    private let key: SecretBytes
-    private let cipher: AESGCM
+    private let opener: PlaceOpener
 
     /// Derives the key of a file.
     ///
@@ -29,9 +27,7 @@ package final class SegmentOpener: Sendable {
             throw LectureError(.damaged, detail: "sealed file", cause: "no sealed file has its length")
         }
         self.layout = layout
-        self.header = header
-        key = try header.segmentKey(contentKey, associatedData)
-        cipher = try AESGCM()
+        opener = try PlaceOpener(contentKey: contentKey, header: header, associatedData: associatedData)
     }
 
     /// Opens a segment.
@@ -45,14 +41,12 @@ package final class SegmentOpener: Sendable {
     package func open(
         segment: Int, _ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
     ) throws(LectureError) {
-        guard let index = UInt32(exactly: segment), !layout.ciphertextRange(ofSegment: segment).isEmpty,
-            ciphertext.count == layout.ciphertextRange(ofSegment: segment).count,
-            plaintext.count == layout.plaintextRange(ofSegment: segment).count
-        else { throw Self.damage(segment) }
-        let nonce = header.nonce(segment: index, isLast: segment == layout.lastSegment)
-        guard try unsafe cipher.open(ciphertext, into: plaintext, key: key, nonce: nonce) else {
-            throw Self.damage(segment)
+        guard !layout.ciphertextRange(ofSegment: segment).isEmpty,
+            ciphertext.count == layout.ciphertextRange(ofSegment: segment).count
+        else {
+            throw LectureError(.damaged, detail: "segment \(segment)", cause: "no segment of this file has its length")
         }
+        try unsafe opener.open(segment: segment, isLast: segment == layout.lastSegment, ciphertext, into: plaintext)
     }
 
     /// Opens a segment in arrays.
@@ -74,9 +68,5 @@ package final class SegmentOpener: Sendable {
         }
         if let failure { throw failure }
         return plaintext
-    }
-
-    private static func damage(_ segment: Int) -> LectureError {
-        LectureError(.damaged, detail: "segment \(segment)", cause: "it is not the one that was sealed here")
     }
 }

@@ -21,7 +21,9 @@ package struct CertificateVerifier: Sendable {
     }
 
     private let store: CertificateStore
-    private let purpose: String
+    private let verdicts = VerdictCache()
+    /// The extended key usage that a leaf needs, in dotted numbers.
+    package var purpose: String
 
     /// Reads roots and lists.
     ///
@@ -47,11 +49,19 @@ package struct CertificateVerifier: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when OpenSSL cannot judge.
     func judge(_ chain: [[UInt8]], at time: Timestamp) throws(LectureError) -> Verdict {
         guard (1...Self.limit).contains(chain.count) else { return .refused([.count]) }
+        // Rounded down, as a certificate's times count whole seconds.
+        let seconds = Int(time.milliseconds / 1000) - (time.milliseconds % 1000 < 0 ? 1 : 0)
+        let question = VerdictCache.Question(chain: chain, seconds: seconds, purpose: purpose)
+        if let verdict = verdicts.answer(to: question) { return verdict }
+        let verdict = try judge(chain, seconds: seconds)
+        verdicts.remember(verdict, of: question)
+        return verdict
+    }
+
+    private func judge(_ chain: [[UInt8]], seconds: Int) throws(LectureError) -> Verdict {
         let certificates = chain.compactMap { Certificate(der: $0) }
         guard let leaf = certificates.first, certificates.count == chain.count else { return .refused([.encoding]) }
         var reasons: [CertificateRefusal] = []
-        // Rounded down, as a certificate's times count whole seconds.
-        let seconds = Int(time.milliseconds / 1000) - (time.milliseconds % 1000 < 0 ? 1 : 0)
         let others = Array(certificates.dropFirst())
         switch try store.chain(from: leaf, over: others, at: seconds, depth: Self.depth) {
         case .refused(let code): reasons.append(Self.refusal(code))
@@ -107,6 +117,31 @@ package struct CertificateVerifier: Sendable {
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weak
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: .criticalExtension
         default: .chain(CertificateStore.words(code))
+        }
+    }
+}
+
+/// What was found of chains, by their bytes: tokens of one issuer bring the same one, and judging it costs more than
+/// their signatures. Nothing else decides about a chain than what the question holds.
+private final class VerdictCache: Sendable {
+    struct Question: Hashable {
+        let chain: [[UInt8]]
+        let seconds: Int
+        let purpose: String
+    }
+
+    /// A stranger may send any number of chains, of up to 1 MiB: neither may fill the memory.
+    private static let limit = 64
+    private static let longest = 65_536
+    private let verdicts = Guarded<[Question: CertificateVerifier.Verdict]>([:])
+
+    func answer(to question: Question) -> CertificateVerifier.Verdict? { verdicts.withLock { $0[question] } }
+
+    func remember(_ verdict: CertificateVerifier.Verdict, of question: Question) {
+        if question.chain.reduce(0, { $0 + $1.count }) > Self.longest { return }
+        verdicts.withLock { verdicts in
+            if verdicts.count >= Self.limit { verdicts.removeAll(keepingCapacity: true) }
+            verdicts[question] = verdict
         }
     }
 }

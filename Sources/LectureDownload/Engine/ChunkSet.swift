@@ -20,6 +20,9 @@ package struct ChunkSet: Sendable, Hashable {
         return word < words.count && words[word] & (1 << UInt64(index & 63)) != 0
     }
 
+    /// The numbers, in order.
+    package var indices: [Int] { (0..<words.count << 6).filter(contains) }
+
     /// Puts a number in; answers whether it was not there.
     @discardableResult
     package mutating func insert(_ index: Int) -> Bool {

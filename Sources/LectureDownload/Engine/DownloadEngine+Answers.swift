@@ -85,7 +85,8 @@ extension DownloadEngine {
 
     /// Stores the plan; the part file is made after the commit.
     private func fixPlace(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
-        resource.record.chunkBytes = resource.book.chunkBytes
+        resource.record.chunkBytes = resource.book.grid.length
+        if resource.cipher != nil { resource.record.seal = .open }
         resource.record.path = MediaPath.path(resource.record)
         resource.record.state = .planned
         resource.stage = .fetching
@@ -94,7 +95,7 @@ extension DownloadEngine {
             item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
         }
         try apply(item, item.machine.sourceKnown(), now: now)
-        openPartIfNeeded(resource, of: item)
+        try openPartIfNeeded(resource, of: item)
     }
 
     // MARK: Ends
@@ -169,7 +170,7 @@ extension DownloadEngine {
             try proved(chunks, resource, of: item, now: now)
         }
         if let remainder = report.remainder {
-            let chunk = Int(remainder.offset / resource.book.chunkBytes)
+            let chunk = resource.book.grid.chunk(at: remainder.offset)
             if item.isEnding || resource.book.proven.contains(chunk) {
                 effects.append { [part = resource.part] in part.abandon(remainder.lane) }
             } else {

@@ -10,7 +10,7 @@ extension DownloadEngine {
         parts[token] = LivingPart(item: item.id, resource: record.id, file: part)
         let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
         // A damaged row may name a chunk that cannot be; it would count for one that is missing.
-        let count = record.total.map { RangeBook.chunkCount(total: $0, chunkBytes: record.chunkBytes) }
+        let count = record.total.map { record.grid.count(total: $0) }
         let proven = rows.filter { $0 < count ?? Self.longestUnknown }
         var urls = try index.urlLeases(record.id)
         // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
@@ -22,14 +22,15 @@ extension DownloadEngine {
     /// More chunks than a file whose length is not told will have: 4 TiB.
     private static let longestUnknown = 4 << 20
 
-    func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) {
-        guard !resource.isOpen, resource.stage == .fetching else { return }
+    func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) throws {
+        guard !resource.isOpen, resource.stage == .fetching, try findCipher(resource, of: item) else { return }
         resource.isOpen = true
         resource.isClosed = false
         let plan = PartFilePlan(
             resource: resource.record.id, path: resource.record.path, total: resource.record.total,
-            chunkBytes: resource.book.chunkBytes, needsDigest: resource.dueSHA256 != nil,
-            resumes: resource.book.proven.count > 0, reserveBytes: settings.reserveBytes)
+            chunkBytes: resource.book.grid.length, needsDigest: resource.dueSHA256 != nil,
+            resumes: resource.book.proven.count > 0, reserveBytes: settings.reserveBytes,
+            seal: try sealPlan(resource, of: item))
         effects.append { [part = resource.part] in part.open(plan) }
     }
 
@@ -47,11 +48,14 @@ extension DownloadEngine {
         case .placed:
             resource.stage = .placed
             resource.record.state = .placed
+            // All its chunks are proven, and so is everything that was sealed.
+            if resource.record.seal == .open { resource.record.seal = .clean }
             try index.updateResource(item.lease, resource.record)
             effects.append { [part = resource.part] in part.close(deleting: false) }
             try completeIfWhole(item, now: now)
-        case .closed:
+        case .closed(let isClean):
             resource.isClosed = true
+            resource.isClosedClean = isClean
             if item.isEnding { try finishEnding(item, now: now) }
         }
     }
@@ -63,8 +67,10 @@ extension DownloadEngine {
         if resource.record.total == nil {
             // The last chunk is short, and how short only the end of its transfer tells: it waits for that.
             let position = resource.sinks.values.reduce(0) { max($0, $1.position) }
-            resource.unsized += fresh.filter { UInt64($0.index + 1) * resource.book.chunkBytes > position }
-            fresh.removeAll { UInt64($0.index + 1) * resource.book.chunkBytes > position }
+            let grid = resource.book.grid
+            resource.unsized += fresh.filter { grid.start(of: $0.index + 1) > position }
+            fresh.removeAll { grid.start(of: $0.index + 1) > position }
+            resource.unproven.formUnion(resource.unsized.map(\.index))
         }
         // A chunk that was proven and then written again, as a server without ranges makes it be, has a new proof.
         let again = chunks.filter { resource.book.proven.contains($0.index) }
@@ -73,6 +79,7 @@ extension DownloadEngine {
             let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
             try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
             resource.book.proved(fresh.map(\.index))
+            resource.unproven.subtract(fresh.map(\.index))
         }
         if resource.record.total == nil, try stopsForQuota(item, now: now) { return }
         if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
@@ -108,13 +115,14 @@ extension DownloadEngine {
         resource.stage = .checking
         let record = resource.record
         let proofs = try index.chunks(record.id).filter { resource.resumed.contains($0.index) }
-        let token = resource.token
+        let (token, cipher) = (resource.token, resource.cipher)
         effects.append { [offload = ports.offload, files = ports.files] in
             offload.run {
                 do throws(LectureError) {
                     // The part file by its own name: a stranger may stand under the final one.
                     let damaged = try files.verify(
-                        path: record.path + ".part", resource: record.id, total: total, chunkBytes: record.chunkBytes,
+                        path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
+                        cipher: cipher,
                         proofs: proofs, pace: { _ in true })
                     return .checked(token, damaged: damaged, nil)
                 } catch {
@@ -137,6 +145,7 @@ extension DownloadEngine {
             let bytes = damaged.reduce(0) { $0 + resource.book.byteCount(of: $1) }
             try index.unprove(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
             resource.book.lost(damaged)
+            resource.unproven.formUnion(damaged)
             resource.stage = .fetching
             return try apply(item, item.machine.restarted(), now: now)
         }
@@ -216,6 +225,7 @@ extension DownloadEngine {
         _ = item.machine.allProven()
         guard item.machine.placed() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
+        try ports.licensing.completed(item.record.content.key, now: now)
         try index.release(item.lease)
         for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
         items[item.id] = nil
@@ -240,7 +250,7 @@ extension DownloadEngine {
             effects.append { [offload = ports.offload, files = ports.files] in
                 offload.run {
                     do throws(LectureError) {
-                        try files.publish(path: media.path, to: path)
+                        try files.publish(path: media.path, isSealed: media.seal != .plain, to: path)
                         return .published(content, path: path, nil)
                     } catch {
                         return .published(content, path: path, error)

@@ -92,12 +92,13 @@ extension DownloadEngine {
         item.wantsLoader = false
         let wishes = descriptor.wishes(expecting: item.record)
         if let media = item.media {
-            if describesSameBytes(wishes.first, media) {
+            if describesSameBytes(wishes.first, media), !unbinds(descriptor.facts, item) {
                 // Only new URLs were asked for; proven bytes stay.
                 try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
                 }
+                try noteLicence(descriptor, of: item, key: item.record.content.key)
                 try apply(item, item.machine.sourceKnown(), now: now)
                 return "renewed"
             }
@@ -110,6 +111,7 @@ extension DownloadEngine {
             try publish(other)
             return "merged"
         }
+        try noteLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }
@@ -123,6 +125,12 @@ extension DownloadEngine {
         let digest = wish?.expectedSHA256 ?? media.record.expectedSHA256
         let bytes = wish?.expectedBytes ?? media.record.expectedBytes
         return digest == media.record.expectedSHA256 && bytes == media.record.expectedBytes
+    }
+
+    /// Whether a content that has sealed files would get another key, to which they are not bound.
+    private func unbinds(_ facts: ContentFacts, _ item: ItemWork) -> Bool {
+        guard let key = facts.key, key != item.record.content.key, !item.record.isLoaded else { return false }
+        return item.resources.contains { $0.cipher != nil || $0.record.seal != .plain }
     }
 
     // MARK: Versions
@@ -219,6 +227,7 @@ extension DownloadEngine {
         }
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
         if item.discardsVersion { try giveUpVersion(item) }
+        for resource in item.resources { try noteClean(resource, of: item) }
         item.machine.cameToRest(wanting: try index.item(item.id)?.desire ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)

@@ -162,7 +162,7 @@ extension DownloadEngine {
             let chunks = try index.chunks(resource.record.id).map(\.index)
             try index.unprove(item.lease, resource.record.id, chunks: chunks, bytes: resource.book.provenBytes)
             resource.record.total = nil
-            resource.book = RangeBook(total: nil, chunkBytes: resource.record.chunkBytes, proven: [])
+            resource.book = RangeBook(total: nil, grid: resource.record.grid, proven: [])
             try index.updateResource(item.lease, resource.record)
         }
         return "failed"

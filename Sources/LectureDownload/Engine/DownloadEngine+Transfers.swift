@@ -13,6 +13,7 @@ extension DownloadEngine {
             return
         }
         if item.isResolving { return }
+        guard try mayFetch(item, boot: boot) else { return }
         for resource in item.resources {
             try advance(resource, of: item, now: now, boot: boot)
             if item.isEnding { return }
@@ -31,7 +32,8 @@ extension DownloadEngine {
                 _ = try open(resource, of: item, now: now, boot: boot)
             }
         case .fetching:
-            openPartIfNeeded(resource, of: item)
+            try openPartIfNeeded(resource, of: item)
+            if item.isEnding { return }
             if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
             guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
             while resource.sinks.count < wantedConnections(resource, of: item) {
@@ -65,8 +67,9 @@ extension DownloadEngine {
         asked.role = .media
         asked.isFirstContact = true
         let sink = RangeSink(
-            id: id, asked: asked, start: 0, border: nil, chunkBytes: nil, proven: ChunkSet(),
-            acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
+            id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false),
+            learnsGrid: true,
+            proven: ChunkSet(), acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
@@ -93,6 +96,7 @@ extension DownloadEngine {
             if !item.hasTransfers { try waitForOrigin(origin, item, now: now) }
             return false
         }
+        guard try decideSeal(resource, of: item) else { return false }
         let id = TransferID(newID())
         guard var assignment = take(id, resource) else { return false }
         if resource.avoidsRanges {
@@ -110,9 +114,8 @@ extension DownloadEngine {
         let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
-            chunkBytes: resource.stage == .asking ? nil : resource.book.chunkBytes, proven: resource.book.proven,
-            acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part,
-            post: poster())
+            grid: resource.book.grid, learnsGrid: resource.stage == .asking, proven: resource.book.proven,
+            acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part, post: poster())
         resource.sinks[id] = sink
         if let lease { resource.contributors.insert(lease) }
         var request = TransferRequest(id: id, url: choice.url, sink: sink)
@@ -166,9 +169,9 @@ extension DownloadEngine {
         isFirstContact: Bool
     ) -> (start: UInt64, border: UInt64?, range: RangeRequest?, ifRange: String?, expectation: Expectation) {
         let total = resource.record.total
-        let start = remainder?.offset ?? UInt64(assignment.first) * resource.book.chunkBytes
+        let start = remainder?.offset ?? resource.book.grid.start(of: assignment.first)
         var border: UInt64?
-        if let end = assignment.end, let total { border = min(total, UInt64(end) * resource.book.chunkBytes) }
+        if let end = assignment.end, let total { border = min(total, resource.book.grid.start(of: end)) }
         var range: RangeRequest?
         if start > 0 || (border != nil && border != total) {
             range = border.flatMap { ByteRange(start: start, end: $0) }.map(RangeRequest.closed) ?? .from(start)
@@ -195,14 +198,14 @@ extension DownloadEngine {
         if let run = resource.book.begin(id, begun: resource.remainders.keys) { return run }
         guard !resource.sinks.isEmpty else { return nil }
         // With a begun chunk's length on each side a split always gains; below that the tail is left alone.
-        let minimum = max(resource.book.chunkBytes, RangeSink.blockBytes)
+        let minimum = max(resource.book.grid.length, RangeSink.blockBytes)
         guard let cut = resource.book.split(id, minimum: minimum, position: resource.position) else { return nil }
         guard let victim = resource.sinks[cut.victim] else {
             resource.book.giveBack(taker: id, to: cut.victim)
             return nil
         }
-        let chunk = resource.book.chunkBytes
-        let border = Int(victim.lower(border: UInt64(cut.victimEnd) * chunk, chunkBytes: chunk) / chunk)
+        let grid = resource.book.grid
+        let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
         guard border < cut.taken.end ?? 0 else {
             resource.book.giveBack(taker: id, to: cut.victim)
             return nil

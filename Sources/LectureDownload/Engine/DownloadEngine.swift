@@ -28,11 +28,16 @@ package final class DownloadEngine {
         package var offload: any WorkOffload
         /// The application's source of new URLs.
         package var resolver: any URLResolver
+        /// Which contents need a licence, and whether it is granted.
+        package var licensing: any DownloadLicensing
+        /// Decides what is sealed, and hands the ciphers out.
+        package var seals: any ContentSealing
 
         /// Collects the ports.
         package init(
             index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
-            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver
+            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver,
+            licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
             self.index = index
             self.transport = transport
@@ -42,6 +47,8 @@ package final class DownloadEngine {
             self.random = random
             self.offload = offload
             self.resolver = resolver
+            self.licensing = licensing
+            self.seals = seals
         }
     }
 
@@ -226,6 +233,9 @@ package final class DownloadEngine {
         case .resolved(let content, let urls, let error):
             guard let item = items[content] else { return }
             try guardingLease(of: item) { try resolved(item, urls: urls, error) }
+        case .granted(let content, let outcome):
+            guard let item = items[content] else { return }
+            try guardingLease(of: item) { try grantCame(outcome, item) }
         }
     }
 
@@ -269,7 +279,7 @@ package final class DownloadEngine {
                 statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
                 governor.ended(transfer.origin, .other)
             case .part(let token, .closed): parts[token] = nil
-            case .head, .part, .checked, .listed, .deleted, .published, .resolved: continue
+            case .head, .part, .checked, .listed, .deleted, .published, .resolved, .granted: continue
             }
         }
         // Their start waited for this commit.

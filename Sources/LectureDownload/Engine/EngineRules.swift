@@ -41,7 +41,6 @@ extension ContentDescriptor {
 
     /// Why this version cannot keep the content; nil when it can.
     package var refusal: LectureError.Code? {
-        if hasDRM { return .licenceUnsupported }
         if !isDownloadable { return .notDownloadable }
         switch media {
         case .file: return nil

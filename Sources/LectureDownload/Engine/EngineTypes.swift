@@ -69,6 +69,18 @@ package enum EngineEvent: Sendable {
     case published(ContentID, path: String, LectureError?)
     /// The application's resolver answered with new URLs, or could not.
     case resolved(ContentID, urls: [String], LectureError?)
+    /// The licence server was asked whether the content may be kept.
+    case granted(ContentID, GrantAnswer)
+}
+
+/// What became of the question whether a content may be kept.
+package enum GrantAnswer: Sendable, Hashable {
+    /// It may, or need not be asked any more; the ledger says it.
+    case settled
+    /// It may not.
+    case refused(LectureError)
+    /// The server could not be asked, or gave no answer that can be used.
+    case failed(LectureError)
 }
 
 /// What files were deleted for.

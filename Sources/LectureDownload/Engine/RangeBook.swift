@@ -31,8 +31,8 @@ package struct RangeBook: Sendable {
 
     /// The length of the resource; nil while unknown.
     package private(set) var total: UInt64?
-    /// The length of a chunk.
-    package private(set) var chunkBytes: UInt64
+    /// How the resource is cut into chunks.
+    package private(set) var grid: ChunkGrid
     /// Chunks that are durable with their proof.
     package private(set) var proven: ChunkSet
     private var submitted = ChunkSet()
@@ -43,28 +43,29 @@ package struct RangeBook: Sendable {
     ///
     /// - Parameters:
     ///   - total: its length in bytes; nil while unknown.
-    ///   - chunkBytes: the length of a chunk.
+    ///   - grid: how it is cut into chunks.
     ///   - proven: the chunks that need not be fetched.
-    package init(total: UInt64?, chunkBytes: UInt64, proven: some Sequence<Int>) {
+    package init(total: UInt64?, grid: ChunkGrid, proven: some Sequence<Int>) {
         self.total = total
-        self.chunkBytes = chunkBytes
+        self.grid = grid
         self.proven = ChunkSet(proven)
     }
 
     /// How many chunks there are; nil while the length is unknown.
-    package var chunkCount: Int? { total.map { Self.chunkCount(total: $0, chunkBytes: chunkBytes) } }
+    package var chunkCount: Int? { total.map(grid.count) }
 
-    /// How many chunks a length has.
-    package static func chunkCount(total: UInt64, chunkBytes: UInt64) -> Int {
-        Int(total / chunkBytes) + (total % chunkBytes == 0 ? 0 : 1)
-    }
-
-    /// The chunk length for a resource: 1 MiB, doubled until there are at most 4,096 chunks.
-    package static func chunkBytes(total: UInt64?) -> UInt64 {
-        var bytes: UInt64 = 1 << 20
-        guard let total else { return bytes }
-        while total / bytes > 4096 { bytes <<= 1 }
-        return bytes
+    /// The grid for a resource: chunks of 1 MiB, or of one segment of a sealed file, doubled until there are at most
+    /// 4,096 chunks.
+    ///
+    /// - Parameters:
+    ///   - total: its length in bytes; nil while unknown.
+    ///   - isSealed: whether its files are sealed.
+    /// - Returns: where its chunks lie.
+    package static func grid(total: UInt64?, isSealed: Bool) -> ChunkGrid {
+        var segments: UInt64 = 1
+        let one: UInt64 = isSealed ? UInt64(SealedFormat.plaintextBytes) : 1 << 20
+        if let total { while total / (segments * one) > 4096 { segments <<= 1 } }
+        return isSealed ? SealedFormat.grid(segments: segments) : ChunkGrid(length: segments * one)
     }
 
     /// Whether all chunks are proven.
@@ -81,15 +82,13 @@ package struct RangeBook: Sendable {
 
     /// The bytes of one chunk.
     package func byteCount(of chunk: Int) -> UInt64 {
-        guard let total else { return chunkBytes }
-        let start = UInt64(chunk) * chunkBytes
-        return start >= total ? 0 : min(chunkBytes, total - start)
+        UInt64(grid.range(of: chunk, total: total).count)
     }
 
     /// The length became known, and with it the length of a chunk. Nothing may be proven yet if the latter changes.
     package mutating func learn(total: UInt64) {
         self.total = total
-        if proven.count == 0, submitted.count == 0 { chunkBytes = Self.chunkBytes(total: total) }
+        if proven.count == 0, submitted.count == 0 { grid = Self.grid(total: total, isSealed: grid.lead > 0) }
         let count = chunkCount
         for (id, assignment) in assignments where assignment.end == nil { assignments[id]?.end = count }
     }
@@ -139,13 +138,13 @@ package struct RangeBook: Sendable {
         var best: (id: TransferID, from: Int, end: Int)?
         for (other, assignment) in assignments {
             guard let end = assignment.end else { continue }
-            let from = max(assignment.first, Int(position(other) / chunkBytes) + 1)
+            let from = max(assignment.first, grid.chunk(at: position(other)) + 1)
             let size = end - from
             // Of equal rests the older transfer's, so that the choice never rests on the order of a dictionary.
             let (bestSize, bestID) = best.map { ($0.end - $0.from, $0.id.value) } ?? (0, 0)
             if size > bestSize || (size == bestSize && other.value < bestID) { best = (other, from, end) }
         }
-        guard let best, UInt64(best.end - best.from) * chunkBytes >= 2 * minimum, best.end - best.from >= 2 else {
+        guard let best, UInt64(best.end - best.from) * grid.length >= 2 * minimum, best.end - best.from >= 2 else {
             return nil
         }
         let middle = best.from + (best.end - best.from) / 2
@@ -179,7 +178,7 @@ package struct RangeBook: Sendable {
     ///   - position: the byte after the last one it handed to the disk as part of a whole chunk.
     package mutating func ended(_ id: TransferID, position: UInt64) {
         guard let assignment = assignments.removeValue(forKey: id) else { return }
-        var end = Int(position / chunkBytes)
+        var end = grid.chunk(at: position)
         if let total, position >= total { end = chunkCount ?? end }
         end = min(end, assignment.end ?? end)
         guard end > assignment.first else { return }
@@ -210,10 +209,9 @@ package struct RangeBook: Sendable {
             let reached = min(total, position(id))
             // Chunk by chunk, since some of what a transfer has passed may be proven by now.
             var chunk = assignment.first
-            while UInt64(chunk) * chunkBytes < reached {
-                let start = UInt64(chunk) * chunkBytes
+            while grid.start(of: chunk) < reached {
                 if !proven.contains(chunk), !submitted.contains(chunk) {
-                    bytes -= min(bytes, min(reached, start + chunkBytes) - start)
+                    bytes -= min(bytes, UInt64(grid.range(of: chunk, total: reached).count))
                 }
                 chunk += 1
             }
@@ -223,9 +221,10 @@ package struct RangeBook: Sendable {
 
     private func bytes(of set: ChunkSet) -> UInt64 {
         guard set.count > 0 else { return 0 }
-        var bytes = UInt64(set.count) * chunkBytes
+        var bytes = UInt64(set.count) * grid.length
+        if set.contains(0) { bytes -= grid.lead }
         if let total, let count = chunkCount, count > 0, set.contains(count - 1) {
-            bytes -= UInt64(count) * chunkBytes - total
+            bytes -= grid.start(of: count) - total
         }
         return bytes
     }

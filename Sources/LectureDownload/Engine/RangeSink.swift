@@ -1,7 +1,7 @@
 package import LectureModel
 
 /// Takes what comes of one transfer: has the header judged before the first byte is taken, gathers the body in blocks
-/// of 1 MiB and hands them to the part file.
+/// of 1 MiB, or of a segment of a sealed file, and hands them to the part file.
 ///
 /// `@unchecked Sendable`: the transport calls the `TransferSink` methods one after the other on one thread, and only
 /// they touch `body`; what the engine reads and changes while the transfer runs is behind the lock `shared`; the rest
@@ -30,13 +30,15 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var offset: UInt64
         var end: UInt64?
         var total: UInt64?
-        var chunkBytes: UInt64
+        var grid: ChunkGrid
         var block: Block?
         var isDocument = false
         var document: [UInt8] = []
         var hasUnflushed = false
         var isPassingBy = false
         var laneBegan: UInt64
+        /// Where the last block ended that was handed over without being told to be the last.
+        var heldAt: UInt64?
     }
 
     /// Names the exchange.
@@ -49,7 +51,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private let part: (any PartFile)?
     private let proven: ChunkSet
     private let acceptsWholeBody: Bool
-    private let learnsChunkBytes: Bool
+    private let learnsGrid: Bool
     private let post: @Sendable (EngineEvent) -> Void
     private let shared: Guarded<Shared>
     private var body: Body
@@ -61,15 +63,16 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - asked: what the header is held against.
     ///   - start: the first byte asked for.
     ///   - border: the byte after the last one to take; nil for the end of the object.
-    ///   - chunkBytes: the length of a chunk; nil while the length of the object, which decides it, is not known.
+    ///   - grid: how the object is cut into chunks.
+    ///   - learnsGrid: whether the length of a chunk follows from that of the object, which the answer tells.
     ///   - proven: chunks to pass by when the server can only send the whole.
     ///   - acceptsWholeBody: whether a whole body may come although a range was asked for.
     ///   - remainder: a begun chunk to go on with.
     ///   - part: where bytes go; nil while the source is only asked what it is.
     ///   - post: takes events; called on the transport's thread.
     package init(
-        id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, chunkBytes: UInt64?, proven: ChunkSet,
-        acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?,
+        id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, grid: ChunkGrid, learnsGrid: Bool,
+        proven: ChunkSet, acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?,
         post: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.id = id
@@ -80,11 +83,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         self.post = post
         lane = remainder?.lane ?? id
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
-        learnsChunkBytes = chunkBytes == nil
-        let length = chunkBytes ?? RangeBook.chunkBytes(total: asked.total)
+        self.learnsGrid = learnsGrid
+        let grid = learnsGrid ? RangeBook.grid(total: asked.total, isSealed: grid.lead > 0) : grid
         body = Body(
-            offset: start, total: asked.total, chunkBytes: length, block: remainder?.block,
-            laneBegan: start / length * length)
+            offset: start, total: asked.total, grid: grid, block: remainder?.block,
+            laneBegan: grid.start(of: grid.chunk(at: start)))
     }
 
     // MARK: Called by the engine
@@ -101,13 +104,13 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// Moves the border down, as far as the block being filled allows.
     ///
     /// - Parameters:
-    ///   - border: the byte after the last one to take; a multiple of the chunk length.
-    ///   - chunkBytes: the length of a chunk.
-    /// - Returns: where the border is now; a multiple of the chunk length, beyond `border` when the transfer was
-    ///   faster.
-    package func lower(border: UInt64, chunkBytes: UInt64) -> UInt64 {
+    ///   - border: the byte after the last one to take; where a chunk begins.
+    ///   - grid: how the object is cut into chunks.
+    /// - Returns: where the border is now; where a chunk begins, beyond `border` when the transfer was faster.
+    package func lower(border: UInt64, grid: ChunkGrid) -> UInt64 {
         shared.withLock { shared in
-            let reached = (shared.blockEnd + chunkBytes - 1) / chunkBytes * chunkBytes
+            let end = shared.blockEnd
+            let reached = grid.isStart(end) ? end : grid.start(of: grid.chunk(at: end) + 1)
             shared.border = min(shared.border, max(border, reached))
             return shared.border
         }
@@ -157,7 +160,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.total = plan.total ?? body.total
         // A body without an announced length must not run past the end that is known from elsewhere.
         body.end = plan.count.map { plan.first + $0 } ?? body.total
-        if learnsChunkBytes { body.chunkBytes = RangeBook.chunkBytes(total: body.total) }
+        if learnsGrid { body.grid = RangeBook.grid(total: body.total, isSealed: body.grid.lead > 0) }
         shared.withLock { $0.position = body.offset }
     }
 
@@ -194,7 +197,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             return false
         }
         if body.block != nil { return true }
-        let boundary = (body.offset / Self.blockBytes + 1) * Self.blockBytes
+        let boundary = blockGrid.start(of: blockGrid.chunk(at: body.offset) + 1)
         let end = min(boundary, body.end ?? boundary)
         let atBorder = shared.withLock { shared in
             if body.offset >= shared.border { return true }
@@ -205,13 +208,17 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .border
             return false
         }
-        let chunk = Int(body.offset / body.chunkBytes)
-        body.isPassingBy = proven.contains(chunk)
-        if body.offset % body.chunkBytes == 0 { body.laneBegan = body.offset }
+        body.isPassingBy = proven.contains(body.grid.chunk(at: body.offset))
+        if body.grid.isStart(body.offset) { body.laneBegan = body.offset }
         body.block = Block(
             offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
         )
         return true
+    }
+
+    /// Where blocks begin: on every MiB, or where the segments of a sealed file do, so that none lies in two chunks.
+    private var blockGrid: ChunkGrid {
+        body.grid.lead > 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.blockBytes)
     }
 
     private func fill(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -256,6 +263,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .disk
             return false
         }
+        body.heldAt = endsObject ? nil : block.end
         return true
     }
 
@@ -271,7 +279,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.block = nil
             _ = handOver(block, endsObject: true)
         }
-        var handedOver = reachedEnd ? body.offset : body.offset / body.chunkBytes * body.chunkBytes
+        if reachedEnd, body.grid.lead > 0, body.heldAt == body.offset {
+            // The segment before the end waits for the next byte, or for being told that there is none.
+            _ = handOver(Block(offset: body.offset, capacity: 0), endsObject: true)
+        }
+        var handedOver = reachedEnd ? body.offset : body.grid.start(of: body.grid.chunk(at: body.offset))
         if body.cause == .disk { handedOver = min(handedOver, body.laneBegan) }
         if body.hasUnflushed { part?.flush() }
         post(
@@ -287,7 +299,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The begun chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
         guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
-            body.verdict?.mediaPlan != nil || lane != id, body.offset % body.chunkBytes != 0
+            body.verdict?.mediaPlan != nil || lane != id, !body.grid.isStart(body.offset)
         else { return nil }
         return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)
     }

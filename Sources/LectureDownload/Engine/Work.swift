@@ -27,8 +27,10 @@ final class ItemWork {
     var isUneven = false
     /// All work is being ended; when it has, the machine's status is stored and the lease given back.
     var isEnding = false
-    /// A server's concurrency limit keeps the item from starting.
+    /// A server's concurrency limit, or its licence, keeps the item from starting.
     var isBlocked = false
+    /// Whether the licence lets its media be fetched.
+    var grant = GrantStage.unknown
     var speed = SpeedMeter()
     var reportedBytes: Int64 = 0
 
@@ -56,6 +58,16 @@ final class ItemWork {
         guard let media, media.record.total != nil else { return nil }
         return resources.reduce(0) { $0 + Int64(clamping: $1.record.total ?? 0) }
     }
+}
+
+/// How far an item is on its way to a grant.
+enum GrantStage {
+    /// Nobody has looked.
+    case unknown
+    /// The licence server is being asked.
+    case asking
+    /// Its media may be fetched.
+    case permitted
 }
 
 /// The way a request has come: the first request's fields and server, and how many redirects since. Credentials are
@@ -149,6 +161,13 @@ final class ResourceWork {
     var answers = 0
     /// Nothing but the end of an answer told the length, so that a cut may have been taken for it.
     var endToldLength = false
+    /// Seals its files; nil for one in clear, and before it was asked for.
+    var cipher: (any ContentCipher)?
+    /// Whether the part file was closed with nothing sealed in it but chunks it has told.
+    var isClosedClean = false
+    /// Chunks that the part file has told, or that were once proven, and that are not proven now: their segments are
+    /// sealed under the file's header.
+    var unproven: Set<Int> = []
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
 
@@ -159,7 +178,7 @@ final class ResourceWork {
         self.part = part
         self.record = record
         self.urls = urls
-        book = RangeBook(total: record.total, chunkBytes: record.chunkBytes, proven: proven)
+        book = RangeBook(total: record.total, grid: record.grid, proven: proven)
         resumed = book.proven
         answers = proven.isEmpty ? 0 : 2
         stage =

@@ -72,8 +72,8 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let thumbnailURL: String?
     /// Subtitle files.
     package let subtitles: [Subtitle]
-    /// Whether it needs a licence.
-    package let hasDRM: Bool
+    /// Where its licence comes from; nil when it needs none.
+    package let licence: LicenceSource?
     /// Everything as it was read, for members that other parts of the program use or that are not known yet.
     package let source: JSONValue
 
@@ -117,7 +117,7 @@ package struct ContentDescriptor: Hashable, Sendable {
         snapshotURL = try reader.url("snapshot_url")
         thumbnailURL = try reader.url("thumbnail_url")
         subtitles = try Self.subtitles(reader)
-        hasDRM = try reader.object("drm") != nil
+        licence = try Self.licence(reader)
         source = value
     }
 
@@ -150,6 +150,23 @@ package struct ContentDescriptor: Hashable, Sendable {
             MediaFile(
                 url: url, size: try media.size("size"), sha256: try media.digest("sha256"),
                 etag: try media.string("etag"), mirrors: mirrors))
+    }
+
+    private static func licence(_ reader: MemberReader) throws(LectureError) -> LicenceSource? {
+        guard let members = try reader.object("drm") else { return nil }
+        let drm = try MemberReader(.object(members))
+        var source = LicenceSource()
+        source.callbackURL = try drm.url("callback_url") ?? ""
+        source.keyID = try drm.string("key_id") ?? ""
+        source.clientUserID = try reader.string("client_user_id") ?? ""
+        for member in try reader.object("uservalues") ?? [] {
+            // Numbers are passed on as they were written; what is neither cannot be meant.
+            guard let text = member.value.string ?? member.value.integer.map({ "\($0)" }) else {
+                throw LectureError(.json, detail: "member 'uservalues' has a value that is no text")
+            }
+            source.userValues[member.name] = text
+        }
+        return source
     }
 
     private static func subtitles(_ reader: MemberReader) throws(LectureError) -> [Subtitle] {

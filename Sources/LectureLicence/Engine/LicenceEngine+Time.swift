@@ -27,6 +27,12 @@ extension LicenceEngine {
         return finding
     }
 
+    /// What time it is, as far as that can be trusted. Nothing is stored.
+    ///
+    /// - Returns: the time.
+    /// - Throws: ``LectureError``: a store's code.
+    package func time() throws -> TrustedTime { try turn().time.time }
+
     private static func suspicion(of doubt: ClockDoubt) -> LicenceSuspicion {
         switch doubt {
         case .storeRolledBack: .rolledBack

@@ -148,6 +148,15 @@ package final class LicenceEngine {
         inbox.post(.poked)
     }
 
+    /// Changes how often a licence is asked for within a run before it has failed.
+    package func configure(attempts: Int) { settings.attempts = max(1, attempts) }
+
+    /// Looks for debts in the next step, whenever the next one would be due.
+    package func lookForDebts() {
+        work.debtsAt = nil
+        inbox.post(.poked)
+    }
+
     /// Ends all work: requests are cancelled, claims given back. The notice ``LicenceNotice/stopped`` follows.
     package func stop() {
         isStopping = true

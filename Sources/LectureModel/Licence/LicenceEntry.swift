@@ -71,7 +71,7 @@ package struct LicenceEntry: Hashable, Sendable {
 }
 
 /// Which licences a batch renews.
-package enum RenewalSelection: Hashable, Sendable {
+public enum RenewalSelection: Hashable, Sendable {
     /// Those that have ended or whose check is due.
     case expired
     /// Those, and those that will have within this time.

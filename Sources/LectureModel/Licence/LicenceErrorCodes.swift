@@ -1,5 +1,4 @@
-// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager. They join the
-// catalogue when the first command can meet them.
+// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager.
 
 extension LectureError.Code {
     // MARK: How the DRM callback could not be asked
@@ -148,6 +147,10 @@ extension LectureError.Code {
     public static let licenceFileRefused = Self(
         -20112, "licence_file_refused", "the licence file does not verify",
         "Ask the issuer for one that fits; 'lecturectl licence verify' names every reason.")
+    /// The device has another key than the one that shall be imported.
+    public static let deviceKeyInUse = Self(
+        -20130, "device_key_in_use", "this device has another key already",
+        "'lecturectl device export' keeps a copy of it; '--replace' gives it up, and with it all that it has sealed.")
     /// A sealed lecture's bytes are only handed out through its licence.
     public static let isSealed = Self(
         -20113, "sealed", "the lecture is sealed", "Read it with 'lecturectl cat', which asks its licence.")

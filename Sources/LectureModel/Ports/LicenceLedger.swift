@@ -69,8 +69,15 @@ package protocol LicenceLedger: AnyObject {
     /// Holds the whole ledger against its codes and the anchor: every licence's code, their sum, the newest rows of the
     /// chain. Costs a walk over all codes.
     ///
-    /// - Parameter anchor: what is kept beside the device's key; nil when there is none.
-    /// - Returns: what is found; nothing is changed.
+    /// No anchor is only believed of a store that has just begun. A chain that goes on behind the anchor is intact: a
+    /// kill came between the commit and the anchor. Rows before the newest one of source ``TimeRow/Source/finding``
+    /// were judged when that was made. To be called before the first append, so that no revision that the anchor knows
+    /// is given again.
+    ///
+    /// - Parameter anchor: what is kept beside the device's key, read before; nil when there is none.
+    /// - Returns: what is found; nothing is changed. The row of a suspicion is the newest that fits its code, or else
+    ///   the newest.
+    /// - Throws: ``LectureError``.
     func inspect(against anchor: LedgerAnchor?) throws -> LedgerFinding
     /// Appends a row to the chain, with the sum of the licences as it is now.
     ///
@@ -78,13 +85,16 @@ package protocol LicenceLedger: AnyObject {
     ///   - row: what is remembered of the time.
     ///   - source: where it came from.
     /// - Returns: the anchor that fits, to be kept after the commit.
+    /// - Throws: ``LectureError``.
     func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor
     /// The newest row; nil when there is none.
     func newestTime() throws -> TimeRow?
     /// Marks every licence as not believed and makes all codes anew, so that the ledger is whole again: nothing is
-    /// forgotten, and each licence is believed again when its server answers for it. To be followed by an append.
+    /// forgotten, and each licence is believed again when its server answers for it. To be followed by an append of
+    /// source ``TimeRow/Source/finding``, from which on the chain is believed again.
     ///
     /// - Parameter suspicion: why.
+    /// - Throws: ``LectureError``.
     func suspectAll(_ suspicion: LicenceSuspicion) throws
 
     // MARK: Licences
@@ -98,6 +108,8 @@ package protocol LicenceLedger: AnyObject {
     /// - Parameters:
     ///   - before: only those whose deadline is before this moment; nil for all with a deadline.
     ///   - limit: how many at the most.
+    /// - Returns: the licences; those whose codes do not fit with the suspicion `forged`.
+    /// - Throws: ``LectureError``.
     func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry]
     /// How many licences of contents that are there have a deadline before this moment (nil: all).
     func count(deadlineBefore before: Timestamp?) throws -> Int
@@ -131,20 +143,23 @@ package protocol LicenceLedger: AnyObject {
     func settleDebt(_ id: DebtID) throws
     /// A debt could not be paid; it is given back.
     func postponeDebt(_ id: DebtID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError) throws
-    /// When the next debt is due; nil when there is none.
+    /// When the next debt that nobody has is due, the epoch when one was never tried; nil when there is none.
     func nextDebt() throws -> Timestamp?
 
     // MARK: Batches
 
     /// The candidates of a selection, without asking anybody: licences with a callback, of contents that are there.
     func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate]
-    /// Goes on with the unfinished run of the same selection, or begins one with all candidates.
+    /// Goes on with the unfinished run of the same selection, or begins one with all candidates. What has become a
+    /// candidate since joins; what is renewed or given up in it stays so.
     ///
-    /// - Returns: the run, how many licences it wants in all, how many of them are done, and whether it was begun before.
+    /// - Returns: the run, how many licences it wants in all, how many of them are done, and whether it was begun
+    ///   before.
     func beginRenewal(
         _ selection: RenewalSelection, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool)
-    /// Takes wanted licences of a run that are due and that no living owner has, the earliest deadline first.
+    /// Takes wanted licences of a run that are due and that no living owner has: the earliest deadline first among
+    /// those that were not tried, the longest due first among those that were.
     func claimRenewals(
         _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
     ) throws -> [LicenceEntry]
@@ -152,7 +167,8 @@ package protocol LicenceLedger: AnyObject {
     func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws
     /// A licence of a run goes back to the wanted ones.
     func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws
-    /// How far a run is, and when the next of its licences that waits is due.
+    /// How far a run is, and when the next of its licences that nobody has is due: the epoch when one is due at once.
+    /// What this process has claimed and not settled is neither wanted nor elsewhere.
     func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress
     /// A run that wants nothing more is ended.
     func endRenewal(_ run: RenewalRunID, now: Timestamp) throws

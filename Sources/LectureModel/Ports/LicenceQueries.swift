@@ -1,5 +1,5 @@
 /// A licence as a list shows it, beside its content.
-package struct LicensedContent: Hashable, Sendable {
+package struct ListedLicence: Hashable, Sendable {
     /// The licence.
     package var entry: LicenceEntry
     /// The content's title.
@@ -30,13 +30,17 @@ package protocol LicenceQueries: AnyObject {
     /// - Parameters:
     ///   - key: the last one of the page before; nil for the first page.
     ///   - limit: how many at the most.
-    func licences(after key: ContentKey?, limit: Int) throws -> [LicensedContent]
+    /// - Returns: the licences with their contents.
+    /// - Throws: ``LectureError``.
+    func licences(after key: ContentKey?, limit: Int) throws -> [ListedLicence]
     /// Licences with a deadline, the earliest first.
     ///
     /// - Parameters:
     ///   - before: only those whose deadline is before this moment; nil for all.
     ///   - page: which of them.
-    func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [LicensedContent]
+    /// - Returns: the licences with their contents.
+    /// - Throws: ``LectureError``.
+    func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [ListedLicence]
     /// How many licences have a deadline before this moment; nil counts those without one too.
     func licenceCount(deadlineBefore before: Timestamp?) throws -> Int
     /// The latest questions about a licence, latest first.

@@ -78,19 +78,39 @@ package enum PartFileEvent: Sendable {
     case digested(sha256: [UInt8])
     /// The file stands under its final name, durably.
     case placed
-    /// The file is closed and, if asked for, deleted.
-    case closed
+    /// The file is closed and, if asked for, deleted. `isClean`: no segment is sealed under the file's header that is
+    /// not part of a chunk which was told or which the plan called proven. Of a file that is not sealed it says
+    /// nothing.
+    case closed(isClean: Bool)
+}
+
+/// How a part file is sealed.
+package struct SealPlan: Sendable {
+    /// The content's key at work.
+    package var cipher: any ContentCipher
+    /// Whether the file was left clean (``SealState/clean``), so that its header may be used on. Means something only
+    /// for a plan that resumes.
+    package var isClean: Bool
+    /// The chunks that are proven: what of the file is worth something.
+    package var proven: [Int]
+
+    /// Makes a plan.
+    package init(cipher: any ContentCipher, isClean: Bool = false, proven: [Int] = []) {
+        self.cipher = cipher
+        self.isClean = isClean
+        self.proven = proven
+    }
 }
 
 /// What a part file is made for.
-package struct PartFilePlan: Sendable, Hashable {
+package struct PartFilePlan: Sendable {
     /// The resource.
     package var resource: ResourceID
     /// The final path, relative to the store; the part file has the suffix `.part`.
     package var path: String
     /// The whole length; nil while unknown.
     package var total: UInt64?
-    /// The length of a chunk.
+    /// The length of a chunk; of a sealed file a multiple of ``SealedFormat/plaintextBytes``.
     package var chunkBytes: UInt64
     /// Whether the SHA-256 of the whole is due.
     package var needsDigest: Bool
@@ -98,11 +118,13 @@ package struct PartFilePlan: Sendable, Hashable {
     package var resumes: Bool
     /// How many bytes must stay free on the disk beside this file.
     package var reserveBytes: UInt64
+    /// How the file is sealed; nil for one that lies in clear.
+    package var seal: SealPlan?
 
     /// Makes a plan.
     package init(
         resource: ResourceID, path: String, total: UInt64?, chunkBytes: UInt64, needsDigest: Bool, resumes: Bool,
-        reserveBytes: UInt64
+        reserveBytes: UInt64, seal: SealPlan? = nil
     ) {
         self.resource = resource
         self.path = path
@@ -111,6 +133,12 @@ package struct PartFilePlan: Sendable, Hashable {
         self.needsDigest = needsDigest
         self.resumes = resumes
         self.reserveBytes = reserveBytes
+        self.seal = seal
+    }
+
+    /// How the file is cut into chunks.
+    package var grid: ChunkGrid {
+        ChunkGrid(length: chunkBytes, lead: seal == nil ? 0 : UInt64(SealedFormat.headerBytes))
     }
 }
 
@@ -129,6 +157,12 @@ package protocol PartFile: AnyObject, Sendable {
     /// file under its final name, which becomes the part file again. If there is neither, or it is shorter than the
     /// plan's total, `failed` has the code ``LectureError/Code/damaged``: the engine forgets the proven chunks and
     /// opens a new part file with a plan that does not resume. Such a plan empties whatever part file was left.
+    ///
+    /// A sealed file (``PartFilePlan/seal``) gets only ciphertext, in whole segments; all lengths, places, proofs and
+    /// digests of this protocol are those of the plaintext. Where the nonce law asks for a new header (a file that was
+    /// not left clean, a segment that comes again with other bytes) the proven segments are sealed anew into another
+    /// file, which then takes the part file's name, durably; a segment that does not open is left out, and verifying
+    /// finds it. A sealed file without a header has the code ``LectureError/Code/damaged``.
     ///
     /// - Parameter plan: what is to be written.
     func open(_ plan: PartFilePlan)
@@ -182,8 +216,8 @@ package protocol PartFiles: Sendable {
     ///   suffix.
     /// - Throws: ``LectureError``.
     func delete(path: String) throws(LectureError)
-    /// Whether the final file and the part file are there, and how long. A part file has its whole length from the
-    /// start, where it was known.
+    /// Whether the final file and the part file are there, and how long; of sealed files the length of the ciphertext.
+    /// A part file has its whole length from the start, where it was known.
     ///
     /// - Parameter path: relative to the store, without the part file's suffix.
     /// - Returns: the lengths in bytes.
@@ -194,14 +228,18 @@ package protocol PartFiles: Sendable {
     ///   - path: relative to the store.
     ///   - resource: the row.
     ///   - total: the whole length.
-    ///   - chunkBytes: the length of a chunk.
+    ///   - grid: how it is cut into chunks.
+    ///   - cipher: opens a sealed file; nil for one in clear.
     ///   - proofs: the chunks to check.
     ///   - pace: called with the bytes read, may block to bound the rate; false stops.
     /// - Returns: the indices of damaged chunks, in order; a part that cannot be read or is missing counts as damaged.
+    ///   In a sealed file every segment is opened, the last one as the last, and the proof over the plaintext is
+    ///   compared as well, so that an older file of the same content is found. A sealed resource without bytes has no
+    ///   chunk; 0 stands for its damage.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile`` when there is no file or it cannot be opened.
     func verify(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
-        pace: (Int) -> Bool
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int]
     /// Reads one chunk of a placed file and checks it before a byte is handed out.
     ///
@@ -209,27 +247,32 @@ package protocol PartFiles: Sendable {
     ///   - path: relative to the store.
     ///   - resource: the row.
     ///   - total: the whole length.
-    ///   - chunkBytes: the length of a chunk.
+    ///   - grid: how it is cut into chunks.
+    ///   - cipher: opens a sealed file; nil for one in clear.
     ///   - proof: the chunk.
     /// - Returns: the bytes; nil when they do not match the proof.
     /// - Throws: ``LectureError`` when the file cannot be read.
     func read(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]?
-    /// Makes the finished bytes also stand at `output` (shared blocks, a hard link, or a copy), never half. What stood
-    /// there is replaced; a directory is not, and none is made.
+    /// Makes the finished bytes of a file in clear also stand at `output` (shared blocks, a hard link, or a copy),
+    /// never half. What stood there is replaced; a directory is not, and none is made.
     ///
     /// - Parameters:
     ///   - path: relative to the store.
+    ///   - isSealed: whether the file is sealed; then it is refused.
     ///   - output: a path of the user's.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or a disk code.
-    func publish(path: String, to output: String) throws(LectureError)
+    /// - Throws: ``LectureError`` with ``LectureError/Code/isSealed``, ``LectureError/Code/outputRefused`` or a disk
+    ///   code.
+    func publish(path: String, isSealed: Bool, to output: String) throws(LectureError)
     /// Free bytes for an ordinary user on the store's file system.
     ///
     /// - Returns: bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func freeBytes() throws(LectureError) -> UInt64
-    /// Relative paths of all files below the media directory, part files with their suffix, sorted.
+    /// Relative paths of all files below the media directory, part files with their suffix, sorted. A file that was to
+    /// take a part file's place counts as that.
     ///
     /// - Returns: paths as ``delete(path:)`` takes them.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.

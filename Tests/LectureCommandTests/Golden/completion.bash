@@ -44,6 +44,20 @@ _lecturectl_value() {
     "verify --retries") echo 'anything' ;;
     "verify --per-host") echo 'anything' ;;
     "verify --jobs" | "verify -j") echo 'anything' ;;
+    "licence verify --trust") echo 'files' ;;
+    "licence verify --crl") echo 'files' ;;
+    "licence verify --jwks") echo 'files' ;;
+    "licence verify --hmac-key-file") echo 'files' ;;
+    "licence verify --at") echo 'anything' ;;
+    "licence verify --audience") echo 'anything' ;;
+    "licence verify --issuer") echo 'anything' ;;
+    "licence verify --user") echo 'anything' ;;
+    "licence verify --content") echo 'anything' ;;
+    "licence verify --device") echo 'anything' ;;
+    "licence verify --trust-dir") echo 'directories' ;;
+    "device export --output" | "device export -o") echo 'files' ;;
+    "device export --passphrase-file") echo 'files' ;;
+    "device import --passphrase-file") echo 'files' ;;
     "store info --ca-file") echo 'files' ;;
     "store info --proxy") echo 'anything' ;;
     "store info --timeout") echo 'anything' ;;
@@ -73,16 +87,18 @@ _lecturectl_arguments() {
     "reorder") echo 'keys' ;;
     "remove") echo 'keys' ;;
     "verify") echo 'keys' ;;
+    "licence verify") echo 'files' ;;
+    "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify store completion help version' ;;
+    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version' ;;
     *) echo none ;;
     esac
 }
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
     "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
@@ -92,6 +108,9 @@ _lecturectl_options() {
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples' ;;
     "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j' ;;
+    "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
+    "device export") echo '--output -o --passphrase-file' ;;
+    "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
@@ -99,7 +118,9 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify store completion help version' ;;
+    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version' ;;
+    "licence") echo 'verify' ;;
+    "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;
     esac
 }

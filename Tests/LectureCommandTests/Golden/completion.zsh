@@ -43,6 +43,8 @@ _lecturectl() {
             'reorder:changes which content is fetched first'
             'remove:deletes contents and their files'
             'verify:reads contents again and locates damage'
+            'licence:looks after licences'
+            'device:looks after this device'\''s key'
             'store:looks after the store'\''s database'
             'completion:prints completions for a shell'
             'help:explains a command'
@@ -65,6 +67,8 @@ _lecturectl() {
             reorder) _lecturectl_reorder ;;
             remove) _lecturectl_remove ;;
             verify) _lecturectl_verify ;;
+            licence) _lecturectl_licence ;;
+            device) _lecturectl_device ;;
             store) _lecturectl_store ;;
             completion) _lecturectl_completion ;;
             help) _lecturectl_help ;;
@@ -89,6 +93,7 @@ _lecturectl_precache() {
         '--output=[Put the finished file there as well; for one URL.]:FILE:_files' \
         '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
         '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--seal[Seal every file, whether it needs a licence or not.]' \
         '--no-seal[Keep the files unsealed, so that they can be read in place. Licensed media is refused.]' \
         '-c+[Parallel ranges of one file.]:N:(auto)' \
         '--connections=[Parallel ranges of one file.]:N:(auto)' \
@@ -378,6 +383,165 @@ _lecturectl_verify() {
         '*:KEY:_lecturectl_keys'
 }
 
+_lecturectl_licence() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'verify:judges licence files without storing them'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            verify) _lecturectl_licence_verify ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_licence_verify() {
+    _arguments -s -S \
+        '--trust=[Root certificates for tokens that bring their own (x5c).]:CA.PEM:_files' \
+        '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \
+        '--jwks=[A JWK set with the issuers'\'' public keys.]:FILE:_files' \
+        '--hmac-key-file=[The raw bytes of a secret for HS256.]:FILE:_files' \
+        '--at=[Judge as of this time: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--audience=[What '\''aud'\'' has to name.]:TEXT: ' \
+        '--issuer=[What '\''iss'\'' has to be.]:TEXT: ' \
+        '--user=[What '\''sub'\'' has to be.]:TEXT: ' \
+        '--content=[What '\''mck'\'' has to be.]:KEY: ' \
+        '--device=[The player id that '\''cnf'\'' has to name.]:ID: ' \
+        '--batch[Judge the lines of standard input.]' \
+        '--trust-dir=[Keys for --batch: hs.key, jwks.json, roots.pem, crl.pem, as far as they are there.]:DIR:_files -/' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_device() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'show:shows the player id and the public key'
+            'export:writes a copy of the key that only a passphrase opens'
+            'import:takes a copy of a key as this device'\''s'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            show) _lecturectl_device_show ;;
+            export) _lecturectl_device_export ;;
+            import) _lecturectl_device_import ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_device_show() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_device_export() {
+    _arguments -s -S \
+        '-o+[Where the copy is written; it must not exist yet.]:FILE:_files' \
+        '--output=[Where the copy is written; it must not exist yet.]:FILE:_files' \
+        '--passphrase-file=[The passphrase, in a file that nobody else may read; asked for on a terminal without it.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_device_import() {
+    _arguments -s -S \
+        '--passphrase-file=[The passphrase, in a file that nobody else may read; asked for on a terminal without it.]:FILE:_files' \
+        '--replace[Give up the key that this device has.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
 _lecturectl_store() {
     local curcontext="$curcontext" state line
     local -a commands
@@ -529,7 +693,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify store completion help version)'
+        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version)'
 }
 
 _lecturectl_version() {

@@ -17,6 +17,8 @@ package final class Program {
     package let transport: ScriptedTransport
     /// The application's resolver.
     package let resolver: ScriptedResolver
+    /// Its licence server.
+    package let licensing: ScriptedLicensing
     /// Its engine.
     package let engine: DownloadEngine
     /// When the engine wants its next step.
@@ -65,10 +67,12 @@ package final class Program {
         transport = ScriptedTransport(world: world, network: place.network, program: number)
         let inbox = EngineInbox { [isWoken] in isWoken.withLock { $0 = true } }
         resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
+        licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
         let ports = DownloadEngine.Ports(
             index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
             digests: place.disk.digests, clock: WorldClock(world: world), random: WorldRandom(world: world),
-            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver)
+            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
+            licensing: licensing, seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
     }
 
@@ -141,6 +145,7 @@ struct Surroundings {
     var census = Census()
     var trouble = StoreTrouble()
     var connections = ConnectionPool()
+    var seals = WorldSealing()
 }
 
 /// The connections of programs that ended, for those that come: a connection remembers nothing but how to read the

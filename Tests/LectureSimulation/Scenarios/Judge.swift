@@ -50,7 +50,7 @@ struct Judge {
             return world.found("lecture \(number) is complete and its file is not there")
         }
         let damaged = try simulation.disk.verify(
-            path: media.path, resource: media.id, total: media.total ?? 0, chunkBytes: media.chunkBytes,
+            path: media.path, resource: media.id, total: media.total ?? 0, grid: media.grid, cipher: nil,
             proofs: try simulation.onlooker.chunks(media.id), pace: { _ in true })
         if !damaged.isEmpty { world.found("lecture \(number) is complete and damaged") }
         if media.total != UInt64(node.bytes.count) || media.provenBytes != media.total {

@@ -108,7 +108,7 @@ final class Watch {
                 continue
             }
             let damaged = try disk.verify(
-                path: name, resource: resource, total: total, chunkBytes: chunkBytes,
+                path: name, resource: resource, total: total, grid: ChunkGrid(length: chunkBytes), cipher: nil,
                 proofs: try index.chunks(resource), pace: { _ in true })
             if !damaged.isEmpty { world.found("proven chunks \(damaged) of \(path) are not on the disk") }
         }

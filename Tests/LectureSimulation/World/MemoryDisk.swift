@@ -28,6 +28,12 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         /// Ranges that were written and not synced.
         var dirty: [Range<Int>] = []
 
+        /// Names the header of a sealed file.
+        var header = 0
+        /// What was sealed under the header, in all openings: the bytes themselves, since the world has no use for
+        /// ciphertext, and whether as the last.
+        var sealed: [Int: Sealed] = [:]
+
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
         /// A file of zeros.
@@ -57,6 +63,12 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         func cut(to count: Int) {
             if bytes.count > count { bytes.removeLast(bytes.count - count) }
         }
+    }
+
+    /// A segment, which is a chunk in files as small as the world's.
+    struct Sealed: Hashable {
+        var bytes: [UInt8]
+        var isLast: Bool
     }
 
     /// A change of names that a power cut may undo.
@@ -90,12 +102,23 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     package var fault: (DiskOperation, String) -> LectureError? = { _, _ in nil }
     /// Sees what is deleted, before it is.
     var onDelete: (String) -> Void = { _ in }
+    /// How many headers were drawn for sealed files.
+    package private(set) var headers = 0
+    /// How many of them were used on by another opening.
+    package var headersUsedOn = 0
     /// Paths that a living part file works on, with its program.
     package internal(set) var openPaths: [String: Int] = [:]
 
     init(world: VirtualWorld, digests: any DigestMaker) {
         self.world = world
         self.digests = digests
+    }
+
+    /// A sealed file gets another header; what is kept is sealed again under it.
+    func renew(_ node: Node, keeping kept: (Int) -> Bool) {
+        headers += 1
+        node.header = headers
+        node.sealed = node.sealed.filter { kept($0.key) }
     }
 
     // MARK: The end of programs
@@ -251,16 +274,17 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
 
     /// Reads chunks again and holds them against their proofs.
     package func verify(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
-        pace: (Int) -> Bool
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
         guard let node = names[path] else { throw LectureError(.readFile, detail: path) }
         let bytes = node.bytes
         var damaged: [Int] = []
         for chunk in proofs {
-            let start = min(bytes.count, chunk.index * Int(chunkBytes))
-            let end = min(bytes.count, start + Int(chunkBytes))
-            let proof = try digests.proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
+            let place = grid.range(of: chunk.index, total: UInt64(bytes.count))
+            let (start, end) = (Int(place.lowerBound), Int(place.upperBound))
+            let proof = try (cipher?.digests ?? digests).proof(
+                repeating: chunk.proof, resource: resource, chunk: chunk.index)
             unsafe bytes.withUnsafeBytes { unsafe proof.update(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
             if try proof.finish() != chunk.proof { damaged.append(chunk.index) }
         }
@@ -269,15 +293,17 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
 
     /// Reads one chunk.
     package func read(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
         guard let bytes = names[path]?.bytes else { throw LectureError(.readFile, detail: path) }
-        let start = proof.index * Int(chunkBytes)
-        return Array(bytes[start..<min(bytes.count, start + Int(chunkBytes))])
+        let place = grid.range(of: proof.index, total: UInt64(bytes.count))
+        return Array(bytes[Int(place.lowerBound)..<Int(place.upperBound)])
     }
 
     /// Copies a finished file out of the store.
-    package func publish(path: String, to output: String) throws(LectureError) {
+    package func publish(path: String, isSealed: Bool, to output: String) throws(LectureError) {
+        if isSealed { throw LectureError(.isSealed, detail: path) }
         if let error = refusal ?? fault(.publish, path) { throw error }
         guard let bytes = names[path]?.bytes else { throw LectureError(.readFile, detail: path) }
         outputs[output] = bytes
@@ -321,21 +347,24 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
     func look(path: String) -> (final: UInt64?, part: UInt64?) { disk.look(path: path) }
 
     func verify(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proofs: [WrittenChunk],
-        pace: (Int) -> Bool
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
         try disk.verify(
-            path: path, resource: resource, total: total, chunkBytes: chunkBytes, proofs: proofs, pace: pace)
+            path: path, resource: resource, total: total, grid: grid, cipher: cipher, proofs: proofs, pace: pace)
     }
 
     func read(
-        path: String, resource: ResourceID, total: UInt64, chunkBytes: UInt64, proof: WrittenChunk
+        path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
+        proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
-        try disk.read(path: path, resource: resource, total: total, chunkBytes: chunkBytes, proof: proof)
+        try disk.read(path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
     }
 
-    func publish(path: String, to output: String) throws(LectureError) {
-        try acting("gives out \(path)") { () throws(LectureError) in try disk.publish(path: path, to: output) }
+    func publish(path: String, isSealed: Bool, to output: String) throws(LectureError) {
+        try acting("gives out \(path)") { () throws(LectureError) in
+            try disk.publish(path: path, isSealed: isSealed, to: output)
+        }
     }
 
     func freeBytes() throws(LectureError) -> UInt64 { try disk.freeBytes() }

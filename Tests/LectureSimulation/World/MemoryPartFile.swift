@@ -41,6 +41,11 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     /// Bytes of whole chunks that came since the last sync.
     private var unsynced: UInt64 = 0
     private var lastAt: Int64 = 0
+    /// Chunks of a sealed file that were proven at its opening or came whole since.
+    private var whole: Set<Int> = []
+    /// Chunks whose last byte has come with the block in hand.
+    private var ending: [(chunk: Int, place: Range<UInt64>, isLast: Bool)] = []
+    private var isEndKnown = false
 
     init(disk: MemoryDisk, program: Int, receiver: @escaping @Sendable (PartFileEvent) -> Void) {
         self.disk = disk
@@ -95,6 +100,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
                 return fail(LectureError(.damaged))
             }
             node = found
+            whole = Set(plan.seal?.proven ?? [])
+            if let seal = plan.seal { takeUp(found, seal, plan.path) }
         } else {
             // Nothing is proven: what stands under the final name is what a crash left there.
             if disk.node(plan.path) != nil { disk.remove(plan.path) }
@@ -103,6 +110,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             made.bytes = blankBytes(Int(plan.total ?? 0))
             made.dirty = []
             node = made
+            if plan.seal != nil { disk.renew(made) { _ in false } }
         }
         tell("the file is open", .opened)
     }
@@ -174,7 +182,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
                     disk.syncNames(of: plan.path)
                 }
             }
-            tell("the file is closed", .closed)
+            tell("the file is closed", .closed(isClean: !hasFailed && !hasStrays))
         }
     }
 
@@ -188,8 +196,32 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             if let total = plan.total, end > total { return fail(LectureError(.bug, cause: "bytes past the end")) }
             guard unsafe prove(bytes, at: block.offset, from: transfer, endsObject: endsObject, plan) else { return }
             unsafe node.write(bytes, at: Int(block.offset))
+            for (chunk, place, isLast) in ending { seal(chunk, place, isLast: isLast, node) }
+            ending = []
         }
     }
+
+    // MARK: The nonce law
+
+    /// A file whose header is used on has nothing sealed under it but proven chunks.
+    private func takeUp(_ node: MemoryDisk.Node, _ seal: SealPlan, _ path: String) {
+        let strays = node.sealed.keys.filter { !whole.contains($0) }
+        guard seal.isClean else { return disk.renew(node, keeping: whole.contains) }
+        disk.headersUsedOn += 1
+        if !strays.isEmpty { world.found("\(path) was called clean, and chunks \(strays) were sealed besides") }
+    }
+
+    /// What the adapter does with a whole segment: nothing for the same bytes, another header for other ones.
+    private func seal(_ chunk: Int, _ place: Range<UInt64>, isLast: Bool, _ node: MemoryDisk.Node) {
+        guard plan?.seal != nil else { return }
+        whole.insert(chunk)
+        let bytes = Array(node.bytes[Int(place.lowerBound)..<Int(place.upperBound)])
+        let fresh = MemoryDisk.Sealed(bytes: bytes, isLast: isLast)
+        if let before = node.sealed[chunk], before != fresh { disk.renew(node) { $0 != chunk } }
+        node.sealed[chunk] = fresh
+    }
+
+    private var hasStrays: Bool { node?.sealed.keys.contains { !whole.contains($0) } ?? false }
 
     /// Answers whether the bytes keep the contract.
     private func prove(
@@ -199,6 +231,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         var position = offset
         let end = offset + UInt64(bytes.count)
         while position < end {
+            if let held = lanes[transfer], held.next == held.end { finish(transfer, isLast: false) }
             guard var lane = lanes[transfer] ?? begin(at: position, plan) else { return false }
             guard lane.next == position else {
                 fail(LectureError(.bug, cause: "bytes at \(position) out of order"))
@@ -210,32 +243,40 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             lane.next = stop
             position = stop
             lanes[transfer] = lane
-            if stop == lane.end { finish(transfer) }
+            // A segment is sealed when it is known whether it is the last.
+            if stop == lane.end, plan.seal == nil || plan.total != nil || isEndKnown {
+                finish(transfer, isLast: stop == plan.total)
+            }
         }
         if endsObject, lanes[transfer] != nil {
             if plan.total != nil {
                 fail(LectureError(.bug, cause: "the object ended early"))
                 return false
             }
-            finish(transfer)
+            isEndKnown = true
+            finish(transfer, isLast: true)
         }
         return true
     }
 
     private func begin(at position: UInt64, _ plan: PartFilePlan) -> Lane? {
-        let (chunk, inside) = position.quotientAndRemainder(dividingBy: plan.chunkBytes)
-        guard inside == 0, let proof = try? disk.digests.proof(resource: plan.resource, chunk: Int(chunk)) else {
+        let chunk = plan.grid.chunk(at: position)
+        let digests = plan.seal?.cipher.digests ?? disk.digests
+        guard plan.grid.isStart(position), let proof = try? digests.proof(resource: plan.resource, chunk: chunk) else {
             fail(LectureError(.bug, cause: "bytes at \(position) begin inside a chunk"))
             return nil
         }
-        let end = min(position + plan.chunkBytes, plan.total ?? .max)
-        return Lane(chunk: Int(chunk), next: position, end: end, proof: proof)
+        let end = plan.grid.range(of: chunk, total: plan.total).upperBound
+        return Lane(chunk: chunk, next: position, end: end, proof: proof)
     }
 
-    private func finish(_ transfer: TransferID) {
-        guard let lane = lanes.removeValue(forKey: transfer), let proof = try? lane.proof.finish() else { return }
+    private func finish(_ transfer: TransferID, isLast: Bool) {
+        guard let plan, let lane = lanes.removeValue(forKey: transfer), let proof = try? lane.proof.finish() else {
+            return
+        }
+        ending.append((lane.chunk, plan.grid.start(of: lane.chunk)..<lane.next, isLast))
         finished.append(WrittenChunk(index: lane.chunk, proof: proof))
-        unsynced += lane.end - UInt64(lane.chunk) * (plan?.chunkBytes ?? 0)
+        unsynced += lane.end - plan.grid.start(of: lane.chunk)
         guard unsynced >= disk.syncsAfter else { return }
         unsynced = 0
         queue("syncs by itself") { [self] in sync() }

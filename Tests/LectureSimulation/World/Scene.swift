@@ -23,6 +23,8 @@ package final class Scene {
     package private(set) var program: Program
     private var programs = 1
     private let place: Surroundings
+    /// Decides what is sealed.
+    package var seals: WorldSealing { place.seals }
     private let directory: TemporaryDirectory
 
     /// Makes a world with a new store and a program that runs in it.
@@ -30,8 +32,11 @@ package final class Scene {
     /// - Parameters:
     ///   - seed: the same one brings the same story.
     ///   - settings: how the program is to work.
+    ///   - seals: whether media is sealed.
     /// - Throws: an error of the store.
-    package init(seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings()) throws {
+    package init(
+        seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings(), seals: Bool = false
+    ) throws {
         world = VirtualWorld(seed: seed)
         // In memory where there is a place for it: the database syncs at every commit, which is the disk's own test.
         let memory = "/dev/shm"
@@ -41,7 +46,8 @@ package final class Scene {
         let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)
         disk = MemoryDisk(world: world, digests: digests)
         self.settings = settings
-        place = Surroundings(world: world, network: network, disk: disk, location: location)
+        place = Surroundings(
+            world: world, network: network, disk: disk, location: location, seals: WorldSealing(isOn: seals))
         program = try Program(Life(program: 1), in: place, settings)
     }
 
@@ -104,9 +110,11 @@ package final class Scene {
         for content in try queries.contents(ContentFilter(), sort: .title, page: ContentPage()) {
             guard let item = try index.item(content.key), let version = item.currentVersion else { continue }
             for resource in try index.resources(version) where resource.state == .placed {
+                let cipher = resource.seal == .plain ? nil : try seals.cipher(for: item, role: resource.role)
                 let damaged = try? disk.verify(
-                    path: resource.path, resource: resource.id, total: resource.total ?? 0,
-                    chunkBytes: resource.chunkBytes, proofs: try index.chunks(resource.id), pace: { _ in true })
+                    path: resource.path, resource: resource.id, total: resource.total ?? 0, grid: resource.grid,
+                    cipher: cipher, proofs: try index.chunks(resource.id), pace: { _ in true })
+                if resource.seal == .open { found.append("\(content.key): \(resource.path) stands and is not clean") }
                 if damaged != [] { found.append("\(content.key): \(resource.path) is missing or damaged") }
                 if resource.provenBytes != resource.total { found.append("\(content.key): counted bytes differ") }
             }

@@ -2,9 +2,15 @@
 /// docs/sealed-file.md.
 package struct SealedLayout: Hashable, Sendable {
     /// The length of a segment of ciphertext in bytes, its tag included; the first one's includes the file's header.
-    package static let standardSegmentLength = 1 << 20
+    package static let standardSegmentLength = SealedFormat.segmentBytes
     /// How many segments a file may have: their index has 32 bits.
     package static let segmentLimit = 1 << 32
+    /// The layout of a file whose length is not known yet: longer than any, so that only the last segment of the real
+    /// one may end elsewhere.
+    package static let endless = SealedLayout(
+        segmentLength: standardSegmentLength,
+        plaintextLength: segmentLimit * SealedFormat.plaintextBytes - SealedFormat.headerBytes,
+        segmentCount: segmentLimit)
 
     /// The length of a segment of ciphertext in bytes.
     package let segmentLength: Int
@@ -14,9 +20,9 @@ package struct SealedLayout: Hashable, Sendable {
     package let segmentCount: Int
 
     /// What the first segment holds of the plaintext, in bytes.
-    private var firstCapacity: Int { segmentLength - SealedFileHeader.length - AESGCM.tagLength }
+    private var firstCapacity: Int { segmentLength - SealedFormat.headerBytes - SealedFormat.tagBytes }
     /// What every other segment holds.
-    private var capacity: Int { segmentLength - AESGCM.tagLength }
+    private var capacity: Int { segmentLength - SealedFormat.tagBytes }
 
     /// The layout of a file that shall hold a plaintext; nil for a negative length, too many segments, or segments
     /// without room.
@@ -28,9 +34,9 @@ package struct SealedLayout: Hashable, Sendable {
         guard plaintextLength >= 0, Self.isPossible(segmentLength) else { return nil }
         self.segmentLength = segmentLength
         self.plaintextLength = plaintextLength
-        let first = segmentLength - SealedFileHeader.length - AESGCM.tagLength
+        let first = segmentLength - SealedFormat.headerBytes - SealedFormat.tagBytes
         let rest = max(0, plaintextLength - first)
-        let capacity = segmentLength - AESGCM.tagLength
+        let capacity = segmentLength - SealedFormat.tagBytes
         segmentCount = 1 + rest / capacity + (rest.isMultiple(of: capacity) ? 0 : 1)
         if segmentCount > Self.segmentLimit { return nil }
     }
@@ -43,19 +49,25 @@ package struct SealedLayout: Hashable, Sendable {
     package init?(ciphertextLength: Int, segmentLength: Int = standardSegmentLength) {
         guard ciphertextLength > 0, Self.isPossible(segmentLength) else { return nil }
         let count = (ciphertextLength - 1) / segmentLength + 1
-        let overhead = SealedFileHeader.length + count * AESGCM.tagLength
+        let overhead = SealedFormat.headerBytes + count * SealedFormat.tagBytes
         self.init(plaintextLength: ciphertextLength - overhead, segmentLength: segmentLength)
         // A last segment with nothing in it, or only a piece of a tag.
         if self.ciphertextLength != ciphertextLength || segmentCount != count { return nil }
     }
 
+    private init(segmentLength: Int, plaintextLength: Int, segmentCount: Int) {
+        self.segmentLength = segmentLength
+        self.plaintextLength = plaintextLength
+        self.segmentCount = segmentCount
+    }
+
     private static func isPossible(_ segmentLength: Int) -> Bool {
-        segmentLength > SealedFileHeader.length + AESGCM.tagLength && segmentLength <= 1 << 30
+        segmentLength > SealedFormat.headerBytes + SealedFormat.tagBytes && segmentLength <= 1 << 30
     }
 
     /// The length of the whole file in bytes.
     package var ciphertextLength: Int {
-        SealedFileHeader.length + plaintextLength + segmentCount * AESGCM.tagLength
+        SealedFormat.headerBytes + plaintextLength + segmentCount * SealedFormat.tagBytes
     }
 
     /// The index of the last segment.
@@ -78,7 +90,7 @@ package struct SealedLayout: Hashable, Sendable {
     /// - Returns: offsets in the file; empty for an index that is out of range.
     package func ciphertextRange(ofSegment segment: Int) -> Range<Int> {
         guard (0..<segmentCount).contains(segment) else { return ciphertextLength..<ciphertextLength }
-        let start = segment == 0 ? SealedFileHeader.length : segment * segmentLength
+        let start = segment == 0 ? SealedFormat.headerBytes : segment * segmentLength
         return start..<min((segment + 1) * segmentLength, ciphertextLength)
     }
 
@@ -93,7 +105,10 @@ package struct SealedLayout: Hashable, Sendable {
     }
 
     /// The segment that holds a byte of the plaintext.
-    private func segment(at offset: Int) -> Int {
+    ///
+    /// - Parameter offset: in the plaintext.
+    /// - Returns: its index; that of a segment behind the end for a byte there.
+    package func segment(at offset: Int) -> Int {
         offset < firstCapacity ? 0 : 1 + (offset - firstCapacity) / capacity
     }
 }

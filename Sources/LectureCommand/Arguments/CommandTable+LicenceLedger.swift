@@ -1,0 +1,75 @@
+import LectureModel
+
+/// The commands that look at and change the ledger of licences.
+extension CommandTable {
+    static let licenceLedgerCommands = [
+        CommandSpec(
+            "list", "lists licences and whether they permit a play now",
+            discussion: [
+                "On a terminal a table; elsewhere the same columns separated by tabs. With --expiring the one that ends "
+                    + "or has to be checked first comes first."
+            ],
+            options: [
+                .value(
+                    "expiring", nil, "DURATION", .duration,
+                    help: "Only what ends or has to be checked within this time, or has been."),
+                .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
+                .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),
+            ],
+            examples: [ExampleSpec("lecturectl licence list --expiring 7d", "what has to be renewed this week")]),
+        CommandSpec(
+            "show", "shows one licence: what it permits, what was used, and every reason against a play",
+            arguments: [key],
+            examples: [ExampleSpec("lecturectl licence show algebra-01", "why it may or may not be played")]),
+        CommandSpec(
+            "import", "keeps a licence file for a content",
+            discussion: [
+                "The file is a compact JWS that names the content (claim 'mck'). It is verified with the keys of the "
+                    + "configuration, or with those given here, and kept only when nothing speaks against it."
+            ],
+            arguments: [ArgumentSpec("FILE", "The licence file; - reads standard input.", .file)],
+            options: trustOptions,
+            examples: [ExampleSpec("lecturectl licence import algebra-01.jws --trust ca.pem", "keep one")]),
+        CommandSpec(
+            "renew", "asks the licence servers anew, ten licences a request",
+            discussion: [
+                "Without keys and options: what has ended or has to be checked. A renewal that was killed goes on where "
+                    + "it was when the same is asked for again. A renewal that fails changes nothing: what is permitted "
+                    + "stays permitted.",
+                "One process asks a server at most at the rate of --rate, slower when the server asks for it.",
+            ],
+            arguments: [
+                ArgumentSpec("KEY", "Only these contents.", .key, minimum: 0, maximum: nil)
+            ],
+            options: [
+                .flag("expired", help: "What has ended or has to be checked; the default.", conflicts: ["within", "all"]),
+                .value(
+                    "within", nil, "DURATION", .duration, help: "Also what will have within this time.",
+                    conflicts: ["all"]),
+                .flag("all", "a", help: "Everything that a server gave."),
+                .value(
+                    "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
+                    defaultText: "8"),
+                .value(
+                    "rate", nil, "N", .integer(1...10_000), help: "Requests a second to one server at the most.",
+                    defaultText: "100"),
+                .value(
+                    "max-attempts", nil, "N", .integer(1...1000),
+                    help: "Attempts for one licence before it fails for this run.", defaultText: "5"),
+                .flag("dry-run", "n", help: "Print the plan and ask nobody."),
+                .flag("acks", help: "Print 'ACK KEY' on standard output once a licence is durably renewed."),
+            ],
+            examples: [
+                ExampleSpec("lecturectl licence renew --within 3d", "renew what ends in the next days"),
+                ExampleSpec("lecturectl licence renew --all --dry-run", "see which requests that would be"),
+            ]),
+        CommandSpec(
+            "debts", "lists what licence servers must still be told",
+            discussion: [
+                "A server is told when a download is complete. What could not be told yet is kept and told by the next "
+                    + "'lecturectl precache' or 'lecturectl licence debts --pay'."
+            ],
+            options: [.flag("pay", help: "Tell them now.")],
+            examples: [ExampleSpec("lecturectl licence debts --pay", "tell what is owed")]),
+    ]
+}

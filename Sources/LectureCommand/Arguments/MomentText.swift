@@ -1,0 +1,89 @@
+package import LectureModel
+
+extension Quantity {
+    /// Reads a moment: whole seconds since 1970, or a date and time of RFC 3339 section 5.6. The seconds may be left
+    /// out of neither; a fraction is cut to milliseconds, and a leap second is the first second of the next minute.
+    ///
+    /// - Parameter text: for example `1772352000` or `2026-03-01T08:00:00Z`.
+    /// - Returns: the moment, or nil.
+    package static func moment(_ text: String) -> Timestamp? {
+        let bytes = Array(text.utf8)
+        if !bytes.isEmpty, bytes.count <= 12, bytes.allSatisfy({ FieldText.digit($0) != nil }) {
+            return Int64(text).map { Timestamp(milliseconds: $0 * 1000) }
+        }
+        var reader = MomentReader(bytes)
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2), reader.take("T") || reader.take("t"), let hour = reader.number(2),
+            reader.take(":"), let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+            let fraction = reader.milliseconds(), let offset = reader.offset(), reader.isAtEnd,
+            (1...12).contains(month), (1...days(month, year)).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let seconds = (daysSinceEpoch(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - offset
+        return Timestamp(milliseconds: seconds * 1000 + fraction)
+    }
+
+    private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+    private static func days(_ month: Int64, _ year: Int64) -> Int64 {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days of the Gregorian calendar, counted in years that begin in March, so that the leap day is the last.
+    private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month > 2 ? year : year - 1
+        let monthOfYear = (month + 9) % 12
+        let leaps = shifted / 4 - shifted / 100 + shifted / 400
+        return shifted * 365 + leaps + (monthOfYear * 153 + 2) / 5 + day - 1 - 719_468
+    }
+}
+
+/// Takes a moment apart.
+private struct MomentReader {
+    let bytes: [UInt8]
+    var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func number(_ digits: Int) -> Int64? {
+        var value: Int64 = 0
+        for _ in 0..<digits {
+            guard position < bytes.count, let digit = FieldText.digit(bytes[position]) else { return nil }
+            value = value * 10 + Int64(digit)
+            position += 1
+        }
+        return value
+    }
+
+    mutating func milliseconds() -> Int64? {
+        guard take(".") else { return 0 }
+        var (value, unit, count): (Int64, Int64, Int) = (0, 100, 0)
+        while position < bytes.count, let digit = FieldText.digit(bytes[position]) {
+            value += Int64(digit) * unit
+            unit /= 10
+            count += 1
+            position += 1
+        }
+        return count > 0 ? value : nil
+    }
+
+    /// Seconds east of Greenwich.
+    mutating func offset() -> Int64? {
+        if take("Z") || take("z") { return 0 }
+        let isEast = take("+")
+        guard isEast || take("-"), let hour = number(2), take(":"), let minute = number(2), hour < 24, minute < 60
+        else { return nil }
+        return (isEast ? 1 : -1) * (hour * 60 + minute) * 60
+    }
+}

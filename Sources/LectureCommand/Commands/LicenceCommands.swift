@@ -1,0 +1,163 @@
+import LectureKit
+import LectureModel
+
+/// `lecturectl licence list`, `show`, `import` and `debts`.
+enum LicenceCommands {
+    private static let columns: [TableRenderer.Column] = [
+        .init("KEY", mayShrink: true), .init("VERDICT"), .init("ENDS"), .init("PLAYS", alignRight: true),
+        .init("PLAY TIME", alignRight: true), .init("TITLE", mayShrink: true),
+    ]
+
+    // MARK: list
+
+    @Sendable static func list(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        return try await session.withManager { manager in
+            var (skipped, left) = (command.integer("offset") ?? 0, command.integer("limit") ?? .max)
+            var rows: [[String]] = []
+            var place: LicencePage.Place?
+            repeat {
+                let page = try await manager.licences(expiringWithin: command.duration("expiring"), from: place)
+                place = page.next
+                let passed = min(skipped, page.rows.count)
+                skipped -= passed
+                let wanted = page.rows.dropFirst(passed).prefix(left)
+                left -= wanted.count
+                if session.wantsJSON {
+                    try context.output.write(wanted.map { JSONLine.licence($0.licence, title: $0.title) }.joined())
+                } else {
+                    rows += wanted.map { row($0.licence, title: $0.title) }
+                }
+            } while place != nil && left > 0
+            guard !session.wantsJSON else { return .done }
+            if rows.isEmpty { session.tell("No licence is here.") }
+            let table = TableRenderer(columns: columns)
+            let width = context.outputIsTerminal ? context.terminalSize().columns : nil
+            let lines = rows.isEmpty ? [] : table.lines(rows, width: width, style: session.outputStyle)
+            try context.output.write(lines.map { "\($0)\n" }.joined())
+            return .done
+        }
+    }
+
+    private static func row(_ licence: LicenceStatus, title: String) -> [String] {
+        [
+            licence.key.text, verdict(licence), licence.policy?.expiresAt.map { HumanText.date($0) } ?? "",
+            licence.countLeft.map { "\($0) left" } ?? "",
+            licence.playTimeLeft.map { HumanText.duration(seconds: $0.milliseconds / 1000) } ?? "", title,
+        ]
+    }
+
+    /// `playable`, or the first reason against it.
+    static func verdict(_ licence: LicenceStatus) -> String { licence.reasons.first?.name ?? "playable" }
+
+    /// The verdict as one phrase, for lists of facts.
+    static func sentence(_ licence: LicenceStatus) -> String {
+        licence.isPlayable ? "may be played now" : licence.reasons.map(\.name).joined(separator: ", ")
+    }
+
+    /// The verdict with every reason, a line each.
+    static func explanation(_ licence: LicenceStatus) -> [String] {
+        if licence.isPlayable { return ["Its licence permits a play now."] }
+        return ["Its licence does not permit a play now:"]
+            + licence.reasons.map { "  \($0.name): \(LectureError($0.code).message)" }
+    }
+
+    // MARK: show
+
+    @Sendable static func show(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let key = try session.keys()[0]
+        return try await session.withManager { manager in
+            guard let licence = try await manager.licence(key) else {
+                throw LectureError(.licenceMissing, detail: key.text)
+            }
+            let title = try await manager.content(key)?.title
+            if session.wantsJSON {
+                try context.output.write(JSONLine.licence(licence, title: title))
+                return .done
+            }
+            var lines = facts(licence, title: title).filter { !$0.1.isEmpty }.map { name, value in
+                "\(TerminalText.padded("\(name):", to: 16)) \(TerminalText.neutralised(value))"
+            }
+            if !licence.isPlayable { lines += explanation(licence).dropFirst() }
+            let attempts = try await manager.licenceAttempts(key)
+            if !attempts.isEmpty { lines += ["", "Questions to its server, latest first:"] }
+            lines += attempts.map { attempt in
+                let status = attempt.status.map { "status \($0)" } ?? "no answer"
+                let problem = attempt.error.map { ": \($0.message)" } ?? ""
+                return "  \(HumanText.date(attempt.at))  \(attempt.question)  \(status)  \(attempt.outcome)\(problem)"
+            }
+            try context.output.write(lines.map { "\($0)\n" }.joined())
+            return .done
+        }
+    }
+
+    static func facts(_ licence: LicenceStatus, title: String?) -> [(String, String)] {
+        let policy = licence.policy
+        return [
+            ("Key", licence.key.text), ("Title", title ?? ""),
+            ("Verdict", licence.isPlayable ? "may be played now" : "may not be played now"),
+            ("Proven by", licence.form.map { $0 == .file ? "a licence file" : "its callback's answer" } ?? ""),
+            ("Server", licence.server), ("Begins", policy?.startsAt.map { HumanText.date($0) } ?? ""),
+            ("Ends", policy.map { $0.expiresAt.map { HumanText.date($0) } ?? "never" } ?? ""),
+            ("Plays", plays(licence)), ("Play time", playTime(licence)),
+            ("Check due", policy?.checkAt.map { HumanText.date($0) } ?? ""),
+            ("Checks", policy?.checksEveryPlay == true ? "before every play" : ""),
+            ("Granted", licence.granted.map { HumanText.date($0) } ?? ""),
+            ("Checked", licence.checked.map { HumanText.date($0) } ?? ""),
+            ("Attempts", licence.attempts > 0 ? "\(licence.attempts) without success" : ""),
+            ("Next attempt", licence.nextAttempt.map { HumanText.date($0) } ?? ""),
+            ("Problem", licence.error?.message ?? ""),
+        ]
+    }
+
+    private static func plays(_ licence: LicenceStatus) -> String {
+        guard licence.form != nil else { return "" }
+        return licence.countLeft.map { "\($0) left, \(licence.countUsed) taken" } ?? "\(licence.countUsed) taken"
+    }
+
+    private static func playTime(_ licence: LicenceStatus) -> String {
+        guard let left = licence.playTimeLeft else { return "" }
+        return "\(HumanText.duration(seconds: left.milliseconds / 1000)) left, "
+            + "\(HumanText.duration(seconds: licence.playTimeUsed.milliseconds / 1000)) taken"
+    }
+
+    // MARK: import, debts
+
+    @Sendable static func importFile(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
+        return try await session.withManager { manager in
+            let licence = try await manager.importLicence(token, trust: LicenceVerifyCommand.namedTrust(command, context))
+            let title = try await manager.content(licence.key)?.title
+            if session.wantsJSON {
+                try context.output.write(JSONLine.licence(licence, title: title))
+            } else {
+                session.tell("\(licence.key.text): the licence is kept (\(verdict(licence))).")
+            }
+            return .done
+        }
+    }
+
+    @Sendable static func debts(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        return try await session.withManager { manager in
+            if command.flag("pay") { try await manager.payDebts() }
+            let debts = try await manager.debts()
+            if session.wantsJSON {
+                try context.output.write(debts.map(JSONLine.debt).joined())
+            } else {
+                try context.output.write(debts.map(text).joined())
+                if debts.isEmpty { session.tell("Nothing is owed to a licence server.") }
+            }
+            return command.flag("pay") && !debts.isEmpty ? .tryAgain : .done
+        }
+    }
+
+    private static func text(_ debt: DebtStatus) -> String {
+        var line = "\(debt.key.text)\t\(debt.kind)\tsince \(HumanText.date(debt.since))\t\(debt.attempts) attempts"
+        if let next = debt.nextAttempt { line += "\tnext \(HumanText.date(next))" }
+        if let error = debt.error { line += "\t\(error.message)" }
+        return line + "\n"
+    }
+}

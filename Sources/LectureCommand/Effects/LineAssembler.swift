@@ -1,0 +1,54 @@
+/// Makes lines out of pieces of any length. A line that is too long is passed by in the memory of a piece, and told.
+package struct LineAssembler {
+    private let limit: Int
+    private var line: [UInt8] = []
+    private var isTooLong = false
+
+    /// Makes an assembler.
+    ///
+    /// - Parameter limit: the longest line in bytes.
+    package init(limit: Int) { self.limit = limit }
+
+    /// Takes a piece.
+    ///
+    /// - Parameters:
+    ///   - piece: the next bytes.
+    ///   - body: gets each line that ends in it, without its end; nil for one that was too long.
+    /// - Throws: what `body` throws.
+    package mutating func take<Failure: Error>(
+        _ piece: [UInt8], _ body: ([UInt8]?) throws(Failure) -> Void
+    ) throws(Failure) {
+        var rest = piece[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            append(rest[..<end])
+            rest = rest[(end + 1)...]
+            try body(takeLine())
+        }
+        append(rest)
+    }
+
+    /// Takes what is left behind the last line end.
+    ///
+    /// - Returns: nothing when there is no such line; else the line, nil inside when it was too long.
+    package mutating func finish() -> [UInt8]?? {
+        line.isEmpty && !isTooLong ? nil : .some(takeLine())
+    }
+
+    private mutating func append(_ bytes: ArraySlice<UInt8>) {
+        if isTooLong { return }
+        if line.count + bytes.count > limit {
+            isTooLong = true
+            line = []
+        } else {
+            line.append(contentsOf: bytes)
+        }
+    }
+
+    private mutating func takeLine() -> [UInt8]? {
+        defer {
+            line.removeAll(keepingCapacity: line.capacity <= 1 << 20)
+            isTooLong = false
+        }
+        return isTooLong ? nil : line
+    }
+}

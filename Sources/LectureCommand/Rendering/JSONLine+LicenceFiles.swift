@@ -1,0 +1,41 @@
+package import LectureKit
+import LectureModel
+
+extension JSONLine {
+    /// What a licence file is worth.
+    ///
+    /// - Parameter verdict: what was found.
+    /// - Returns: the line.
+    package static func verdict(_ verdict: LicenceFileVerdict) -> String {
+        line { writer in
+            writer.member("record", "verdict")
+            writer.member("verdict", verdict.isAccepted ? "accept" : "reject")
+            writer.array("reasons") { writer in for name in verdict.reasonNames { writer.element(name) } }
+            writer.array("sentences") { writer in for reason in verdict.reasons { writer.element(reason.sentence) } }
+            writer.member("algorithm", verdict.algorithm)
+            writer.array("claims") { writer in
+                for claim in verdict.claims {
+                    writer.object { writer in
+                        writer.member("name", claim.name)
+                        writer.member("value", claim.value)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Who this device is.
+    ///
+    /// - Parameters:
+    ///   - identity: what it tells issuers.
+    ///   - directory: where its key is kept.
+    /// - Returns: the line.
+    package static func device(_ identity: DeviceIdentity, directory: String) -> String {
+        line { writer in
+            writer.member("record", "device")
+            writer.member("player_id", identity.playerID)
+            writer.member("public_jwk", json: (try? JSONScanner.value(of: identity.publicJWK)) ?? .null)
+            writer.member("directory", directory)
+        }
+    }
+}

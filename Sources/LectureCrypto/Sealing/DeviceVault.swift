@@ -1,0 +1,106 @@
+package import LectureModel
+
+/// The keys of contents, kept under the device's key.
+package struct DeviceVault: ContentVault {
+    private let device: DeviceKey
+
+    /// Makes a vault.
+    ///
+    /// - Parameter device: wraps and unwraps; whoever has another one opens nothing.
+    package init(_ device: DeviceKey) { self.device = device }
+
+    /// Draws 32 bytes and wraps them.
+    package func newCipher(
+        for key: ContentKey, purpose: SealPurpose
+    ) throws(LectureError) -> (any ContentCipher, [UInt8]) {
+        let contentKey = try SecretBytes.random(AESGCM.keyLength)
+        return (try SealedContent(contentKey, content: key.text), try device.wrap(contentKey, for: purpose))
+    }
+
+    /// Takes a key out again.
+    package func cipher(
+        wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose
+    ) throws(LectureError) -> any ContentCipher {
+        guard let contentKey = try device.unwrap(wrapped, for: purpose), contentKey.count == AESGCM.keyLength else {
+            throw LectureError(.sealedElsewhere, detail: key.text)
+        }
+        return try SealedContent(contentKey, content: key.text)
+    }
+}
+
+/// The key of one content at work.
+package struct SealedContent: ContentCipher {
+    /// Makes the proofs of the content's chunks.
+    package let digests: any DigestMaker
+    private let contentKey: SecretBytes
+    private let associatedData: [UInt8]
+
+    /// Takes a content key.
+    ///
+    /// - Parameters:
+    ///   - contentKey: 32 bytes.
+    ///   - content: the key that names the content.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length, or
+    ///   ``LectureError/Code/cryptography``.
+    package init(_ contentKey: SecretBytes, content: String) throws(LectureError) {
+        self.contentKey = contentKey
+        associatedData = SealedFileHeader.associatedData(content: content)
+        guard contentKey.count == AESGCM.keyLength else {
+            throw LectureError(.parameter, detail: "content key", cause: "it must have \(AESGCM.keyLength) bytes")
+        }
+        // A key of its own, since GMAC is the authentication of GCM: no nonce may be shared with a segment.
+        let proofKey = try KeyDerivation.hkdf(
+            contentKey, salt: [], info: Array("lecturekit/proofs/1:\(content)".utf8), count: AESGCM.keyLength)
+        digests = try OpenSSLDigests(proofKey: proofKey)
+    }
+
+    /// Draws a header.
+    package func newHeader() throws(LectureError) -> [UInt8] { try SealedFileHeader.random().bytes }
+
+    /// Seals under a header.
+    package func sealer(header: [UInt8], sealedBefore: Set<Int>) throws(LectureError) -> any SegmentSealing {
+        try SegmentSealer(
+            contentKey: contentKey, header: try SealedFileHeader(header), associatedData: associatedData,
+            sealedBefore: sealedBefore)
+    }
+
+    /// Opens what was sealed under a header.
+    package func opener(header: [UInt8]) throws(LectureError) -> any SegmentOpening {
+        try PlaceOpener(
+            contentKey: contentKey, header: try SealedFileHeader(header), associatedData: associatedData)
+    }
+}
+
+extension SegmentSealer: SegmentSealing {}
+
+/// Opens segments whose place the caller knows: a file that is being made has no length to tell it.
+final class PlaceOpener: SegmentOpening {
+    private let header: SealedFileHeader
+    private let key: SecretBytes
+    private let cipher: AESGCM
+
+    /// Derives the key of a file.
+    ///
+    /// - Parameters:
+    ///   - contentKey: 32 bytes.
+    ///   - header: of the file.
+    ///   - associatedData: what is bound to the file.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
+    init(contentKey: SecretBytes, header: SealedFileHeader, associatedData: [UInt8]) throws(LectureError) {
+        self.header = header
+        key = try header.segmentKey(contentKey, associatedData)
+        cipher = try AESGCM()
+    }
+
+    func open(
+        segment: Int, isLast: Bool, _ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
+    ) throws(LectureError) {
+        guard let index = UInt32(exactly: segment), ciphertext.count >= AESGCM.tagLength,
+            plaintext.count == ciphertext.count - AESGCM.tagLength,
+            try unsafe cipher.open(
+                ciphertext, into: plaintext, key: key, nonce: header.nonce(segment: index, isLast: isLast))
+        else {
+            throw LectureError(.damaged, detail: "segment \(segment)", cause: "it is not the one that was sealed here")
+        }
+    }
+}

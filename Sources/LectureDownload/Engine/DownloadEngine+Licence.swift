@@ -1,0 +1,61 @@
+package import LectureModel
+
+/// A lecture that needs a licence is fetched only after its callback granted it.
+extension DownloadEngine {
+    /// Notes where the licence comes from, in the transaction that stores what the gateway told.
+    func noteLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
+        try ports.licensing.noteSource(descriptor.licence, of: key)
+        if item.grant == .permitted { item.grant = .unknown }
+    }
+
+    /// Whether bytes of the media may be asked for. Asks for the grant when it is due, after the commit.
+    func mayFetch(_ item: ItemWork, boot: BootInstant) throws -> Bool {
+        switch item.grant {
+        case .permitted: return true
+        case .asking: break
+        case .unknown:
+            switch try ports.licensing.standing(of: item.record.content.key) {
+            case .unneeded, .granted:
+                item.grant = .permitted
+                return true
+            case .due:
+                if item.loaderNotBefore.map({ boot < $0 }) ?? false { break }
+                item.grant = .asking
+                let (id, key) = (item.id, item.record.content.key)
+                effects.append { [licensing = ports.licensing] in licensing.requestGrant(id, key: key) }
+            }
+        }
+        // It takes nobody's place meanwhile, so that many may be asked for in one request.
+        item.isBlocked = true
+        return false
+    }
+
+    /// The licence server has answered, or not.
+    func grantCame(_ outcome: GrantAnswer, _ item: ItemWork) throws {
+        guard item.grant == .asking, !item.isEnding else { return }
+        item.grant = .unknown
+        let now = ports.clock.now()
+        switch outcome {
+        case .settled: return
+        case .refused(let error):
+            // Whoever asks again asks by hand: the server has said no.
+            try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
+        case .failed(let error):
+            _ = try tryAgain(nil, of: item, error, now: now)
+        }
+    }
+}
+
+/// Where nothing needs a licence: for a world without licence servers.
+package final class NoLicensing: DownloadLicensing {
+    /// Nothing to remember.
+    package init() {}
+    /// Nothing is noted.
+    package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {}
+    /// Nothing needs one.
+    package func standing(of key: ContentKey) throws -> GrantStanding { .unneeded }
+    /// Never called, since nothing is due.
+    package func requestGrant(_ content: ContentID, key: ContentKey) {}
+    /// Nobody is told.
+    package func completed(_ key: ContentKey, now: Timestamp) throws {}
+}

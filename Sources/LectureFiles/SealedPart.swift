@@ -1,0 +1,373 @@
+import Glibc
+import LectureModel
+
+/// A sealed part file: gathers the plaintext of each transfer in whole segments, seals each once and writes it at its
+/// place. Used by one thread at a time. The rules are in docs/sealed-file.md.
+///
+/// The nonce law: under one header a segment is sealed once. Which ones were is known here (`sealed`); whoever opens
+/// the file again knows it only of a file that was left clean. Where a segment comes again with other bytes, or the
+/// file was not left clean, what is worth something is opened and sealed anew under another header into another file,
+/// which takes the part file's name when it is durable.
+@safe final class SealedPart {
+    /// A segment of which the plaintext comes.
+    private struct Lane {
+        let segment: Int
+        let range: Range<Int>
+        var text: [UInt8] = []
+        var isFull: Bool { text.count == range.count }
+    }
+
+    /// The open file; another one after a renewal.
+    private(set) var file: Descriptor
+    /// Reads the plaintext of what was written.
+    private(set) var reader: SealedReader
+    private let place: PartPlace
+    private let media: MediaDirectory
+    private let plan: PartFilePlan
+    private let seal: SealPlan
+    private let goesOn: () -> Bool
+    private var sealer: any SegmentSealing
+    private var layout: SealedLayout
+    private var isEndKnown: Bool
+    /// The segments that were sealed under the header, in whatever opening.
+    private var sealed: Set<Int>
+    private var last: Int?
+    /// Chunks of which all bytes are in the file.
+    private var whole: Set<Int>
+    private var lanes: [TransferID: Lane] = [:]
+    /// Chunks of which all bytes came, by their ends, and of which the last segment is not written yet.
+    private var ending: [Int: ChunkAssembler.Finished] = [:]
+    private let box: UnsafeMutableRawBufferPointer
+
+    /// Makes the file, or opens it and renews its header where the nonce law asks for it.
+    ///
+    /// - Parameters:
+    ///   - plan: a plan with a seal.
+    ///   - seal: the plan's.
+    ///   - place: where the file lies.
+    ///   - media: knows the free space.
+    ///   - goesOn: asked between segments that are sealed anew; false ends that.
+    /// - Returns: nil when it was ended.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of a file that is there can be
+    ///   relied on.
+    static func open(
+        _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory,
+        while goesOn: @escaping () -> Bool
+    ) throws(LectureError) -> SealedPart? {
+        let length = try plan.total.map { total throws(LectureError) in try SealedFormat.fileLength(total: total) }
+        guard plan.resumes else {
+            let file = try place.create()
+            do throws(LectureError) {
+                try place.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
+                let header = try seal.cipher.newHeader()
+                try Self.write(header, to: file, plan.path)
+                return try SealedPart(plan, seal, place, media, file, header, goesOn)
+            } catch {
+                // Nothing half made: a new file that has no room goes. Its error matters more than that of the
+                // deletion.
+                try? place.deletePart()
+                throw error
+            }
+        }
+        let file = try place.reopen(total: length)
+        let header = try SealedReader.header(of: ReadableFile(file, plan.path), seal.cipher).bytes
+        let part = try SealedPart(plan, seal, place, media, file, header, goesOn)
+        if seal.isClean, try !part.hasStrays() {
+            try place.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
+            return part
+        }
+        return try part.renew(keeping: part.sealed) ? part : nil
+    }
+
+    private init(
+        _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory, _ file: Descriptor,
+        _ header: [UInt8], _ goesOn: @escaping () -> Bool
+    ) throws(LectureError) {
+        self.plan = plan
+        self.seal = seal
+        self.place = place
+        self.media = media
+        self.file = file
+        self.goesOn = goesOn
+        let known = plan.total.flatMap { Int(exactly: $0) }.flatMap { SealedLayout(plaintextLength: $0) }
+        let layout = known ?? .endless
+        isEndKnown = known != nil
+        whole = plan.resumes ? Set(seal.proven) : []
+        let segments = whole.flatMap { Self.segments(of: $0, plan, layout) }
+        sealed = Set(segments)
+        last = known.flatMap { [sealed] in sealed.contains($0.lastSegment) ? $0.lastSegment : nil }
+        self.layout = layout
+        sealer = try seal.cipher.sealer(header: header, sealedBefore: sealed)
+        reader = SealedReader(
+            ReadableFile(file, plan.path), opener: try seal.cipher.opener(header: header), layout: layout, last: last,
+            damage: .readsAsZeros)
+        unsafe box = .allocate(byteCount: SealedFormat.segmentBytes, alignment: 4096)
+    }
+
+    deinit { unsafe box.deallocate() }
+
+    private static func segments(of chunk: Int, _ plan: PartFilePlan, _ layout: SealedLayout) -> Range<Int> {
+        let range = plan.grid.range(of: chunk, total: plan.total)
+        guard let start = Int(exactly: range.lowerBound), let end = Int(exactly: range.upperBound) else { return 0..<0 }
+        return layout.segments(covering: start..<end)
+    }
+
+    /// Whether every segment that was sealed under the header belongs to a chunk that is whole.
+    var isClean: Bool {
+        var left = sealed
+        for chunk in whole { left.subtract(Self.segments(of: chunk, plan, layout)) }
+        return left.isEmpty || layout.plaintextLength == 0
+    }
+
+    /// Whether something lies where nothing was proven. A file that was left clean has nothing there; one that is newer
+    /// than the rows (the database was put back from a copy) has.
+    private func hasStrays() throws(LectureError) -> Bool {
+        let length: UInt64
+        do { length = try file.status().byteCount } catch { throw FileIntent.read.error(error, plan.path) }
+        let look = ReadableFile(file, plan.path)
+        for segment in 0..<layout.segmentCount where !sealed.contains(segment) {
+            let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
+            guard start < length else { break }
+            var isBlank = true
+            try unsafe look.read(Int(min(64, length - start)), at: start) { bytes in
+                isBlank = unsafe bytes.allSatisfy { $0 == 0 }
+            }
+            if !isBlank { return true }
+        }
+        return false
+    }
+
+    // MARK: Bytes
+
+    /// Takes the next bytes of a transfer, after the assembler has found them in order.
+    ///
+    /// - Parameters:
+    ///   - bytes: from memory that stays until this returns.
+    ///   - offset: their place in the resource.
+    ///   - transfer: where they came from.
+    ///   - endsObject: whether the object ends after them.
+    ///   - finished: the chunks that became whole with them.
+    ///   - written: told of every chunk when its last segment is written, with that segment and its place.
+    /// - Returns: false when the file is about to be closed and nothing more needs to be written.
+    /// - Throws: ``LectureError``.
+    func take(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
+        finished: [ChunkAssembler.Finished],
+        written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
+    ) throws(LectureError) -> Bool {
+        for chunk in finished { ending[Int(chunk.range.upperBound)] = chunk }
+        var position = Int(offset)
+        let end = position + bytes.count
+        while position < end {
+            var lane = lanes.removeValue(forKey: transfer)
+            if let full = lane, full.isFull {
+                // Held back while the length was unknown; more bytes tell that it is not the last one.
+                guard try unsafe put(full, isLast: false, written) else { return false }
+                lane = nil
+            }
+            var begun = lane ?? begin(at: position)
+            guard position < begun.range.upperBound else {
+                throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came behind the end")
+            }
+            let stop = min(end, begun.range.upperBound)
+            let piece = unsafe UnsafeRawBufferPointer(
+                rebasing: bytes[(position - Int(offset))..<(stop - Int(offset))])
+            position = stop
+            if isEndKnown, begun.text.isEmpty, piece.count == begun.range.count {
+                // The usual case: a block is a segment.
+                let isLast = stop == layout.plaintextLength
+                guard try unsafe put(begun.segment, begun.range, piece, isLast: isLast, written) else { return false }
+                continue
+            }
+            unsafe begun.text.append(contentsOf: piece)
+            if isEndKnown, begun.isFull {
+                guard try unsafe put(begun, isLast: stop == layout.plaintextLength, written) else { return false }
+            } else {
+                lanes[transfer] = begun
+            }
+        }
+        guard endsObject, let lane = lanes.removeValue(forKey: transfer) else { return true }
+        return try unsafe put(lane, isLast: true, written)
+    }
+
+    private func begin(at position: Int) -> Lane {
+        let segment = layout.segment(at: position)
+        // A transfer that was cut where a segment ends has left it behind, held back. What has ended there is now this
+        // transfer's.
+        for (id, lane) in lanes where lane.segment == segment { lanes[id] = nil }
+        return Lane(segment: segment, range: layout.plaintextRange(ofSegment: segment))
+    }
+
+    /// Forgets what came of a transfer's segment.
+    ///
+    /// - Parameter transfer: the transfer.
+    func abandon(_ transfer: TransferID) {
+        if let lane = lanes.removeValue(forKey: transfer) { ending[lane.range.upperBound] = nil }
+    }
+
+    /// Seals the only segment of a resource without bytes.
+    ///
+    /// - Throws: ``LectureError``.
+    func sealNothing() throws(LectureError) {
+        guard !sealed.contains(0) else { return }
+        _ = try unsafe put(0, 0..<0, UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { _, _, _ in }
+    }
+
+    private func put(
+        _ lane: Lane, isLast: Bool,
+        _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
+    ) throws(LectureError) -> Bool {
+        let range = lane.range.lowerBound..<(lane.range.lowerBound + lane.text.count)
+        var result = Result<Bool, LectureError>.success(false)
+        unsafe lane.text.withUnsafeBytes { text in
+            do throws(LectureError) {
+                result = .success(try unsafe put(lane.segment, range, text, isLast: isLast, written))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Seals a segment and writes it, under a new header where it has to be.
+    private func put(
+        _ segment: Int, _ range: Range<Int>, _ text: UnsafeRawBufferPointer, isLast: Bool,
+        _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
+    ) throws(LectureError) -> Bool {
+        if isLast, !isEndKnown, let known = SealedLayout(plaintextLength: range.upperBound) {
+            layout = known
+            isEndKnown = true
+        }
+        let end = last ?? (isLast ? segment : .max)
+        let contradicts = isLast ? end != segment || sealed.contains { $0 > segment } : segment >= end
+        if sealed.contains(segment) || contradicts, try unsafe !isThere(segment, text, isLast: isLast) {
+            let kept = sealed.filter { $0 != segment && !(contradicts && ($0 > segment || $0 == last)) }
+            guard try renew(keeping: kept) else { return false }
+        }
+        if !sealed.contains(segment) { try unsafe write(segment, text, isLast: isLast) }
+        guard let chunk = ending.removeValue(forKey: range.upperBound) else { return true }
+        whole.insert(chunk.chunk.index)
+        try unsafe written(chunk, text, UInt64(range.lowerBound))
+        return true
+    }
+
+    /// Whether just these bytes are sealed there already; then nothing has to be.
+    private func isThere(
+        _ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool
+    ) throws(LectureError) -> Bool {
+        guard sealed.contains(segment), (last == segment) == isLast else { return false }
+        do throws(LectureError) {
+            var isSame = false
+            try unsafe reader.open(segment) { there in
+                guard there.count == text.count else { return }
+                guard let left = there.baseAddress, let right = text.baseAddress else {
+                    isSame = unsafe text.isEmpty
+                    return
+                }
+                isSame = unsafe memcmp(left, right, text.count) == 0
+            }
+            return isSame
+        } catch {
+            if error.code == .damaged { return false }
+            throw error
+        }
+    }
+
+    private func write(_ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool) throws(LectureError) {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+        // Before anything is sealed: whatever fails behind this, the nonce is used up.
+        sealed.insert(segment)
+        if isLast { last = segment }
+        reader.forget(layout: layout, last: last)
+        try unsafe sealer.seal(segment: segment, isLast: isLast, text, into: room)
+        do throws(SystemError) {
+            let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
+            try unsafe file.write(UnsafeRawBufferPointer(room), at: start)
+        } catch {
+            throw FileIntent.write.error(error, plan.path)
+        }
+    }
+
+    private static func write(_ header: [UInt8], to file: Descriptor, _ path: String) throws(LectureError) {
+        var failure: SystemError?
+        unsafe header.withUnsafeBytes { bytes in
+            do throws(SystemError) { try unsafe file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw FileIntent.write.error(failure, path) }
+    }
+
+    // MARK: Another header
+
+    /// Opens what is to be kept, seals it under a new header into another file, and puts that in place, durably. What
+    /// does not open is left out: its chunk's proof tells of it.
+    ///
+    /// - Parameter kept: segments of the present file.
+    /// - Returns: false when it was ended; then the present file is as it was.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/storageFull`` when both files have no room.
+    private func renew(keeping kept: Set<Int>) throws(LectureError) -> Bool {
+        let fresh = try place.createReplacement()
+        do throws(LectureError) {
+            let end = kept.max().map { layout.ciphertextRange(ofSegment: $0).upperBound } ?? SealedFormat.headerBytes
+            let length = isEndKnown ? layout.ciphertextLength : end
+            try place.reserve(fresh, length: UInt64(length), reserve: plan.reserveBytes, in: media)
+            let header = try seal.cipher.newHeader()
+            try Self.write(header, to: fresh, plan.path)
+            let under = try seal.cipher.sealer(header: header, sealedBefore: [])
+            guard let carried = try carry(kept.sorted(), into: fresh, under) else {
+                try? place.clearReplacement()
+                return false
+            }
+            let opener = try seal.cipher.opener(header: header)
+            try place.install(fresh)
+            file = fresh
+            sealer = under
+            sealed = carried
+            last = last.flatMap { carried.contains($0) ? $0 : nil }
+            reader = SealedReader(
+                ReadableFile(fresh, plan.path), opener: opener, layout: layout, last: last, damage: .readsAsZeros)
+            return true
+        } catch {
+            try? place.clearReplacement()
+            throw error
+        }
+    }
+
+    private func carry(
+        _ segments: [Int], into fresh: Descriptor, _ under: any SegmentSealing
+    ) throws(LectureError) -> Set<Int>? {
+        var carried: Set<Int> = []
+        reader.forget(layout: layout, last: last)
+        for segment in segments {
+            guard goesOn() else { return nil }
+            var failure: LectureError?
+            do throws(LectureError) {
+                try unsafe reader.open(segment) { text in
+                    do throws(LectureError) {
+                        try unsafe carry(segment, text, into: fresh, under)
+                    } catch {
+                        failure = error
+                    }
+                }
+            } catch {
+                if error.code == .damaged { continue }
+                throw error
+            }
+            if let failure { throw failure }
+            carried.insert(segment)
+        }
+        return carried
+    }
+
+    private func carry(
+        _ segment: Int, _ text: UnsafeRawBufferPointer, into fresh: Descriptor, _ under: any SegmentSealing
+    ) throws(LectureError) {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+        try unsafe under.seal(segment: segment, isLast: segment == last, text, into: room)
+        do throws(SystemError) {
+            let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
+            try unsafe fresh.write(UnsafeRawBufferPointer(room), at: start)
+        } catch {
+            throw FileIntent.write.error(error, plan.path)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+package import LectureModel
+
+/// A directory of small secret files: mode 0700, its files 0600, each of them whole or not there. Several processes may
+/// use it at once.
+package final class SecretDirectory: Sendable {
+    /// The path as it was given; for messages.
+    package let path: String
+    private let descriptor: Descriptor
+
+    private init(_ descriptor: Descriptor, path: String) { (self.descriptor, self.path) = (descriptor, path) }
+
+    /// Opens the directory.
+    ///
+    /// - Parameters:
+    ///   - path: absolute, or relative to the working directory. Links are followed: the user may keep it elsewhere.
+    ///   - creating: whether it is made, with its parents, when it is missing.
+    /// - Returns: the directory; nil when there is none and it is not to be made.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/deviceKeyRefused`` when it is another user's or others may
+    ///   write to it, or a disk code.
+    package static func open(_ path: String, creating: Bool) throws(LectureError) -> SecretDirectory? {
+        if !creating, !path.isEmpty, !path.utf8.contains(0), unsafe access(path, F_OK) != 0, errno == ENOENT {
+            return nil
+        }
+        let directory = SecretDirectory(try StoreRoot.open(path), path: path)
+        try directory.examine()
+        if creating { directory.syncNames() }
+        return directory
+    }
+
+    /// Whoever may write to the directory could put another key into it.
+    private func examine() throws(LectureError) {
+        let facts: stat
+        do { facts = try descriptor.status() } catch { throw FileIntent.read.error(error, path) }
+        guard facts.st_uid == geteuid() else {
+            throw LectureError(.deviceKeyRefused, detail: path, cause: "the directory is another user's")
+        }
+        guard facts.st_mode & 0o022 == 0 else {
+            throw LectureError(.deviceKeyRefused, detail: path, cause: "others may write to the directory")
+        }
+    }
+
+    /// Makes the names of the directory and of those above it durable that may have been made for it. A name that is
+    /// lost in a power cut takes the key with it.
+    private func syncNames() {
+        guard var inner = try? descriptor.status() else { return }
+        var child = descriptor
+        while let above = try? child.open("..", O_RDONLY | O_DIRECTORY), let outer = try? above.status(),
+            outer.st_uid == geteuid(), outer.st_dev == inner.st_dev, !outer.isSameFile(as: inner)
+        {
+            // Some file systems cannot sync a directory, and what is not ours was not made here.
+            _ = try? above.sync()
+            (child, inner) = (above, outer)
+        }
+    }
+
+    /// A directory in this one, made when it is missing.
+    ///
+    /// - Parameter name: one component.
+    /// - Returns: the directory.
+    /// - Throws: as ``open(_:creating:)``; a link is refused.
+    package func directory(_ name: String) throws(LectureError) -> SecretDirectory {
+        let place = "\(path)/\(name)"
+        let inner: Descriptor
+        do throws(SystemError) {
+            if try descriptor.status(of: name) == nil {
+                do throws(SystemError) {
+                    try systemCall { unsafe mkdirat(descriptor.number, name, 0o700) }
+                } catch {
+                    if error.number != EEXIST { throw error }
+                }
+                try descriptor.sync()
+            }
+            inner = try descriptor.open(name, O_RDONLY | O_DIRECTORY)
+        } catch {
+            throw FileIntent.makeDirectory.error(error, place)
+        }
+        let directory = SecretDirectory(inner, path: place)
+        try directory.examine()
+        return directory
+    }
+
+    /// Opens a file of the directory.
+    ///
+    /// - Parameters:
+    ///   - name: one component.
+    ///   - limit: the most bytes that are taken.
+    /// - Returns: the open file; nil when there is none.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/deviceKeyRefused`` for a link, or a file that others may
+    ///   read or that is another user's, or ``LectureError/Code/readFile``.
+    package func file(_ name: String, limit: Int) throws(LectureError) -> SecretFile? {
+        let place = "\(path)/\(name)"
+        let opened: Descriptor
+        do {
+            opened = try descriptor.open(name, O_RDONLY | O_NONBLOCK)
+        } catch {
+            if error.number == ENOENT { return nil }
+            if error.number == ELOOP { throw LectureError(.deviceKeyRefused, detail: place, cause: "it is a link") }
+            throw FileIntent.read.error(error, place)
+        }
+        let file = try SecretFile.examined(opened, place, limit, foreignOwners: [])
+        if file.isExposed {
+            throw LectureError(.deviceKeyRefused, detail: place, cause: "others may read it, or it is another user's")
+        }
+        return file
+    }
+
+    /// Writes a file of the directory, whole and durable. Only inside of ``withLock(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: one component.
+    ///   - bytes: what it shall hold.
+    ///   - replacing: whether it may take the place of another one.
+    /// - Returns: whether it was written; false when there is another one that may not be replaced.
+    /// - Throws: ``LectureError`` with a disk code.
+    package func write(
+        _ name: String, _ bytes: UnsafeRawBufferPointer, replacing: Bool
+    ) throws(LectureError) -> Bool {
+        do {
+            try unsafe descriptor.install(bytes, as: name, by: ".\(name).new", replacing: replacing)
+            return true
+        } catch {
+            if error.number == EEXIST { return false }
+            throw FileIntent.makeFile.error(error, "\(path)/\(name)")
+        }
+    }
+
+    /// Runs while no other process, and no other thread of this one, does so for this directory. Blocks.
+    ///
+    /// - Parameter body: short.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws, or ``LectureError`` with ``LectureError/Code/writeFile``.
+    package func withLock<Result>(_ body: () throws(LectureError) -> Result) throws(LectureError) -> Result {
+        let turn: Descriptor
+        do {
+            // An opening of its own, since `flock` holds for an opening and not for a process.
+            turn = try descriptor.open(".", O_RDONLY | O_DIRECTORY)
+            try systemCall { flock(turn.number, LOCK_EX) }
+        } catch {
+            throw FileIntent.write.error(error, path)
+        }
+        defer { withExtendedLifetime(turn) {} }
+        return try body()
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+package import LectureModel
+
+/// An open file whose bytes are nobody else's business. They go straight to where the caller wants them, so that no
+/// copy stays behind.
+package final class SecretFile {
+    /// Who else may have read the file.
+    package enum Strictness: Sendable {
+        /// A file that others may read, or that belongs to somebody else, is refused.
+        case secret
+        /// Anybody may read it: a certificate, a public key.
+        case open
+    }
+
+    /// The length in bytes when it was opened.
+    package let count: Int
+    /// Whether group or others may read or write it, or it is another user's.
+    package let isExposed: Bool
+    private let descriptor: Descriptor
+    private let path: String
+
+    private init(_ descriptor: Descriptor, path: String, count: Int, isExposed: Bool) {
+        (self.descriptor, self.path, self.count, self.isExposed) = (descriptor, path, count, isExposed)
+    }
+
+    /// Opens a file that a person has named. Links are followed, as they may be how secrets are handed out; what counts
+    /// is the file that is opened.
+    ///
+    /// - Parameters:
+    ///   - path: absolute, or relative to the working directory.
+    ///   - limit: the most bytes that are taken.
+    ///   - strictness: who else may have read it.
+    /// - Returns: the open file.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile`` when it cannot be read, is no regular file or too
+    ///   long, or ``LectureError/Code/secretReadable``.
+    package static func open(
+        _ path: String, limit: Int, _ strictness: Strictness = .secret
+    ) throws(LectureError) -> SecretFile {
+        if path.utf8.contains(0) { throw LectureError(.readFile, detail: "a file", cause: "its name holds a NUL") }
+        // Without O_NONBLOCK a pipe that nobody writes to would keep the program waiting.
+        let number = try systemCall(.read, path) { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        let file = try examined(Descriptor(takingOwnership: number), path, limit, foreignOwners: [0])
+        if strictness == .secret, file.isExposed { throw LectureError(.secretReadable, detail: path) }
+        return file
+    }
+
+    /// Looks at an open file before anything of it is read.
+    static func examined(
+        _ descriptor: Descriptor, _ path: String, _ limit: Int, foreignOwners: Set<uid_t>
+    ) throws(LectureError) -> SecretFile {
+        let facts: stat
+        do { facts = try descriptor.status() } catch { throw FileIntent.read.error(error, path) }
+        guard facts.isRegular else { throw LectureError(.readFile, detail: path, cause: "it is no regular file") }
+        guard let count = Int(exactly: facts.byteCount), count <= limit else {
+            throw LectureError(.readFile, detail: path, cause: "it has more than \(limit) bytes")
+        }
+        let isForeign = facts.st_uid != geteuid() && !foreignOwners.contains(facts.st_uid)
+        let isExposed = facts.st_mode & 0o077 != 0 || isForeign
+        return SecretFile(descriptor, path: path, count: count, isExposed: isExposed)
+    }
+
+    /// Reads the whole file.
+    ///
+    /// - Parameter buffer: of ``count`` bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, also when its length has changed since.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(LectureError) {
+        let got: Int
+        do { got = try unsafe descriptor.read(buffer, at: 0) } catch { throw FileIntent.read.error(error, path) }
+        guard got == count, buffer.count == count else {
+            throw LectureError(.readFile, detail: path, cause: "its length changed while it was read")
+        }
+    }
+
+    /// The whole file in an array, for what is not secret.
+    ///
+    /// - Returns: the bytes.
+    /// - Throws: as ``read(into:)``.
+    package func bytes() throws(LectureError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let failure: LectureError? = unsafe bytes.withUnsafeMutableBytes { buffer in
+            do throws(LectureError) {
+                try unsafe read(into: buffer)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes a new file that only its owner may read: whole and durable, or not at all.
+    ///
+    /// - Parameters:
+    ///   - bytes: what it shall hold.
+    ///   - path: must not exist; its directory must.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` when something stands there already, or a disk
+    ///   code.
+    package static func create(_ bytes: UnsafeRawBufferPointer, at path: String) throws(LectureError) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let name = parts.last.map(String.init) ?? ""
+        guard !path.utf8.contains(0), !name.isEmpty, name != ".", name != ".." else {
+            throw LectureError(.createFile, detail: path, cause: "it does not name a file")
+        }
+        let parent = parts.dropLast().joined(separator: "/")
+        let above = parts.count == 1 ? "." : parent.isEmpty ? "/" : parent
+        let number = try systemCall(.makeFile, path) { unsafe Glibc.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let directory = Descriptor(takingOwnership: number)
+        let temporary = ".lecturekit-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
+        do throws(SystemError) {
+            try unsafe directory.install(bytes, as: name, by: temporary, replacing: false)
+        } catch {
+            throw FileIntent.makeFile.error(error, path)
+        }
+    }
+}
+
+extension Descriptor {
+    /// Puts a file of mode 0600 into this directory by way of a temporary name, durably.
+    ///
+    /// - Parameters:
+    ///   - bytes: what it holds.
+    ///   - name: one component.
+    ///   - temporary: one component that nobody else uses.
+    ///   - replacing: whether it may take the place of another file.
+    /// - Throws: ``SystemError``, with `EEXIST` when it may not and there is one.
+    func install(
+        _ bytes: UnsafeRawBufferPointer, as name: String, by temporary: String, replacing: Bool
+    ) throws(SystemError) {
+        // What a killed process has left.
+        try unlink(temporary)
+        do {
+            let file = try open(temporary, O_WRONLY | O_CREAT | O_EXCL)
+            try unsafe file.write(bytes, at: 0)
+            try file.sync()
+            if replacing {
+                try systemCall { unsafe renameat(number, temporary, number, name) }
+            } else {
+                try rename(temporary, to: name)
+            }
+        } catch {
+            _ = try? unlink(temporary)
+            throw error
+        }
+        try sync()
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import LectureCrypto
+import LectureDownload
+import LectureFiles
+import LectureLicence
+import LectureModel
+import LectureStore
+
+/// Opening the ledger of licences: when it is first needed, and for whom.
+extension LectureManager {
+    /// The part of the manager that looks after licences; made when first needed.
+    ///
+    /// - Returns: the room.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    func openLicences() throws -> LicenceRoom {
+        if let licences { return licences }
+        if isClosed, seat == nil { throw LectureError(.closing) }
+        let made = try LicenceRoom(
+            configuration, index: writer, executor: executor, hub: hub, seat: try openSeat())
+        made.downloads = room?.engine.inbox
+        made.followRemovals = { [weak self] in Task { [self] in await self?.followRemovals() } }
+        licences = made
+        made.wake()
+        return made
+    }
+
+    /// Whoever works on contents deletes what a server has ordered away.
+    private func followRemovals() {
+        guard let room = try? openRoom() else { return }
+        room.engine.poke()
+        room.wake()
+    }
+
+    /// What a download asks of licences.
+    func makeDesk() -> (EngineInbox) -> any DownloadLicensing {
+        let index = writer
+        return { [weak self] _ in
+            LicenceDesk(
+                index, present: { self?.assumeIsolated { $0.licences } },
+                open: {
+                    guard let self else { throw LectureError(.closing) }
+                    return try self.assumeIsolated { try $0.openLicences() }
+                })
+        }
+    }
+
+    /// The reader of licences, which checks their codes.
+    func licenceQueries() throws -> SQLiteContentQueries {
+        if let openedLicenceQueries { return openedLicenceQueries }
+        let made = try SQLiteContentQueries(opening: location, authenticator: try rowAuthenticator())
+        openedLicenceQueries = made
+        return made
+    }
+
+    /// The device's key as the codes of rows use it.
+    func rowAuthenticator() throws -> any RowAuthenticator {
+        if let openedAuthenticator { return openedAuthenticator }
+        let made = try LedgerAuthenticator(try configuration.deviceHome().key())
+        openedAuthenticator = made
+        return made
+    }
+}
+
+extension LectureConfiguration {
+    /// Where this device's key is.
+    ///
+    /// - Returns: the place.
+    /// - Throws: ``LectureError`` with the code `configuration` when neither the configuration nor the environment
+    ///   names one.
+    func deviceHome() throws -> DeviceHome {
+        if let deviceDirectory { return DeviceHome(directory: deviceDirectory) }
+        var environment: [String: String] = [:]
+        for name in ["LECTURE_DEVICE", "XDG_DATA_HOME", "HOME"] {
+            guard let value = unsafe getenv(name) else { continue }
+            environment[name] = unsafe String(cString: value)
+        }
+        guard let directory = DeviceHome.directory(in: environment) else {
+            throw LectureError(.configuration, detail: "storage.device_dir", cause: "no place for the device's key")
+        }
+        return DeviceHome(directory: directory)
+    }
+}
+
+extension DeviceHome {
+    /// Whether a device's key is there already.
+    func isInUse() -> Bool { unsafe access("\(directory)/\(Self.keyName)", F_OK) == 0 }
+}
+
+extension LectureManager {
+    /// Keeps a licence file for the content it names. It is verified first, and kept only when nothing speaks against
+    /// it but that it begins later.
+    ///
+    /// - Parameters:
+    ///   - token: the compact token.
+    ///   - trust: what it is judged by; nil for the keys of the configuration.
+    /// - Returns: the licence, judged now.
+    /// - Throws: ``LectureError``: `licenceFileRefused` with every reason, `unknownContent` for a content that is not
+    ///   in the store, `licenceKeyMissing`, `sealRequired` when its media lies there in clear.
+    public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws -> LicenceStatus {
+        if trust == nil, configuration.rights.keys.isEmpty { throw LectureError(.licenceKeyMissing) }
+        let room = try openLicences()
+        let verifier = LicenceVerifier(trust: try trust ?? LicenceTrust(configuration.rights))
+        guard case let time = try room.engine.time(), let now = time.noEarlierThan else {
+            throw LectureError(.clockUntrusted)
+        }
+        var context = LicenceFileContext(now: now)
+        context.device = Base64URL.text(room.device)
+        context.needsContent = true
+        let first = try verifier.verify(token: token, context: context)
+        let reasons = first.reasonNames.filter { $0 != LicenceFileReason.notYetValid.name }
+        // A file that is bound to no device at all is nobody's in particular, and permitted.
+        let isUnbound = first.file.map { $0.thumbprint == nil && $0.deviceKey == nil } ?? false
+        let left = reasons.filter { !(isUnbound && $0 == LicenceFileReason.deviceMissing.name) }
+        guard left.isEmpty, let file = first.file, let text = file.content else {
+            throw LectureError(.licenceFileRefused, cause: left.joined(separator: ", "))
+        }
+        let key = try ContentKey(text)
+        guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+        let user = try room.ledger.entry(key)?.source.clientUserID ?? ""
+        if !user.isEmpty, let named = file.user, named != user {
+            throw LectureError(.licenceFileRefused, detail: key.text, cause: "it names another user")
+        }
+        // Licensed media never lies in clear: what was fetched in clear cannot become licensed where it lies.
+        if item.currentVersion != nil, try placedMedia(key).seal == .plain {
+            throw LectureError(.sealRequired, detail: key.text, cause: "its media lies there in clear")
+        }
+        let entry = try room.engine.keepFile(file, token: token, key: key)
+        return LicenceStatus(entry, reasons: try room.engine.judge(key, forPlay: false).reasons)
+    }
+}

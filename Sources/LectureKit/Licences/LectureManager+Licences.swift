@@ -1,0 +1,255 @@
+import LectureDownload
+import LectureFiles
+import LectureLicence
+public import LectureModel
+import LectureStore
+
+/// Licences: what permits a play, and how it is kept valid.
+extension LectureManager {
+    // MARK: Asking
+
+    /// The licence of a content, judged now. Nothing is counted and no server is asked.
+    ///
+    /// - Parameter key: the content.
+    /// - Returns: nil when the content needs none.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's code.
+    public func licence(_ key: ContentKey) throws -> LicenceStatus? {
+        guard try writer.hasLicence(key) || isSealedForLicence(key) else { return nil }
+        let room = try openLicences()
+        let entry = try room.ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
+        return LicenceStatus(entry, reasons: try room.engine.judge(key, forPlay: false).reasons)
+    }
+
+    /// Questions that a licence server was asked about a content, latest first.
+    ///
+    /// - Parameter key: the content.
+    /// - Returns: at most 20.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licenceAttempts(_ key: ContentKey) throws -> [LicenceQuestion] {
+        try licenceQueries().licenceAttempts(key, limit: 20).map(LicenceQuestion.init)
+    }
+
+    /// A page of licences, each judged as the store stands: the ledger is not held against its anchor, which every play
+    /// does. Licences of contents that are gone are left out.
+    ///
+    /// - Parameters:
+    ///   - time: only what ends or has to be checked within this time, or has been, the soonest first; nil for all, in
+    ///     the order of their keys.
+    ///   - place: the ``LicencePage/next`` of the page before; nil for the first page.
+    /// - Returns: at most a thousand licences with the titles of their contents.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licences(expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil) throws -> LicencePage {
+        guard try writer.hasLicences() else { return LicencePage(rows: [], next: nil) }
+        let judge = try judge()
+        let page: [ListedLicence]
+        var next = place ?? LicencePage.Place()
+        if let time {
+            let before = (judge.time.noEarlierThan ?? clock.now()) + time
+            page = try licenceQueries().licences(
+                deadlineBefore: before, page: ContentPage(offset: next.offset, limit: Self.licencesInPage))
+        } else {
+            page = try licenceQueries().licences(after: next.last, limit: Self.licencesInPage)
+        }
+        (next.last, next.offset) = (page.last?.entry.key, next.offset + page.count)
+        let rows = page.map { row in
+            LicencePage.Row(
+                licence: judge.status(row.entry, isComplete: row.state == .completed), title: row.title)
+        }
+        return LicencePage(rows: rows, next: page.count < Self.licencesInPage ? nil : next)
+    }
+
+    private static let licencesInPage = 1000
+
+    /// The time that licences are judged by: the best guess, however the clock stands.
+    ///
+    /// - Returns: the clock's time where nothing better is known.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licenceTime() throws -> Timestamp {
+        guard try writer.hasLicences() else { return clock.now() }
+        return try judge().time.noEarlierThan ?? clock.now()
+    }
+
+    /// The licences of some contents, judged as the store stands; for lists.
+    ///
+    /// - Parameter contents: a page of them.
+    /// - Returns: those that need one.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licences(of contents: [Content]) throws -> [ContentKey: LicenceStatus] {
+        guard try writer.hasLicences() else { return [:] }
+        let (judge, queries) = (try judge(), try licenceQueries())
+        var found: [ContentKey: LicenceStatus] = [:]
+        for content in contents {
+            guard let entry = try queries.licence(content.key) else { continue }
+            found[content.key] = judge.status(entry, isComplete: content.state == .completed)
+        }
+        return found
+    }
+
+    // MARK: Playing
+
+    /// Begins a play: the licence is judged, and the play is counted, durably, before a byte is handed out. Where a
+    /// check is due its server is asked first; where nobody answers the stored licence decides.
+    ///
+    /// - Parameters:
+    ///   - key: a complete content.
+    ///   - patience: how long a licence server is waited for.
+    /// - Returns: the play.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, or the code of the first reason against it
+    ///   (`licenceExpired`, `countUsedUp`, `clockUntrusted` …); `playRefused` with the server's sentence.
+    public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
+        let media = try placedMedia(key)
+        guard try writer.hasLicence(key) || isSealedForLicence(key) else {
+            return Play(self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
+        }
+        let room = try openLicences()
+        let verdict = try room.engine.judge(key, forPlay: true)
+        var refusal: LectureError?
+        if verdict.reasons.contains(where: Self.isCuredByServer),
+            try room.ledger.entry(key)?.source.callbackURL.isEmpty == false
+        {
+            let outcome = await withCheckedContinuation { room.check(key, within: patience, $0) }
+            if case .refused(let error) = outcome { throw LectureError(error.code, detail: key.text, cause: error.cause) }
+            if case .unreachable(let error) = outcome { refusal = error }
+        }
+        do {
+            let entry = try room.engine.takePlay(key)
+            let placed = PlacedMedia(resource: media, cipher: try cipher(for: media, of: key))
+            return Play(self, placed, key: key, licence: entry)
+        } catch let error as LectureError {
+            throw LectureError(error.code, detail: key.text, cause: refusal?.message ?? error.cause)
+        }
+    }
+
+    /// What a licence server may change.
+    private static func isCuredByServer(_ reason: LicenceReason) -> Bool {
+        switch reason {
+        case .checkDue, .expired, .forceExpired, .clockUntrusted, .ledgerForged, .storeRolledBack, .storeCopied,
+            .countUsedUp, .playTimeUsedUp:
+            true
+        case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid: false
+        }
+    }
+
+    /// Keeps play time.
+    ///
+    /// - Returns: how much is left; nil for no bound.
+    func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
+        try openLicences().engine.addPlayTime(key, media: media, running: running)
+    }
+
+    /// Whether the media's key says that it needs a licence, whatever the rows say.
+    func isSealedForLicence(_ key: ContentKey) throws -> Bool {
+        guard let item = try index.item(key) else { return false }
+        return try writer.sealPurpose(item.id) == .licensed
+    }
+
+    // MARK: Renewing
+
+    /// What a renewal would ask for, and in which requests; nobody is asked.
+    ///
+    /// - Parameter selection: which licences.
+    /// - Returns: in the order of the requests; those that have to wait come last.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func planRenewal(_ selection: RenewalSelection) throws -> [PlannedRenewal] {
+        guard try writer.hasLicences() else { return [] }
+        let now = try judge().time.noEarlierThan ?? clock.now()
+        let plan = RenewalPlan(try licenceQueries().candidates(selection, now: now), now: clock.now())
+        return plan.groups.enumerated().flatMap { number, group in
+            group.candidates.map { PlannedRenewal($0, request: number + 1) }
+        } + plan.waiting.map { PlannedRenewal($0, request: nil) }
+    }
+
+    /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or
+    /// has to wait. What happens meanwhile comes as events. A renewal that was interrupted is gone on with.
+    ///
+    /// - Parameters:
+    ///   - selection: which licences.
+    ///   - options: how fast, how often.
+    /// - Returns: what became of it. Failed licences are as they were.
+    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`.
+    public func renewLicences(
+        _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
+    ) async throws -> RenewalReport {
+        guard try writer.hasLicences() else { return RenewalReport() }
+        let room = try openLicences()
+        room.use(options)
+        let result = await withCheckedContinuation { room.renew(selection, $0) }
+        let report = try result.get()
+        // A lecture that was ordered away is gone when this returns.
+        if self.room != nil { await untilRest() }
+        return report
+    }
+
+    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one.
+    public func stopRenewal() async {
+        guard let room = licences else { return }
+        licences = nil
+        await withCheckedContinuation { room.stop($0) }
+    }
+
+    // MARK: Debts
+
+    /// What licence servers must still be told, the oldest first.
+    ///
+    /// - Returns: all of it.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func debts() throws -> [DebtStatus] {
+        guard try writer.hasLicences() else { return [] }
+        return try licenceQueries().debts(limit: .max).map(DebtStatus.init)
+    }
+
+    /// Tells licence servers what is owed, also what waits for a later attempt, and returns when each was tried once.
+    ///
+    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`.
+    public func payDebts() async throws {
+        guard try writer.hasLicences() else { return }
+        let room = try openLicences()
+        try room.ledger.hastenDebts()
+        room.engine.lookForDebts()
+        await withCheckedContinuation { room.untilIdle($0) }
+    }
+
+    // MARK: Parts
+
+    /// What lists judge by.
+    struct Judge {
+        let time: TrustedTime
+        let device: [UInt8]
+        let isStrict: Bool
+
+        func status(_ entry: LicenceEntry, isComplete: Bool) -> LicenceStatus {
+            var facts = LicenceVerdict.Facts(
+                licence: entry.record, isMediaProven: isComplete, time: time, deviceThumbprint: device)
+            facts.suspicion = entry.suspicion
+            facts.owesCompletion = isStrict && entry.owesCompletion
+            return LicenceStatus(entry, reasons: LicenceVerdict.judge(facts).reasons)
+        }
+    }
+
+    private func judge() throws -> Judge {
+        let authenticator = try rowAuthenticator()
+        let reading = ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Machine.bootID())
+        var ledger = try licenceQueries().newestTime().map { TimeLedger($0) } ?? TimeLedger(first: reading)
+        ledger.look(at: reading)
+        return Judge(time: ledger.time, device: authenticator.device, isStrict: configuration.rights.isStrict)
+    }
+}
+
+/// A question to a licence server, kept for `why`.
+public struct LicenceQuestion: Sendable, Hashable {
+    /// When it was asked.
+    public let at: Timestamp
+    /// What was asked: `grant`, `completion` or `check`.
+    public let question: String
+    /// The HTTP status; nil when none came.
+    public let status: Int?
+    /// `permitted`, `refused`, `missing`, `failed`, `ended`, `deleted` or `reset`.
+    public let outcome: String
+    /// What went wrong; nil when nothing did.
+    public let error: LectureError?
+
+    init(_ attempt: LicenceAttempt) {
+        (at, status, outcome, error) = (attempt.at, attempt.status, attempt.outcome, attempt.error)
+        question = attempt.kind == 1 ? "grant" : attempt.kind == 2 ? "completion" : "check"
+    }
+}

@@ -1,0 +1,279 @@
+import Dispatch
+import LectureCrypto
+import LectureDownload
+import LectureFiles
+import LectureLicence
+import LectureModel
+import LectureStore
+import LectureTransport
+
+/// Everything about licences that moves: the engine with its ports, its timer, and those who wait for an answer.
+///
+/// Made with the first content that needs a licence and not before: a store without licences draws no device key.
+///
+/// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
+final class LicenceRoom: @unchecked Sendable {
+    let engine: LicenceEngine
+    let ledger: SQLiteLicenceLedger
+    let vault: any ContentVault
+    let device: [UInt8]
+    /// Tells the download engine what became of grants.
+    var downloads: EngineInbox?
+    /// Makes whoever works on contents follow an ordered removal.
+    var followRemovals: @Sendable () -> Void = {}
+    private let executor: CoreExecutor
+    private let clock: any LectureClock
+    private let hub: EventHub
+    private let contents: StoreContents
+    private let timer: any DispatchSourceTimer
+    private var checks: [ContentKey: [CheckedContinuation<CheckOutcome, Never>]] = [:]
+    private var begun: [RenewalWaiter] = []
+    private var renewals: [RenewalRunID: [RenewalWaiter]] = [:]
+    private var continued: Set<RenewalRunID> = []
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isStopped = false
+    private var troubles = 0
+
+    private typealias RenewalWaiter = CheckedContinuation<Result<RenewalReport, LectureError>, Never>
+
+    /// Opens the ledger, and holds it against its anchor.
+    ///
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, `secretReadable`, a store's or a disk's code.
+    init(
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor, hub: EventHub,
+        seat: Seat
+    ) throws {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        (self.executor, self.hub) = (executor, hub)
+        clock = SystemClock()
+        let home = try configuration.deviceHome()
+        let key = try home.key()
+        let authenticator = try LedgerAuthenticator(key)
+        device = authenticator.device
+        vault = DeviceVault(key)
+        ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
+        contents = StoreContents(index)
+        let (waker, queue) = (LicenceWaker(), DispatchQueue(label: "lecturekit.anchors", qos: .utility))
+        let inbox = LicenceInbox { waker.wake() }
+        let ports = LicenceEngine.Ports(
+            ledger: ledger, contents: contents, transport: seat.transport,
+            verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: try home.anchors(key), clock: clock,
+            random: SystemRandom(), offload: { work in queue.async(execute: work) })
+        var settings = LicenceSettings(
+            store: try index.identity().uuid, device: device, bootID: Machine.bootID(),
+            playerID: try key.thumbprint(), deviceName: Machine.model())
+        settings.isStrict = configuration.rights.isStrict
+        settings.stallTimeout = configuration.stallTimeout
+        settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
+        engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
+        timer = DispatchSource.makeTimerSource(queue: executor.queue)
+        waker.serve(self)
+        try engine.open()
+        timer.setEventHandler { [weak self] in self?.step() }
+        timer.schedule(deadline: .distantFuture)
+        timer.activate()
+    }
+
+    deinit { timer.cancel() }
+
+    // MARK: Steps
+
+    /// Wakes the engine soon. From any thread.
+    func wake() { executor.queue.async { [weak self] in self?.step() } }
+
+    func step() {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        guard !isStopped else { return }
+        let (notices, next) = engine.step()
+        for notice in notices { tell(notice) }
+        if contents.takeOrder() { followRemovals() }
+        if !engine.isBusy {
+            let waiters = idleWaiters
+            idleWaiters = []
+            for waiter in waiters { waiter.resume() }
+        }
+        guard !isStopped else { return }
+        guard let next else { return timer.schedule(deadline: .distantFuture) }
+        let delay = max(.zero, next - clock.boot())
+        timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(2))
+    }
+
+    private func tell(_ notice: LicenceNotice) {
+        if case .trouble = notice {} else { troubles = 0 }
+        switch notice {
+        case .granted(let outcome): tell(outcome)
+        case .checked(let key, let outcome):
+            for waiter in checks.removeValue(forKey: key) ?? [] { waiter.resume(returning: outcome) }
+        case .renewalStarted(let run, let total, let done, let isContinued):
+            renewals[run, default: []] += begun
+            begun = []
+            if isContinued { continued.insert(run) }
+            hub.send(.renewalBegan(total: total, done: done))
+        case .renewalProgress(_, let current, let count, let key, let error, _):
+            hub.send(.renewed(key: key, current: current, count: count, error: error))
+        case .renewalEnded(let run, let summary): tellEnd(run, summary)
+        case .exchange(let record):
+            hub.send(
+                .licenceExchange(
+                    LicenceExchange(
+                        server: record.origin, items: record.questions, answer: record.payload?.text,
+                        error: record.error)))
+        case .ended(let key): hub.send(.licenceEnded(key))
+        case .deleted(let key, _): hub.send(.licenceDeleted(key))
+        case .debtPaid(_, let error): if let error { hub.send(.trouble(error)) }
+        case .suspected(let doubt): hub.send(.trouble(LectureError(Self.code(of: doubt))))
+        case .trouble(let error): tellTrouble(error)
+        case .stopped: finishStop()
+        }
+    }
+
+    private func tell(_ outcome: GrantOutcome) {
+        let answer: GrantAnswer
+        if let error = outcome.error {
+            answer = outcome.isFinal ? .refused(error) : .failed(error)
+        } else {
+            answer = .settled
+            hub.send(.licenceGranted(outcome.key))
+        }
+        downloads?.post(.granted(outcome.content, answer))
+    }
+
+    private func tellEnd(_ run: RenewalRunID, _ summary: RenewalSummary) {
+        var report = RenewalReport()
+        (report.total, report.renewed, report.failed) = (summary.total, summary.renewed, summary.failed)
+        report.waiting = summary.waiting
+        report.isContinued = continued.remove(run) != nil
+        hub.send(.renewalEnded(report))
+        for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.resume(returning: .success(report)) }
+    }
+
+    /// A store that cannot be written for several steps is told to those who wait for a batch: what is done is done,
+    /// and the next run goes on.
+    private func tellTrouble(_ error: LectureError) {
+        hub.send(.trouble(error))
+        troubles += 1
+        guard troubles >= 3 else { return }
+        let waiters = begun + renewals.values.flatMap(\.self)
+        (begun, renewals) = ([], [:])
+        for waiter in waiters { waiter.resume(returning: .failure(error)) }
+    }
+
+    private static func code(of doubt: ClockDoubt) -> LectureError.Code {
+        switch doubt {
+        case .storeRolledBack: .storeRolledBack
+        case .storeCopied: .storeCopied
+        case .ledgerForged: .ledgerForged
+        case .setBack, .forwardThenBack, .neverSet: .clockUntrusted
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Asks a server whether a content may be played now.
+    func check(_ key: ContentKey, within time: Duration, _ continuation: CheckedContinuation<CheckOutcome, Never>) {
+        guard !isStopped else { return continuation.resume(returning: .unreachable(LectureError(.closing))) }
+        checks[key, default: []].append(continuation)
+        engine.check(key, within: time)
+    }
+
+    /// Renews a selection, or goes on with an interrupted run.
+    func renew(
+        _ selection: RenewalSelection, _ continuation: CheckedContinuation<Result<RenewalReport, LectureError>, Never>
+    ) {
+        guard !isStopped else { return continuation.resume(returning: .failure(LectureError(.closing))) }
+        begun.append(continuation)
+        engine.renew(selection)
+    }
+
+    /// Changes how fast and how often servers are asked.
+    func use(_ options: RenewalOptions) {
+        var limits = CallbackPace.Limits()
+        limits.maximumRate = Double(max(1, options.requestsPerSecond))
+        limits.initialRate = min(limits.initialRate, limits.maximumRate)
+        limits.maximumConcurrency = max(1, options.jobs)
+        limits.initialConcurrency = min(limits.initialConcurrency, limits.maximumConcurrency)
+        engine.configure(pace: limits)
+        engine.configure(attempts: options.maxAttempts)
+    }
+
+    /// Whether a server is being asked, or about to be. Looks at what has just been asked for first.
+    func isBusy() -> Bool {
+        step()
+        return !isStopped && engine.isBusy
+    }
+
+    /// Waits until no server is being asked.
+    func untilIdle(_ continuation: CheckedContinuation<Void, Never>) {
+        guard isBusy() else { return continuation.resume() }
+        idleWaiters.append(continuation)
+    }
+
+    // MARK: Stopping
+
+    /// Ends all work cleanly: what was claimed is given back.
+    func stop(_ continuation: CheckedContinuation<Void, Never>) {
+        if isStopped { return continuation.resume() }
+        stopWaiters.append(continuation)
+        engine.stop()
+        wake()
+    }
+
+    private func finishStop() {
+        guard !isStopped else { return }
+        isStopped = true
+        timer.cancel()
+        for (run, waiters) in renewals {
+            var report = RenewalReport()
+            if let progress = try? ledger.renewalProgress(run) {
+                (report.renewed, report.failed) = (progress.renewed, progress.failed)
+                report.waiting = progress.wanted + progress.elsewhere
+                report.total = report.renewed + report.failed + report.waiting
+                report.isContinued = continued.contains(run)
+            }
+            hub.send(.renewalEnded(report))
+            for waiter in waiters { waiter.resume(returning: .success(report)) }
+        }
+        for waiter in begun { waiter.resume(returning: .failure(LectureError(.interrupted))) }
+        for waiter in checks.values.flatMap(\.self) {
+            waiter.resume(returning: .unreachable(LectureError(.closing)))
+        }
+        for waiter in idleWaiters + stopWaiters { waiter.resume() }
+        (begun, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
+    }
+}
+
+/// Breaks the circle between the engine's inbox, which needs somebody to wake, and the room, which needs the engine.
+private final class LicenceWaker: Sendable {
+    private struct Place {
+        weak var room: LicenceRoom?
+    }
+
+    private let place = Guarded(Place())
+
+    func serve(_ room: LicenceRoom) { place.withLock { $0.room = room } }
+
+    func wake() { place.withLock { $0.room }?.wake() }
+}
+
+/// The contents as the licence engine sees them. Confined to the core queue.
+private final class StoreContents: LicensedContents {
+    private let index: SQLiteDownloadIndex
+    private var isOrdered = false
+
+    init(_ index: SQLiteDownloadIndex) { self.index = index }
+
+    func content(_ key: ContentKey) throws -> ContentPresence? {
+        try index.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
+    }
+
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
+        if try index.setDesire(key, .remove, now: now) { isOrdered = true }
+    }
+
+    /// Whether a removal was ordered since the last call.
+    func takeOrder() -> Bool {
+        defer { isOrdered = false }
+        return isOrdered
+    }
+}

@@ -1,0 +1,152 @@
+public import LectureModel
+
+/// The licence of one content, as it is judged now.
+public struct LicenceStatus: Sendable, Hashable {
+    /// How a right was proven.
+    public enum Form: String, Sendable, CaseIterable {
+        /// The signed answer of a DRM callback.
+        case callback
+        /// A licence file.
+        case file
+    }
+
+    /// The content.
+    public let key: ContentKey
+    /// What speaks against a play now, the reason that is named first; empty when it may be played.
+    public let reasons: [LicenceReason]
+    /// How the right was proven; nil while nothing is granted.
+    public let form: Form?
+    /// What is permitted; nil while nothing is granted.
+    public let policy: LicencePolicy?
+    /// How many plays were taken.
+    public let countUsed: Int
+    /// How many plays are left; nil for no bound.
+    public let countLeft: Int?
+    /// How much play time was taken.
+    public let playTimeUsed: Duration
+    /// How much play time is left; nil for no bound.
+    public let playTimeLeft: Duration?
+    /// Scheme, host and port of the callback; empty for a licence file.
+    public let server: String
+    /// When the token was issued; nil when it does not say.
+    public let issued: Timestamp?
+    /// When it was granted.
+    public let granted: Timestamp?
+    /// When a server last permitted it.
+    public let checked: Timestamp?
+    /// When it ends or has to be checked, whichever is sooner; nil for never.
+    public let deadline: Timestamp?
+    /// Attempts to renew it since the last that succeeded.
+    public let attempts: Int
+    /// No attempt before this moment; nil when none is put off.
+    public let nextAttempt: Timestamp?
+    /// How the last attempt failed; nil when it did not.
+    public let error: LectureError?
+
+    /// Whether it may be played now.
+    public var isPlayable: Bool { reasons.isEmpty }
+
+    /// A licence as it stands in the ledger.
+    ///
+    /// - Parameters:
+    ///   - entry: the row.
+    ///   - reasons: what speaks against a play now.
+    package init(_ entry: LicenceEntry, reasons: [LicenceReason]) {
+        key = entry.key
+        self.reasons = reasons
+        form = entry.record.map { $0.form == .file ? .file : .callback }
+        policy = entry.record?.policy
+        countUsed = entry.record?.countUsed ?? 0
+        countLeft = entry.record?.countLeft
+        playTimeUsed = entry.record?.playTimeUsed ?? .zero
+        playTimeLeft = entry.record?.playTimeLeft
+        server = (try? Origin(url: entry.source.callbackURL))?.text ?? ""
+        (issued, granted, checked) = (entry.issued, entry.granted, entry.checked)
+        deadline = entry.deadline
+        (attempts, nextAttempt, error) = (entry.attempts, entry.nextAttempt, entry.error)
+    }
+}
+
+/// What a batch renewal shall do.
+public struct RenewalOptions: Sendable, Hashable {
+    /// Requests under way at once to one server.
+    public var jobs = 8
+    /// Requests a second to one server at the most; it begins slower and is slowed by the server.
+    public var requestsPerSecond = 100
+    /// Attempts for one licence before it fails for this run.
+    public var maxAttempts = 5
+
+    /// As most servers like it.
+    public init() {}
+}
+
+/// One licence of a renewal's plan.
+public struct PlannedRenewal: Sendable, Hashable {
+    /// The content.
+    public let key: ContentKey
+    /// Scheme, host and port of the callback.
+    public let server: String
+    /// When it ends or has to be checked; nil for never.
+    public let deadline: Timestamp?
+    /// The request it goes into, from 1; nil when it waits for ``notBefore``.
+    public let request: Int?
+    /// No attempt before this moment; nil when none is put off.
+    public let notBefore: Timestamp?
+
+    /// A licence of a plan.
+    ///
+    /// - Parameters:
+    ///   - candidate: the licence.
+    ///   - request: the request it goes into; nil when it waits.
+    package init(_ candidate: RenewalCandidate, request: Int?) {
+        (key, deadline, notBefore) = (candidate.key, candidate.deadline, candidate.notBefore)
+        server = (try? Origin(url: candidate.callbackURL))?.text ?? ""
+        self.request = request
+    }
+}
+
+/// What a licence server must still be told.
+public struct DebtStatus: Sendable, Hashable {
+    /// The content.
+    public let key: ContentKey
+    /// What is owed: `completion`.
+    public let kind: String
+    /// Since when.
+    public let since: Timestamp
+    /// How often it was tried.
+    public let attempts: Int
+    /// When it is tried again; nil for as soon as possible.
+    public let nextAttempt: Timestamp?
+    /// How the last attempt failed; nil when there was none.
+    public let error: LectureError?
+
+    /// A debt as it stands in the ledger.
+    ///
+    /// - Parameter debt: the row.
+    package init(_ debt: LicenceDebt) {
+        (key, kind, since) = (debt.key, "completion", debt.created)
+        (attempts, nextAttempt, error) = (debt.attempts, debt.nextAttempt, debt.error)
+    }
+}
+
+/// A page of licences.
+public struct LicencePage: Sendable, Hashable {
+    /// A licence and the title of its content.
+    public struct Row: Sendable, Hashable {
+        /// The licence.
+        public let licence: LicenceStatus
+        /// The content's title.
+        public let title: String
+    }
+
+    /// Where a page begins.
+    public struct Place: Sendable, Hashable {
+        var last: ContentKey?
+        var offset = 0
+    }
+
+    /// The licences.
+    public let rows: [Row]
+    /// Where the next page begins; nil after the last one.
+    public let next: Place?
+}

@@ -1,0 +1,87 @@
+import LectureLicence
+import LectureModel
+import LectureStore
+
+/// Decides what is sealed: licensed lectures always, others when the configuration wants everything sealed. Confined to
+/// the core queue.
+final class StoreSealing: ContentSealing {
+    private let policy: SealPolicy
+    private let index: SQLiteDownloadIndex
+    private let clock: any LectureClock
+    /// The keys of contents; opened with the first content that is sealed.
+    private let keys: () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
+
+    /// Makes the decision for a store.
+    ///
+    /// - Parameters:
+    ///   - policy: what is sealed.
+    ///   - index: the store's writer.
+    ///   - clock: wall time for the rows.
+    ///   - keys: opens the keys of contents, once they are needed.
+    init(
+        _ policy: SealPolicy, index: SQLiteDownloadIndex, clock: any LectureClock,
+        keys: @escaping () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
+    ) {
+        (self.policy, self.index, self.clock, self.keys) = (policy, index, clock, keys)
+    }
+
+    /// The cipher of a content's media and subtitles; pictures for lists stay in clear.
+    func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
+        guard role == .media || role == .subtitle else { return nil }
+        let key = item.content.key
+        if try index.hasContentKey(item.id) {
+            let (ledger, vault) = try keys()
+            guard let stored = try ledger.contentKey(item.id) else { return nil }
+            return try vault.cipher(wrapped: stored.wrapped, for: key, purpose: stored.purpose)
+        }
+        let isLicensed = try index.hasLicence(key)
+        switch policy {
+        case .never where isLicensed: throw LectureError(.sealRequired, detail: key.text)
+        case .never: return nil
+        case .licensed where !isLicensed: return nil
+        case .licensed, .always: break
+        }
+        let (ledger, vault) = try keys()
+        let purpose: SealPurpose = isLicensed ? .licensed : .unlicensed
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: purpose)
+        try ledger.setContentKey(item.id, wrapped: wrapped, purpose: purpose, now: clock.now())
+        return cipher
+    }
+}
+
+/// What the download engine asks of licences, with the ledger opened only when a content needs one. Confined to the
+/// core queue.
+final class LicenceDesk: DownloadLicensing {
+    private let index: SQLiteDownloadIndex
+    private let open: () throws -> LicenceRoom
+    private let present: () -> LicenceRoom?
+
+    /// Makes a desk.
+    ///
+    /// - Parameters:
+    ///   - index: the store's writer.
+    ///   - present: the ledger, if it is open.
+    ///   - open: opens it.
+    init(
+        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceRoom?, open: @escaping () throws -> LicenceRoom
+    ) {
+        (self.index, self.present, self.open) = (index, present, open)
+    }
+
+    func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
+        if source == nil, try !index.hasLicence(key) { return }
+        try open().engine.noteSource(source, of: key)
+    }
+
+    func standing(of key: ContentKey) throws -> GrantStanding {
+        guard try index.hasLicence(key) else { return .unneeded }
+        return try open().engine.standing(of: key)
+    }
+
+    func requestGrant(_ content: ContentID, key: ContentKey) { present()?.engine.requestGrant(content, key: key) }
+
+    func completed(_ key: ContentKey, now: Timestamp) throws {
+        guard try index.hasLicence(key) else { return }
+        try open().engine.completed(key, now: now)
+    }
+}

@@ -1,0 +1,78 @@
+/// What is sealed before it is written.
+public enum SealPolicy: String, Sendable, CaseIterable {
+    /// Licensed contents are.
+    case licensed
+    /// Everything is.
+    case always
+    /// Nothing is; licensed contents are refused.
+    case never
+}
+
+/// How the answers of DRM callbacks are verified, and what happens when a server does not answer.
+public struct RightsConfiguration: Sendable, Hashable {
+    /// A key by which answers are verified.
+    public struct Key: Sendable, Hashable {
+        /// Where a key lies. Secrets come only from files that nobody else may read.
+        public enum Place: Sendable, Hashable {
+            /// A file with a secret for HMAC; one line end behind a secret of text does not count.
+            case secret(String)
+            /// A file with a JWK set.
+            case keySet(String)
+            /// A file with root certificates (PEM).
+            case roots(String)
+        }
+
+        /// The name by which descriptors call it (`drm.key_id`).
+        public var id: String
+        /// The only algorithm it is for; nil for every one that fits its kind.
+        public var algorithm: String?
+        /// Where it lies.
+        public var place: Place
+        /// Whether a secret of fewer than 32 bytes is permitted, because a server of old has one.
+        public var isLegacy: Bool
+
+        /// A key.
+        ///
+        /// - Parameters:
+        ///   - id: the name by which descriptors call it.
+        ///   - place: where it lies.
+        ///   - algorithm: the only algorithm it is for.
+        ///   - isLegacy: whether a short secret is permitted.
+        public init(id: String, place: Place, algorithm: String? = nil, isLegacy: Bool = false) {
+            (self.id, self.place, self.algorithm, self.isLegacy) = (id, place, algorithm, isLegacy)
+        }
+    }
+
+    /// The keys; answers are refused when there is none, unless ``permitsUnverified`` says otherwise.
+    public var keys: [Key] = []
+    /// What an answer's `X-KOLLUS-USERKEY` has to be when it has one.
+    public var userKey: String?
+    /// Whether a lecture stays locked until the server has acknowledged its download (kind 2).
+    public var isStrict = false
+    /// Whether answers are taken without any proof when there is no key. Whoever can answer in the server's place can
+    /// then grant anything.
+    public var permitsUnverified = false
+
+    /// Without keys.
+    public init() {}
+}
+
+/// The application's key (section *Application key* of the command's contract).
+public struct ApplicationConfiguration: Sendable, Hashable {
+    /// The key: a licence file that is issued for the bundle.
+    public var key: String
+    /// The bundle it is issued for.
+    public var bundleID: String
+    /// When it ends, as issued.
+    public var expires: String
+
+    /// An application's key.
+    ///
+    /// - Parameters:
+    ///   - key: a licence file that is issued for the bundle.
+    ///   - bundleID: the bundle.
+    ///   - expires: when it ends, as issued.
+    public init(key: String, bundleID: String, expires: String) {
+        (self.key, self.bundleID, self.expires) = (key, bundleID, expires)
+    }
+}

@@ -1,0 +1,83 @@
+import LectureDownload
+import LectureModel
+import LectureSimulation
+import Testing
+
+/// A lecture that needs a licence is fetched only after its callback granted it.
+struct LicenceScenarios {
+    private static let gateway = "http://gate.example/s/licensed"
+    private static let media = "http://media.example/licensed.mp4"
+
+    private static func scene() throws -> (Scene, [UInt8]) {
+        let scene = try Scene()
+        let file = ServedFile(lectureBytes(3 << 20))
+        scene.network.files[media] = file
+        scene.network.script = { request, _, answer in
+            guard request.url == gateway else { return answer }
+            return .document(
+                """
+                {"version":1,"media_content_key":"licensed","media":{"url":"\(media)"},"client_user_id":"anna",\
+                "uservalues":{"uservalue0":"a","uservalue1":7},\
+                "drm":{"callback_url":"http://drm.example/callback","key_id":"k1"}}
+                """, type: ContentDescriptor.mediaType)
+        }
+        try scene.want(gateway, isGateway: true)
+        return (scene, file.bytes)
+    }
+
+    @Test func `nothing is fetched before the grant, and the completion is owed`() throws {
+        let (scene, bytes) = try Self.scene()
+        let licensing = scene.program.licensing
+        var deliveredBefore: Int?
+        licensing.answer = { [network = scene.network] in
+            deliveredBefore = network.delivered
+            return .settled
+        }
+        try scene.rest()
+        let key = try ContentKey("licensed")
+        #expect(try #require(deliveredBefore) < 1_000)
+        #expect(try scene.bytes(key) == bytes)
+        #expect(licensing.asked == [key] && licensing.owed == [key])
+        var source = LicenceSource()
+        (source.callbackURL, source.keyID) = ("http://drm.example/callback", "k1")
+        source.clientUserID = "anna"
+        source.userValues = ["uservalue0": "a", "uservalue1": "7"]
+        #expect(licensing.sources[key] == source)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a refusal stops it, and no byte is fetched`() throws {
+        let (scene, _) = try Self.scene()
+        scene.program.licensing.answer = { .refused(LectureError(.grantRefused, cause: "not in your course")) }
+        try scene.rest()
+        let content = try #require(try scene.content(try ContentKey("licensed")))
+        #expect(content.state == .stopped && content.stopReason == .licenceRefused)
+        #expect(content.error?.code == .grantRefused && content.error?.cause == "not in your course")
+        #expect(scene.network.delivered < 1_000 && scene.program.licensing.asked.count == 1)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a licence server that cannot be reached is asked again`() throws {
+        let (scene, bytes) = try Self.scene()
+        var left = 3
+        scene.program.licensing.answer = {
+            left -= 1
+            return left > 0 ? .failed(LectureError(.transfer(7))) : .settled
+        }
+        try scene.rest()
+        #expect(try scene.bytes(try ContentKey("licensed")) == bytes)
+        #expect(scene.program.licensing.asked.count == 3)
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `a licence server that never answers does not hold the lecture for ever`() throws {
+        let (scene, _) = try Self.scene()
+        scene.program.licensing.answer = { .failed(LectureError(.transfer(7))) }
+        let key = try ContentKey("licensed")
+        try scene.run { try scene.content(key)?.state == .stopped }
+        let content = try #require(try scene.content(key))
+        #expect(content.stopReason == .network)
+        #expect(scene.network.delivered < 2_000)
+        #expect(try scene.contradictions() == [])
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// A DRM callback in PHP, as a provider would write it: a second server that shares nothing with the sandbox.
+///
+/// It answers with an object when one item is asked, closes every connection, and calls everything HTML. It ends with
+/// its last reference at the latest.
+package final class PHPCallbackServer: Sendable {
+    /// One item that was asked, as far as tests look at it.
+    package struct Item: Decodable, Sendable {
+        /// 1, 2 or 3.
+        package let kind: Int
+        /// The media content key.
+        package let mediaContentKey: String
+        /// 1 in a renewal.
+        package let resetReq: Int?
+    }
+
+    /// Where it is asked: `http://127.0.0.1:PORT/callback.php`.
+    package let url: String
+    /// The secret of its answers, as its bytes are; only its owner may read it.
+    package let keyFile: String
+    /// What it sends as `X-Kollus-UserKey`.
+    package let userKey: String
+    private let process: ChildProcess
+    private let directory: TemporaryDirectory
+
+    /// Starts the server on a free port.
+    ///
+    /// - Parameters:
+    ///   - key: its secret.
+    ///   - userKey: the account's custom key.
+    /// - Returns: once it listens.
+    /// - Throws: ``ChildProcess/Failure`` when php is not installed or does not start.
+    package static func start(
+        key: String = "the security key of the academy, 2026", userKey: String = "academy"
+    ) async throws -> PHPCallbackServer {
+        var last: any Error = ChildProcess.Failure(description: "php was never started")
+        // Between asking for a free port and listening on it another program may take it.
+        for _ in 0..<5 {
+            do { return try await attempt(key, userKey) } catch { last = error }
+        }
+        throw last
+    }
+
+    private static func attempt(_ key: String, _ userKey: String) async throws -> PHPCallbackServer {
+        let directory = try TemporaryDirectory()
+        let keyFile = try directory.write(key, to: "security.key")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
+        let port = try Places.freePort()
+        let process = try ChildProcess(
+            Places.command("php"),
+            [
+                "-S", "127.0.0.1:\(port)", "-d", "display_errors=0",
+                Places.repository() + "/Tests/Fixtures/php-callback/router.php",
+            ],
+            environment: ["SECURITY_KEY_FILE": keyFile, "USER_KEY": userKey, "DATA_DIR": directory.path])
+        // php says so once it listens.
+        try await process.wait(for: .errors) { $0.range(of: Data("started".utf8)) != nil }
+        return PHPCallbackServer(process, directory, port, keyFile, userKey)
+    }
+
+    private init(
+        _ process: ChildProcess, _ directory: TemporaryDirectory, _ port: Int, _ keyFile: String, _ userKey: String
+    ) {
+        (self.process, self.directory, self.keyFile, self.userKey) = (process, directory, keyFile, userKey)
+        url = "http://127.0.0.1:\(port)/callback.php"
+    }
+
+    /// Sets what it answers beside its usual fields.
+    ///
+    /// - Parameter fields: for media content keys, fields and their numbers.
+    /// - Throws: the system's error.
+    package func set(_ fields: [String: [String: Int]]) throws {
+        try directory.write(String(decoding: try JSONEncoder().encode(fields), as: UTF8.self), to: "licences.json")
+    }
+
+    /// The items that it was asked.
+    ///
+    /// - Returns: in their order.
+    /// - Throws: the system's error.
+    package func items() throws -> [Item] {
+        guard let text = try? String(contentsOfFile: directory.file("requests.jsonl"), encoding: .utf8) else {
+            return []
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try text.split(separator: "\n").map { try decoder.decode(Item.self, from: Data($0.utf8)) }
+    }
+
+    /// Ends the server.
+    package func stop() async { await process.terminate() }
+}
