@@ -14,6 +14,27 @@ import Testing
 
     private static var hourFromNow: Int64 { Int64(Date().timeIntervalSince1970) + 3600 }
 
+    @Test func `what is not granted never comes near the disk, and comes once it is granted`() async throws {
+        try await LicenceScene.play { me in
+            try await me.sandbox.set(policy: .refusal("The course begins in March."))
+            let link = try await me.link("bytes-200K-1")
+            for _ in 0..<2 {
+                let refused = try await me("precache", "--json", link)
+                #expect(refused.status == 77)
+                #expect(refused.text.contains(#""code":-8655"#) && refused.text.contains("The course begins in March."))
+            }
+            #expect(LicenceScene.files("\(me.store)/media").isEmpty)
+            #expect(try await me.sandbox.requests(for: "/media/bytes-200K-1.mp4").isEmpty)
+            #expect(try await me.refusal(of: "bytes-200K-1") == LicenceScene.Refusal(status: 75, code: -8629))
+            #expect(try await me.licence("bytes-200K-1").reasons == ["media_incomplete", "missing"])
+            let shown = try await me("licence", "show", "bytes-200K-1")
+            #expect(shown.text.contains("grant  status 200  refused"), "\(shown.text)")
+            // The provider thinks better of it: another link to the same lecture asks anew.
+            try await me.fetch("200K-1", .ending(in: 3600))
+            #expect(try await me.licence("bytes-200K-1").verdict == "playable")
+        }
+    }
+
     @Test func `what is granted lies sealed, and is counted, limited, told and renewed`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch(
