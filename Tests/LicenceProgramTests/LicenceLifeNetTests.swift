@@ -127,6 +127,34 @@ import Testing
         }
     }
 
+    @Test func `a server can end a licence and order the lecture away`() async throws {
+        try await LicenceScene.play { me in
+            let (ended, deleted) = (try await me.fetch("200K-3", .ending(in: 3600)), try await me.fetch("200K-4"))
+            try await me.sandbox.set(policy: Self.policy { $0.contentExpired = 1 }, for: [ended])
+            try await me.sandbox.set(policy: Self.policy { $0.contentDelete = 1 }, for: [deleted])
+            let file = try await me.media(deleted)
+            #expect(FileManager.default.fileExists(atPath: file))
+            let process = try me.start(["licence", "renew", "--all", "--json"])
+            try await process.wait(forOutput: #""change":"deleted""#)
+            #expect(!FileManager.default.fileExists(atPath: file), "the event came before the file had gone")
+            let ending = await process.ending()
+            me.keep(ending)
+            #expect(ending.status == 1)
+            for code in ["-8658", "-8680"] { #expect(ending.text.contains(#""code":\#(code)"#), "\(ending.text)") }
+            #expect(try await me("cat", deleted).status != 0)
+            try await me.goOffline()
+            try await me.expectRefused(ended, "force_expired", -8658)
+            // Both come back when their server says so.
+            try await me.goOnline()
+            try await me.sandbox.set(
+                policy: Self.policy { ($0.contentExpireReset, $0.expirationIn) = (1, 3600) }, for: [ended])
+            #expect(try await me("licence", "renew", ended).status == 0)
+            try await me.fetch("200K-4", .ending(in: 3600))
+            try await me.goOffline()
+            for key in [ended, deleted] { #expect(try await me.plays(key, atMost: 1) == 1, "\(key)") }
+        }
+    }
+
     @Test func `checks are asked for when they are due, and decide`() async throws {
         try await LicenceScene.play { me in
             let always = try await me.fetch("200K-5", Self.policy { $0.checkAbuse = 1 })
