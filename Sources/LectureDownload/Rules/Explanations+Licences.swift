@@ -14,7 +14,10 @@ extension Explanations {
         (.answerInvalid, "A number is a text, or outside of its range, or an answer stands there twice.", stored),
         (.answerEmpty, "The server answered without saying anything.", stored),
         (.grantRefused, "The provider's server said no.", "Nothing is fetched until somebody asks again."),
-        (.completionRefused, "The provider's server said no.", "The lecture stays as it is; the server is not told again."),
+        (
+            .completionRefused, "The provider's server said no.",
+            "The lecture stays as it is; the server is not told again."
+        ),
         (.playRefused, "The provider's server said no.", stored),
         (.sessionMismatch, "The answer is an old one, or somebody else's.", stored),
         (.answerMissing, "The server answered for other contents of the request only.", "It is asked again alone."),
@@ -54,7 +57,10 @@ extension Explanations {
             .deviceKeyRefused, "Its file is damaged, a link, somebody else's, or others may read it.",
             "Nothing is opened, and no new key is drawn over it."
         ),
-        (.deviceKeyInUse, "Its licences and sealed lectures would be unreadable with another key.", "Nothing was changed."),
+        (
+            .deviceKeyInUse, "Its licences and sealed lectures would be unreadable with another key.",
+            "Nothing was changed."
+        ),
         (.licenceFileRefused, "Its signature, its time, its device or its content does not fit.", refused),
         (.isSealed, "A file in clear would outlive the licence.", "Nothing was changed."),
     ]

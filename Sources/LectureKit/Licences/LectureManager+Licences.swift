@@ -38,7 +38,9 @@ extension LectureManager {
     ///   - place: the ``LicencePage/next`` of the page before; nil for the first page.
     /// - Returns: at most a thousand licences with the titles of their contents.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licences(expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil) throws -> LicencePage {
+    public func licences(expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil) throws
+        -> LicencePage
+    {
         guard try writer.hasLicences() else { return LicencePage(rows: [], next: nil) }
         let judge = try judge()
         let page: [ListedLicence]
@@ -99,7 +101,8 @@ extension LectureManager {
     public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
         let media = try placedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
-            return Play(self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
+            return Play(
+                self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
         }
         let room = try openLicences()
         let verdict = try room.engine.judge(key, forPlay: true)
@@ -108,7 +111,10 @@ extension LectureManager {
             try room.ledger.entry(key)?.source.callbackURL.isEmpty == false
         {
             let outcome = await withCheckedContinuation { room.check(key, within: patience, $0) }
-            if case .refused(let error) = outcome { throw LectureError(error.code, detail: key.text, cause: error.cause) }
+            if case .refused(let error) = outcome, error.code == .licenceDeleted { await untilRemoved() }
+            if case .refused(let error) = outcome {
+                throw LectureError(error.code, detail: key.text, cause: error.cause)
+            }
             if case .unreachable(let error) = outcome { refusal = error }
         }
         do {
@@ -175,10 +181,12 @@ extension LectureManager {
         room.use(options)
         let result = await withCheckedContinuation { room.renew(selection, $0) }
         let report = try result.get()
-        // A lecture that was ordered away is gone when this returns.
-        if self.room != nil { await untilRest() }
+        await untilRemoved()
         return report
     }
+
+    /// Waits until what a server has ordered away is gone.
+    private func untilRemoved() async { if room != nil { await untilRest() } }
 
     /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one.
     public func stopRenewal() async {
@@ -207,6 +215,7 @@ extension LectureManager {
         try room.ledger.hastenDebts()
         room.engine.lookForDebts()
         await withCheckedContinuation { room.untilIdle($0) }
+        await untilRemoved()
     }
 
     // MARK: Parts
