@@ -128,7 +128,8 @@ enum LicenceCommands {
         let session = try CommandSession(command, context)
         let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
-            let licence = try await manager.importLicence(token, trust: LicenceVerifyCommand.namedTrust(command, context))
+            let licence = try await manager.importLicence(
+                token, trust: LicenceVerifyCommand.namedTrust(command, context))
             let title = try await manager.content(licence.key)?.title
             if session.wantsJSON {
                 try context.output.write(JSONLine.licence(licence, title: title))

@@ -30,7 +30,9 @@ enum QueryCommands {
             let diagnosis = try await manager.why(key)
             let licence = try await manager.licence(key)
             if session.wantsJSON {
-                let lines = [JSONLine.why(diagnosis, licence: licence)] + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
+                let lines =
+                    [JSONLine.why(diagnosis, licence: licence)]
+                    + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
                 try context.output.write(lines.joined())
                 return .done
             }

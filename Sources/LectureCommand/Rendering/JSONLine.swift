@@ -177,7 +177,9 @@ package enum JSONLine {
 
     /// One content of a list.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameters:
+    ///   - content: as it stands now.
+    ///   - licence: its licence, as it is judged now; nil when it needs none.
     /// - Returns: the line.
     package static func content(_ content: Content, licence: LicenceStatus? = nil) -> String {
         line { writer in
@@ -245,7 +247,9 @@ package enum JSONLine {
 
     /// Why a content is as it is; its attempts follow as lines of their own.
     ///
-    /// - Parameter diagnosis: what the library found.
+    /// - Parameters:
+    ///   - diagnosis: what the library found.
+    ///   - licence: its licence, as it is judged now; nil when it needs none.
     /// - Returns: the line.
     package static func why(_ diagnosis: Diagnosis, licence: LicenceStatus? = nil) -> String {
         line { writer in
