@@ -163,7 +163,7 @@ import LectureModel
                 guard try unsafe put(full, isLast: false, written) else { return false }
                 lane = nil
             }
-            var begun = lane ?? begin(at: position)
+            var begun = lane ?? begin(at: position, finished)
             guard position < begun.range.upperBound else {
                 throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came behind the end")
             }
@@ -188,11 +188,16 @@ import LectureModel
         return try unsafe put(lane, isLast: true, written)
     }
 
-    private func begin(at position: Int) -> Lane {
+    private func begin(at position: Int, _ finished: [ChunkAssembler.Finished]) -> Lane {
         let segment = layout.segment(at: position)
+        let range = layout.plaintextRange(ofSegment: segment)
         // A transfer that was cut where a segment ends has left it behind, held back.
         for (id, lane) in lanes where lane.segment == segment { abandon(id) }
-        return Lane(segment: segment, range: layout.plaintextRange(ofSegment: segment))
+        // The chunk that it leaves behind may be whole again with the very bytes that begin here.
+        if let chunk = finished.first(where: { Int($0.range.upperBound) == range.upperBound }) {
+            ending[range.upperBound] = chunk
+        }
+        return Lane(segment: segment, range: range)
     }
 
     /// Forgets what came of a transfer's segment.
