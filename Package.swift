@@ -147,6 +147,10 @@ let package = Package(
         .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(
             name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
+        // Black boxes as well: licences, and whoever would have more of them than is granted.
+        .testTarget(
+            name: "LicenceProgramTests",
+            dependencies: ["LectureCrypto", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

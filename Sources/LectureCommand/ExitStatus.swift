@@ -86,8 +86,14 @@ package enum ExitStatus: Sendable, Equatable {
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted:
             return .tryAgain
-        case .notDownloadable:
+        case .notDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired, .countUsedUp,
+            .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
+            .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
+            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed:
             return .noPermission
+        case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
+            .licenceFileRefused:
+            return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused:
             return .configuration
         case .alreadyDownloaded:
@@ -103,7 +109,8 @@ package enum ExitStatus: Sendable, Equatable {
     private static func family(of code: LectureError.Code) -> Self {
         switch -code.number {
         case 8401, 8403, 8407: .noPermission
-        case 8001...8099, 8300...8599: .unavailable
+        case 9401, 9403, 9407: .noPermission
+        case 8001...8099, 8300...8599, 9001...9099, 9300...9599: .unavailable
         default: .software
         }
     }

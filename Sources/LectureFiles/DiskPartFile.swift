@@ -15,8 +15,8 @@ package import LectureModel
 /// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
 /// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body`, `hasEnded` and `hasGivenUp` are touched only on `writes`, `isDirectoryDurable` and `hasLostBytes`
-/// only on `syncs`; the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body`, `hasEnded` and `hasGivenUp` are touched only on `writes`, `isDirectoryDurable` and
+/// `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
@@ -92,7 +92,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private var body: Body?
     private var hasEnded = false
-    /// A segment was not sealed since the file is about to be closed; the blocks behind it would have a gap before them.
+    /// A segment was not sealed since the file is about to be closed; the blocks behind it would have a gap before
+    /// them.
     private var hasGivenUp = false
     private var isDirectoryDurable = false
     private var hasLostBytes = false

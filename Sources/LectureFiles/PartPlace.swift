@@ -104,7 +104,7 @@ struct PartPlace: Sendable {
     ///
     /// - Parameters:
     ///   - file: the open part file.
-    ///   - length: of the whole file in bytes; 0 while unknown.
+    ///   - total: the length of the whole file in bytes; 0 while unknown.
     ///   - reserve: how many bytes must stay free beside it.
     ///   - media: the directory of all files, which knows the free bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/writeFile``.

@@ -8,8 +8,8 @@ protocol ByteSource: AnyObject {
     ///   - count: how many bytes, at most ``ReadableFile/bufferBytes``.
     ///   - offset: where in the resource.
     ///   - body: gets them in order, in one piece or several; must not keep the pointer.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they are not
-    ///   there.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they are
+    ///   not there.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError)
 }
 

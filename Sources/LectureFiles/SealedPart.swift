@@ -4,10 +4,10 @@ import LectureModel
 /// A sealed part file: gathers the plaintext of each transfer in whole segments, seals each once and writes it at its
 /// place. Used by one thread at a time. The rules are in docs/sealed-file.md.
 ///
-/// The nonce law: under one header a segment is sealed once. Which ones were is known here (`sealed`); whoever opens the
-/// file again knows it only of a file that was left clean. Where a segment comes again with other bytes, or the file was
-/// not left clean, what is worth something is opened and sealed anew under another header into another file, which takes
-/// the part file's name when it is durable.
+/// The nonce law: under one header a segment is sealed once. Which ones were is known here (`sealed`); whoever opens
+/// the file again knows it only of a file that was left clean. Where a segment comes again with other bytes, or the
+/// file was not left clean, what is worth something is opened and sealed anew under another header into another file,
+/// which takes the part file's name when it is durable.
 @safe final class SealedPart {
     /// A segment of which the plaintext comes.
     private struct Lane {
@@ -48,7 +48,8 @@ import LectureModel
     ///   - media: knows the free space.
     ///   - goesOn: asked between segments that are sealed anew; false ends that.
     /// - Returns: nil when it was ended.
-    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of a file that is there can be relied on.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of a file that is there can be
+    ///   relied on.
     static func open(
         _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory,
         while goesOn: @escaping () -> Bool
@@ -62,7 +63,8 @@ import LectureModel
                 try Self.write(header, to: file, plan.path)
                 return try SealedPart(plan, seal, place, media, file, header, goesOn)
             } catch {
-                // Nothing half made: a new file that has no room goes. Its error matters more than that of the deletion.
+                // Nothing half made: a new file that has no room goes. Its error matters more than that of the
+                // deletion.
                 try? place.deletePart()
                 throw error
             }
@@ -163,7 +165,7 @@ import LectureModel
                 guard try unsafe put(full, isLast: false, written) else { return false }
                 lane = nil
             }
-            var begun = lane ?? begin(at: position, finished)
+            var begun = lane ?? begin(at: position)
             guard position < begun.range.upperBound else {
                 throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came behind the end")
             }
@@ -188,16 +190,12 @@ import LectureModel
         return try unsafe put(lane, isLast: true, written)
     }
 
-    private func begin(at position: Int, _ finished: [ChunkAssembler.Finished]) -> Lane {
+    private func begin(at position: Int) -> Lane {
         let segment = layout.segment(at: position)
-        let range = layout.plaintextRange(ofSegment: segment)
-        // A transfer that was cut where a segment ends has left it behind, held back.
-        for (id, lane) in lanes where lane.segment == segment { abandon(id) }
-        // The chunk that it leaves behind may be whole again with the very bytes that begin here.
-        if let chunk = finished.first(where: { Int($0.range.upperBound) == range.upperBound }) {
-            ending[range.upperBound] = chunk
-        }
-        return Lane(segment: segment, range: range)
+        // A transfer that was cut where a segment ends has left it behind, held back. What has ended there is now this
+        // transfer's.
+        for (id, lane) in lanes where lane.segment == segment { lanes[id] = nil }
+        return Lane(segment: segment, range: layout.plaintextRange(ofSegment: segment))
     }
 
     /// Forgets what came of a transfer's segment.

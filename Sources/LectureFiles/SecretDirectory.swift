@@ -86,8 +86,8 @@ package final class SecretDirectory: Sendable {
     ///   - name: one component.
     ///   - limit: the most bytes that are taken.
     /// - Returns: the open file; nil when there is none.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/deviceKeyRefused`` for a link, a file that others may read or
-    ///   that is another user's, or ``LectureError/Code/readFile``.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/deviceKeyRefused`` for a link, or a file that others may
+    ///   read or that is another user's, or ``LectureError/Code/readFile``.
     package func file(_ name: String, limit: Int) throws(LectureError) -> SecretFile? {
         let place = "\(path)/\(name)"
         let opened: Descriptor

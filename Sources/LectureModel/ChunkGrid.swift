@@ -35,6 +35,7 @@ package struct ChunkGrid: Hashable, Sendable {
     /// Whether a chunk begins at a byte.
     ///
     /// - Parameter offset: in the resource.
+    /// - Returns: true also for the end of the last chunk, when that is whole.
     package func isStart(_ offset: UInt64) -> Bool { offset == 0 || (offset + lead).isMultiple(of: length) }
 
     /// How many chunks a resource has.

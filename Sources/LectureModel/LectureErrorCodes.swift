@@ -290,7 +290,12 @@ extension LectureError.Code {
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
             .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
-            .licenceKeyMissing, .deviceKeyRefused, .deviceKeyInUse,
+            .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
+            .playRefused, .sessionMismatch, .answerMissing,
+            .licenceExpired, .countUsedUp, .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp,
+            .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
+            .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
+            .deviceKeyRefused, .licenceFileRefused, .isSealed, .deviceKeyInUse,
         ]
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.

@@ -72,6 +72,12 @@ extension SQLiteDownloadIndex {
             ] {
                 try connection.execute(move, other, lease.content)
             }
+            // The latest link is the one that still works: tokens in links end.
+            try connection.execute(
+                """
+                UPDATE content SET (source_url, source_identity) =
+                    (SELECT source_url, source_identity FROM content WHERE id = ?) WHERE id = ?
+                """, lease.content, other)
             try connection.execute("DELETE FROM content WHERE id = ?", lease.content)
         }
     }

@@ -6,7 +6,6 @@ import Testing
 /// Errors of the catalogue that no other test lets a user meet.
 @Suite(.timeLimit(.minutes(2))) struct ErrorNetTests {
     @Test(arguments: [
-        (#""drm": {"type": "any"}, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "licence_unsupported"),
         (#""downloadable": false, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "not_downloadable"),
         (#""media": {"playlist": "http://127.0.0.1:1/a.m3u8"}"#, "playlist_unsupported"),
     ])

@@ -61,7 +61,8 @@ struct DiskTroubleTests {
         try await part.expectClosed()
         let total = UInt64(bytes.count)
         let damaged = try store.files.verify(
-            path: "media/a7/lecture", resource: ResourceID(5), total: total, grid: ChunkGrid(length: 1 << 16), cipher: nil, proofs: rest
+            path: "media/a7/lecture", resource: ResourceID(5), total: total, grid: ChunkGrid(length: 1 << 16),
+            cipher: nil, proofs: rest
         ) { _ in true }
         #expect(damaged.isEmpty)
     }
@@ -122,7 +123,8 @@ struct DiskTroubleTests {
             try again.publish(path: "media/a7/there", isSealed: false, to: disk.path + "/out")
         }
         let damaged = try again.verify(
-            path: "media/a7/there", resource: ResourceID(5), total: 200_000, grid: ChunkGrid(length: 1 << 16), cipher: nil, proofs: proofs
+            path: "media/a7/there", resource: ResourceID(5), total: 200_000, grid: ChunkGrid(length: 1 << 16),
+            cipher: nil, proofs: proofs
         ) { _ in true }
         #expect(damaged.isEmpty)
         #expect(try again.listing() == ["media/a7/half.part", "media/a7/there"])

@@ -1,219 +1,347 @@
+import Foundation
 import LectureCrypto
 import LectureFiles
 import LectureModel
+import LectureTestSupport
 import Testing
 
-/// The nonce law on a real disk: whatever happens to a sealed part file, no segment is sealed twice under one header,
-/// and what was proven stays.
-@Suite(.timeLimit(.minutes(2))) struct SealedPartTests {
-    private let store: TestStore
-    private let cipher: any ContentCipher
-    /// What one chunk holds: one segment; the first one 40 bytes less, where the header is.
-    private let text = SealedFormat.plaintextBytes
-    private var ends: [Int] { [text - SealedFormat.headerBytes, 2 * text - SealedFormat.headerBytes, 3 * text] }
-    private var bytes: [UInt8] { sample(ends[2], seed: 5) }
+/// The life of sealed part files: how they come to be whole, and when their header is renewed.
+@Suite(.timeLimit(.minutes(3))) struct SealedPartTests {
+    let lecture: SealedStore
+    private var store: TestStore { lecture.store }
 
-    init() throws {
-        store = try TestStore()
-        cipher = try DeviceVault(try DeviceKey.generate()).newCipher(for: ContentKey("lecture"), purpose: .licensed).0
-    }
+    init() throws { lecture = try SealedStore() }
 
-    /// The chunks of ``bytes``: three whole segments and what is left of a fourth.
-    private var chunks: [Range<Int>] { [0..<ends[0], ends[0]..<ends[1], ends[1]..<ends[1] + text, ends[1] + text..<ends[2]] }
-
-    private func sealedPlan(
-        total: Int?, resumes: Bool = false, isClean: Bool = false, proven: [Int] = []
-    ) -> PartFilePlan {
-        var plan = plan(total, chunk: text, resumes: resumes)
-        plan.seal = SealPlan(cipher: cipher, isClean: isClean, proven: proven)
-        return plan
-    }
-
-    private func opened(_ plan: PartFilePlan) async throws -> TestPart {
-        let part = store.make()
-        part.file.open(plan)
-        try await part.expectOpened()
-        return part
-    }
-
-    /// The bytes of the part file.
-    private func ciphertext() throws -> [UInt8] { try store.root.read("media/a7/lecture.part") }
-
-    private func header() throws -> [UInt8] { Array(try ciphertext().prefix(SealedFormat.headerBytes)) }
-
-    /// One segment of the part file.
-    private func segment(_ number: Int) throws -> [UInt8] {
-        let layout = try #require(SealedLayout(plaintextLength: ends[2]))
-        return Array(try ciphertext()[layout.ciphertextRange(ofSegment: number)])
-    }
-
-    /// What the file holds, opened by its own header alone.
-    private func plaintext(_ path: String) throws -> [UInt8] {
-        let file = try store.root.read(path)
-        let opener = try cipher.opener(header: Array(file.prefix(SealedFormat.headerBytes)))
-        let layout = try #require(SealedLayout(ciphertextLength: file.count))
-        var found: [UInt8] = []
-        for number in 0..<layout.segmentCount {
-            let box = Array(file[layout.ciphertextRange(ofSegment: number)])
-            var room = [UInt8](repeating: 0, count: box.count - SealedFormat.tagBytes)
-            try unsafe box.withUnsafeBytes { box in
-                try unsafe room.withUnsafeMutableBytes { room in
-                    try unsafe opener.open(segment: number, isLast: number == layout.lastSegment, box, into: room)
-                }
-            }
-            found += room
-        }
-        return found
-    }
-
-    /// Places what is whole and holds it against what it should be.
-    private func finish(_ part: TestPart, as due: [UInt8]) async throws {
-        part.file.place(total: UInt64(due.count))
+    /// Ends a whole file.
+    private func finish(_ part: TestPart, _ bytes: [UInt8]) async throws {
+        part.file.digest(total: UInt64(bytes.count))
+        #expect(try await part.digest() == store.digests.sha256(of: bytes))
+        part.file.place(total: UInt64(bytes.count))
         try await part.expectPlaced()
         part.file.close(deleting: false)
-        try await part.expectClosed()
-        #expect(try plaintext("media/a7/lecture") == due)
+        #expect(try await part.closed(), "what is placed is clean")
+        #expect(try store.root.names("media/a7") == ["lecture"])
     }
 
-    /// Two proven chunks and a file that is closed; answers whether it was left clean.
-    private func half() async throws -> Bool {
-        let plan = sealedPlan(total: ends[2])
-        let part = try await opened(plan)
-        part.send(bytes, plan, from: chunks[0])
-        part.send(bytes, plan, from: chunks[1])
+    @Test(arguments: [1, 2], [1 << 16, 300_001, 1 << 20])
+    func `Ranges in any order from several lanes become a sealed file`(segments: Int, block: Int) async throws {
+        let bytes = SealedStore.media(SealedStore.length(7, 12_345))
+        let plan = lecture.plan(bytes.count, segments: segments)
+        let root = store.root.path
+        let leaked = Guarded<[String]>([])
+        lecture.ledger.onSeal { leaked.withLock { $0 += SealedStore.leaks(below: root) } }
+        let part = try await lecture.began(plan)
+        #expect(store.files.look(path: plan.path).part == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
+        // Lanes that take turns, the last chunk first.
+        var lanes = (0..<plan.grid.count(total: UInt64(bytes.count))).reversed().map { chunk in
+            (id: part.newTransfer(), rest: lecture.range(chunk, plan, bytes))
+        }
+        while !lanes.isEmpty {
+            for index in lanes.indices.prefix(3) {
+                let (id, rest) = lanes[index]
+                let stop = min(rest.upperBound, rest.lowerBound + block)
+                part.send(Array(bytes[rest.lowerBound..<stop]), at: rest.lowerBound, id)
+                lanes[index].rest = stop..<rest.upperBound
+            }
+            lanes.removeAll { $0.rest.isEmpty }
+        }
         part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [0, 1])
+        let proofs = try await flushed(part, plan.grid.count(total: UInt64(bytes.count)))
+        try await finish(part, bytes)
+        #expect(try lecture.damaged(bytes, proofs, segments: segments).isEmpty)
+        #expect(leaked.withLock { $0 } == [])
+        #expect(lecture.ledger.count == 8, "each segment once")
+        lecture.expectLawful()
+    }
+
+    /// All chunks, in as many groups as they come.
+    private func flushed(_ part: TestPart, _ count: Int) async throws -> [WrittenChunk] {
+        var chunks: [WrittenChunk] = []
+        while chunks.count < count { chunks += try await part.flushed() }
+        return chunks.sorted { $0.index < $1.index }
+    }
+
+    @Test(arguments: [(0, 0), (0, 1), (1, -1), (1, 0), (1, 1), (2, -1), (2, 0), (2, 1), (3, 77)], [true, false])
+    func `A file of unknown length ends where it ends`(count: (Int, Int), isTold: Bool) async throws {
+        let bytes = SealedStore.media(SealedStore.length(count.0, count.1))
+        let plan = lecture.plan(nil)
+        let part = try await lecture.began(plan)
+        let transfer = part.newTransfer()
+        for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
+            let end = min(start + 1 << 18, bytes.count)
+            part.send(Array(bytes[start..<end]), at: start, transfer, ends: isTold && end == bytes.count)
+        }
+        if !isTold || bytes.isEmpty { part.send([], at: bytes.count, transfer, ends: true) }
+        part.file.flush()
+        let proofs = try await flushed(part, plan.grid.count(total: UInt64(bytes.count)))
+        try await finish(part, bytes)
+        #expect(store.files.look(path: plan.path).final == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
+        #expect(try lecture.damaged(bytes, proofs).isEmpty)
+        #expect(try lecture.unreadable(bytes, proofs).isEmpty)
+        lecture.expectLawful()
+    }
+
+    @Test func `Of unknown length a full segment waits until it is known whether it is the last`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(2))
+        let part = try await lecture.began(lecture.plan(nil))
+        let transfer = part.newTransfer()
+        part.send(Array(bytes[..<SealedStore.first]), at: 0, transfer)
+        #expect(lecture.ledger.count == 0)
+        part.send([bytes[SealedStore.first]], at: SealedStore.first, transfer)
+        part.file.flush()
+        #expect(try await part.flushed().map(\.index) == [0])
+        // The transfer is cut where a segment ends; the next one brings it again and goes on.
+        part.send(Array(bytes[(SealedStore.first + 1)...]), at: SealedStore.first + 1, transfer)
+        let next = part.newTransfer()
+        part.send(Array(bytes[SealedStore.first...]), at: SealedStore.first, next)
+        part.send([], at: bytes.count, next, ends: true)
+        part.file.flush()
+        #expect(try await part.flushed().map(\.index) == [1])
+        try await finish(part, bytes)
+        #expect(lecture.ledger.count == 2)
+        lecture.expectLawful()
+    }
+
+    // MARK: Closing and opening again
+
+    private func half(_ bytes: [UInt8], _ chunks: [Int]) async throws -> (TestPart, [WrittenChunk]) {
+        let plan = lecture.plan(bytes.count)
+        let part = try await lecture.began(plan)
+        for chunk in chunks { part.send(bytes, plan, from: lecture.range(chunk, plan, bytes)) }
+        // And a piece of one that does not come whole.
+        let next = lecture.range(4, plan, bytes)
+        part.send(Array(bytes[next.lowerBound..<(next.lowerBound + 99)]), at: next.lowerBound, part.newTransfer())
+        part.file.flush()
+        return (part, try await flushed(part, chunks.count))
+    }
+
+    @Test func `A file that was left clean is gone on with under its header`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(5, 9))
+        let (part, proofs) = try await half(bytes, [0, 2])
         part.file.close(deleting: false)
-        guard case .closed(let isClean) = try await part.next() else { return false }
-        return isClean
+        #expect(try await part.closed())
+        let header = try lecture.header()
+        let plan = lecture.plan(bytes.count, resumes: true, isClean: true, proven: [0, 2])
+        let again = try await lecture.began(plan)
+        for chunk in [5, 1, 4, 3] { again.send(bytes, plan, from: lecture.range(chunk, plan, bytes)) }
+        again.file.flush()
+        let rest = try await flushed(again, 4)
+        try await finish(again, bytes)
+        #expect(try lecture.header("") == header)
+        #expect(lecture.ledger.count == 6)
+        #expect(try lecture.damaged(bytes, proofs + rest).isEmpty)
+        lecture.expectLawful()
     }
 
-    // MARK: Going on
-
-    @Test func `A file that was left clean goes on under its header`() async throws {
-        #expect(try await half())
-        let (before, kept) = (try header(), try segment(0))
-        let plan = sealedPlan(total: ends[2], resumes: true, isClean: true, proven: [0, 1])
-        let part = try await opened(plan)
-        part.send(bytes, plan, from: ends[1]..<ends[2])
-        part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [2, 3])
-        #expect(try header() == before)
-        #expect(try segment(0) == kept)
-        try await finish(part, as: bytes)
+    @Test func `After a death the proven segments are sealed anew under another header`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(5, 9))
+        let other = SealedStore.media(bytes.count, seed: 2)
+        let (dead, proofs) = try await half(bytes, [0, 2])
+        // Sealed and not proven: what the server sends next time may be something else.
+        dead.send(other, lecture.plan(bytes.count), from: lecture.range(3, lecture.plan(bytes.count), bytes))
+        dead.file.flush()
+        _ = try await flushed(dead, 1)
+        let header = try lecture.header()
+        let plan = lecture.plan(bytes.count, resumes: true, isClean: false, proven: [0, 2])
+        let again = try await lecture.began(plan)
+        #expect(try lecture.header() != header)
+        #expect(try lecture.damaged(bytes, proofs, path: SealedStore.path + ".part").isEmpty)
+        for chunk in [5, 1, 4, 3] { again.send(bytes, plan, from: lecture.range(chunk, plan, bytes)) }
+        again.file.flush()
+        let rest = try await flushed(again, 4)
+        try await finish(again, bytes)
+        #expect(try lecture.damaged(bytes, proofs + rest).isEmpty)
+        lecture.expectLawful()
     }
 
-    @Test func `A file that was not left clean gets a new header, and keeps what is proven`() async throws {
-        _ = try await half()
-        let (before, sealed) = (try header(), try segment(1))
-        // Only the second chunk is proven: the first one may have been sealed with other bytes.
-        let plan = sealedPlan(total: ends[2], resumes: true, isClean: false, proven: [1])
-        let part = try await opened(plan)
-        #expect(try header() != before)
-        #expect(try segment(1) != sealed)
-        part.send(bytes, plan, from: chunks[0])
-        part.send(bytes, plan, from: ends[1]..<ends[2])
-        part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [0, 2, 3])
-        try await finish(part, as: bytes)
-    }
-
-    @Test func `Bytes where nothing is proven are strays of rows that were put back`() async throws {
-        #expect(try await half())
-        let before = try header()
-        let plan = sealedPlan(total: ends[2], resumes: true, isClean: true, proven: [0])
-        let part = try await opened(plan)
-        #expect(try header() != before, "the second segment was sealed under the old one")
-        part.send(bytes, plan, from: ends[0]..<ends[2])
-        part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [1, 2, 3])
-        try await finish(part, as: bytes)
-    }
-
-    @Test func `What does not open is left out and comes again`() async throws {
-        _ = try await half()
-        try store.root.flip("media/a7/lecture.part", at: 200)
-        let plan = sealedPlan(total: ends[2], resumes: true, isClean: false, proven: [0, 1])
-        let part = try await opened(plan)
-        part.send(bytes, plan, from: chunks[0])
-        part.send(bytes, plan, from: ends[1]..<ends[2])
-        part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [0, 2, 3])
-        try await finish(part, as: bytes)
-    }
-
-    @Test func `What is left out stays open to other bytes under the new header`() async throws {
-        _ = try await half()
-        try store.root.flip("media/a7/lecture.part", at: 200)
-        let plan = sealedPlan(total: ends[2], resumes: true, isClean: false, proven: [0, 1])
-        let part = try await opened(plan)
-        let renewed = try header()
-        part.send(bytes, plan, from: chunks[0])
-        part.file.flush()
-        _ = try await part.flushed()
-        // It was sealed nowhere under this header, so no third one is due.
-        #expect(try header() == renewed)
-        part.send(bytes, plan, from: ends[1]..<ends[2])
-        part.file.flush()
-        _ = try await part.flushed()
-        try await finish(part, as: bytes)
+    @Test func `A file that is newer than what is known of it is not gone on with under its header`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(5, 9))
+        let (part, proofs) = try await half(bytes, [0, 1, 2])
+        part.file.close(deleting: false)
+        #expect(try await part.closed())
+        let header = try lecture.header()
+        // As a database says that was put back from a copy.
+        let again = try await lecture.began(
+            lecture.plan(bytes.count, resumes: true, isClean: true, proven: [0, 1]))
+        #expect(try lecture.header() != header)
+        #expect(try lecture.damaged(bytes, Array(proofs.prefix(2)), path: SealedStore.path + ".part").isEmpty)
+        again.file.close(deleting: true)
+        _ = try await again.closed()
     }
 
     // MARK: The same segment again
 
-    @Test func `The same bytes again are not sealed again`() async throws {
-        let plan = sealedPlan(total: ends[2])
-        let part = try await opened(plan)
-        part.send(bytes, plan, from: chunks[1])
+    @Test func `The same bytes again seal nothing, other bytes get another header`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(4))
+        let other = SealedStore.media(bytes.count, seed: 3)
+        let plan = lecture.plan(bytes.count)
+        let part = try await lecture.began(plan)
+        part.send(bytes, plan, from: 0..<bytes.count)
+        let header = try lecture.header()
+        part.send(bytes, plan, from: lecture.range(1, plan, bytes))
+        part.send(bytes, plan, from: lecture.range(3, plan, bytes))
         part.file.flush()
-        _ = try await part.flushed()
-        let (before, sealed) = (try header(), try segment(1))
-        part.send(bytes, plan, from: chunks[1])
-        part.send(bytes, plan, from: chunks[0])
-        part.send(bytes, plan, from: ends[1]..<ends[2])
+        _ = try await flushed(part, 6)
+        #expect(lecture.ledger.count == 4)
+        #expect(try lecture.header() == header)
+        // A server that lied the first time.
+        let place = lecture.range(1, plan, bytes)
+        part.send(other, plan, from: place)
         part.file.flush()
-        _ = try await part.flushed()
-        #expect(try header() == before)
-        #expect(try segment(1) == sealed)
-        try await finish(part, as: bytes)
+        _ = try await flushed(part, 1)
+        #expect(try lecture.header() != header)
+        let mixed = Array(bytes[..<place.lowerBound]) + other[place] + bytes[place.upperBound...]
+        try await finish(part, mixed)
+        lecture.expectLawful()
     }
 
-    @Test func `Other bytes for a segment are sealed under a new header`() async throws {
-        var liar = bytes
-        liar[ends[0] + 70_000] ^= 1
-        let plan = sealedPlan(total: ends[2])
-        let part = try await opened(plan)
-        part.send(bytes, plan, from: chunks[0])
-        part.send(liar, plan, from: chunks[1])
-        part.file.flush()
-        _ = try await part.flushed()
-        let (before, kept) = (try header(), try segment(0))
-        part.send(bytes, plan, from: chunks[1])
-        part.file.flush()
-        _ = try await part.flushed()
-        #expect(try header() != before)
-        #expect(try segment(0) != kept, "what is carried over is sealed anew")
-        part.send(bytes, plan, from: ends[1]..<ends[2])
-        part.file.flush()
-        _ = try await part.flushed()
-        try await finish(part, as: bytes)
+    @Test func `A chunk that is left half sealed makes the file unclean until it is whole`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(4))
+        let plan = lecture.plan(bytes.count, segments: 2)
+        for comesAgain in [false, true] {
+            let part = try await lecture.began(plan)
+            let lost = part.newTransfer()
+            part.send(Array(bytes[..<(SealedStore.first + 5)]), at: 0, lost)
+            part.file.abandon(lost)
+            if comesAgain {
+                part.send(bytes, plan, from: lecture.range(0, plan, bytes))
+                part.file.flush()
+                _ = try await flushed(part, 1)
+            }
+            part.file.close(deleting: false)
+            #expect(try await part.closed() == comesAgain)
+        }
+        lecture.expectLawful()
     }
 
-    // MARK: Unknown length
-
-    @Test func `A transfer that is cut at the end of a segment leaves no second last one`() async throws {
-        let due = Array(bytes[..<ends[1]])
-        let plan = sealedPlan(total: nil)
-        let part = try await opened(plan)
-        // Held back: nobody knows yet whether it is the last one.
-        let cut = part.newTransfer()
-        part.send(Array(due[chunks[0]]), at: 0, cut)
-        // The next transfer begins there again.
-        let next = part.newTransfer()
-        part.send(due, at: 0, next, ends: true)
-        // More of the one that was held for dead: nothing of it may be sealed in the other's place.
+    @Test func `What damaged bytes are written over gets another header, and the rest stays`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(4))
+        let proofs = try await lecture.place(bytes)
+        try store.root.flip(SealedStore.path, at: 2 << 20 + 77)
+        #expect(try lecture.damaged(bytes, proofs) == [2])
+        let header = try lecture.header("")
+        let plan = lecture.plan(bytes.count, resumes: true, proven: [0, 1, 3])
+        let part = try await lecture.began(plan)
+        part.send(bytes, plan, from: lecture.range(2, plan, bytes))
         part.file.flush()
-        #expect(try await part.flushed().map(\.index).sorted() == [0, 1])
-        try await finish(part, as: due)
+        let fresh = try await flushed(part, 1)
+        try await finish(part, bytes)
+        #expect(try lecture.header("") != header)
+        #expect(try lecture.damaged(bytes, [proofs[0], proofs[1], fresh[0], proofs[3]]).isEmpty)
+        lecture.expectLawful()
+    }
+
+    @Test func `A segment that does not open is left out of the new file, and found by its proof`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(4))
+        let proofs = try await lecture.place(bytes)
+        try store.root.flip(SealedStore.path, at: 1 << 20 + 5)
+        let plan = lecture.plan(bytes.count, resumes: true, proven: [0, 1, 2, 3])
+        let part = try await lecture.began(plan)
+        part.file.digest(total: UInt64(bytes.count))
+        #expect(try await part.digest() != store.digests.sha256(of: bytes))
+        #expect(try lecture.damaged(bytes, proofs, path: SealedStore.path + ".part") == [1])
+        part.send(bytes, plan, from: lecture.range(1, plan, bytes))
+        part.file.flush()
+        _ = try await flushed(part, 1)
+        try await finish(part, bytes)
+        lecture.expectLawful()
+    }
+
+    @Test func `Without a header nothing can be relied on`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(2))
+        let proofs = try await lecture.place(bytes)
+        try store.root.flip(SealedStore.path, at: 0)
+        #expect(try lecture.damaged(bytes, proofs) == [0, 1])
+        #expect(try lecture.unreadable(bytes, proofs) == [0, 1])
+        let part = store.make()
+        part.file.open(lecture.plan(bytes.count, resumes: true, proven: [0, 1]))
+        #expect(try await part.failure().code == .damaged)
+        part.file.close(deleting: false)
+        #expect(try await !part.closed())
+    }
+
+    @Test func `What a death left beside a part file goes with it`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(3))
+        let (part, _) = try await half(SealedStore.media(SealedStore.length(5)), [0])
+        part.file.close(deleting: false)
+        _ = try await part.closed()
+        try store.root.write(SealedStore.path + ".new", [1, 2, 3])
+        #expect(try store.files.listing() == [SealedStore.path + ".part"], "it counts as the part file")
+        try store.files.delete(path: SealedStore.path + ".part")
+        #expect(try store.root.names("media/a7").isEmpty)
+        try store.root.write(SealedStore.path + ".new", [1, 2, 3])
+        try await lecture.place(bytes)
+        #expect(try store.root.names("media/a7") == ["lecture"])
+    }
+
+    // MARK: Space
+
+    @Test(.enabled(if: SmallDisk.isPossible))
+    func `A new header needs room for both files, and leaves the old one where there is none`() async throws {
+        let disk = try SmallDisk("size=6m")
+        let lecture = try SealedStore(in: disk.path)
+        let bytes = SealedStore.media(SealedStore.length(4))
+        let proofs = try await lecture.place(bytes)
+        let part = lecture.store.make()
+        part.file.open(lecture.plan(bytes.count, resumes: true, proven: [0, 1, 2, 3]))
+        #expect(try await part.failure().code == .storageFull)
+        part.file.close(deleting: false)
+        #expect(try await !part.closed())
+        #expect(try lecture.store.root.names("media/a7") == ["lecture.part"])
+        #expect(try lecture.damaged(bytes, proofs, path: SealedStore.path + ".part").isEmpty)
+        lecture.expectLawful()
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible))
+    func `A full disk is met before the first byte`() async throws {
+        let disk = try SmallDisk("size=2m")
+        let lecture = try SealedStore(in: disk.path)
+        let part = lecture.store.make()
+        part.file.open(lecture.plan(SealedStore.length(2, 1)))
+        #expect(try await part.failure().code == .storageFull, "its header and tags count")
+        part.file.close(deleting: false)
+        _ = try await part.closed()
+        #expect(try lecture.store.files.listing().isEmpty)
+    }
+}
+
+/// Files that an independent program reads and writes.
+@Suite(.enabled(if: SealedPython.isPossible, "python3-cryptography is not installed"), .timeLimit(.minutes(1)))
+struct SealedForeignTests {
+    let lecture: SealedStore
+    private let key = SealedStore.contentKey.map { String(format: "%02x", $0) }.joined()
+    private let associated = "lecturekit/sealed/1:lecture"
+
+    init() throws { lecture = try SealedStore() }
+
+    @Test(arguments: [(0, 0), (1, 0), (2, 100_000)])
+    func `Python opens what was downloaded`(count: (Int, Int)) async throws {
+        let bytes = SealedStore.media(SealedStore.length(count.0, count.1))
+        let plan = lecture.plan(bytes.count)
+        if bytes.isEmpty {
+            let part = try await lecture.began(plan)
+            part.file.place(total: 0)
+            try await part.expectPlaced()
+            part.file.close(deleting: false)
+            try await part.expectClosed()
+        } else {
+            try await lecture.place(bytes)
+        }
+        let target = try Scratch()
+        let source = "\(lecture.store.root.path)/\(SealedStore.path)"
+        #expect(try await SealedPython.run(.open, source, target.path + "/out", key: key, associated: associated) == 0)
+        #expect(try target.read("out") == bytes)
+    }
+
+    @Test func `What Python sealed is read here`() async throws {
+        let bytes = SealedStore.media(SealedStore.length(2, 100_000))
+        let proofs = try await lecture.place(bytes)
+        let source = try Scratch()
+        try source.write("in", bytes)
+        let target = "\(lecture.store.root.path)/\(SealedStore.path)"
+        #expect(
+            try await SealedPython.run(.seal, source.path + "/in", target, key: key, associated: associated) == 0)
+        #expect(try lecture.damaged(bytes, proofs).isEmpty, "the proofs are those of the plaintext")
+        #expect(try lecture.unreadable(bytes, proofs).isEmpty)
     }
 }

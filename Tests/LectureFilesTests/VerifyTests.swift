@@ -14,7 +14,8 @@ import Testing
         _ proofs: [WrittenChunk], resource: Int64 = 5, pace: (Int) -> Bool = { _ in true }
     ) throws -> [Int] {
         try store.files.verify(
-            path: path, resource: ResourceID(resource), total: UInt64(bytes.count), grid: ChunkGrid(length: 1 << 16), cipher: nil,
+            path: path, resource: ResourceID(resource), total: UInt64(bytes.count), grid: ChunkGrid(length: 1 << 16),
+            cipher: nil,
             proofs: proofs, pace: pace)
     }
 
@@ -109,7 +110,8 @@ import Testing
         let proofs = try await store.place(bytes, plan(bytes.count))
         func read(_ chunk: WrittenChunk) throws -> [UInt8]? {
             try store.files.read(
-                path: path, resource: ResourceID(5), total: UInt64(bytes.count), grid: ChunkGrid(length: 1 << 16), cipher: nil, proof: chunk)
+                path: path, resource: ResourceID(5), total: UInt64(bytes.count), grid: ChunkGrid(length: 1 << 16),
+                cipher: nil, proof: chunk)
         }
         #expect(try read(proofs[3]) == Array(bytes[3 << 16..<4 << 16]))
         #expect(try read(proofs[10]) == Array(bytes[(10 << 16)...]))
@@ -126,7 +128,8 @@ import Testing
         let proofs = try await store.place(large, plan)
         var steps: [Int] = []
         let damaged = try store.files.verify(
-            path: plan.path, resource: plan.resource, total: UInt64(large.count), grid: ChunkGrid(length: 3 << 20), cipher: nil, proofs: proofs
+            path: plan.path, resource: plan.resource, total: UInt64(large.count), grid: ChunkGrid(length: 3 << 20),
+            cipher: nil, proofs: proofs
         ) { count in
             steps.append(count)
             return true

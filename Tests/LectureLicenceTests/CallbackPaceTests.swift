@@ -56,7 +56,8 @@ struct CallbackPaceTests {
     }
 
     @Test func `a caller that asks when it is told to reaches the rate`() {
-        var pace = CallbackPace(limits: limits { ($0.initialRate, $0.maximumRate, $0.maximumConcurrency) = (50, 50, 99) })
+        var pace = CallbackPace(
+            limits: limits { ($0.initialRate, $0.maximumRate, $0.maximumConcurrency) = (50, 50, 99) })
         var (now, count) = (BootInstant(nanoseconds: 0), 0)
         while now < at(10_000) {
             switch pace.mayStart(origin, at: now) {

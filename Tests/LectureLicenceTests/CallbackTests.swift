@@ -150,7 +150,9 @@ struct CallbackTests {
     }
 
     @Test(arguments: [LicenceSuspicion.rolledBack, .forged, .copied])
-    func `a licence that is not believed is cleared only by what leaves nothing to count`(doubt: LicenceSuspicion) throws {
+    func `a licence that is not believed is cleared only by what leaves nothing to count`(doubt: LicenceSuspicion)
+        throws
+    {
         func left(_ members: String, _ licence: LicenceRecord?) throws -> LicenceSuspicion? {
             CallbackRules.apply(try answer(members), to: licence, suspicion: doubt, sessionKey: "s").suspicion
         }

@@ -44,7 +44,8 @@ struct EngineRenewalTests {
         let sessions = items.compactMap { $0["session_key"]?.string }
         #expect(sessions.count == 2 && sessions[0] != sessions[1] && sessions.allSatisfy { $0.utf8.count == 32 })
         let shown = world.exchanges.map { $0.questions + ($0.payload?.text ?? "") }.joined()
-        #expect(!sessions.contains { shown.contains($0) } && !shown.contains("session_key") && shown.contains("uservalue0"))
+        #expect(
+            !sessions.contains { shown.contains($0) } && !shown.contains("session_key") && shown.contains("uservalue0"))
     }
 
     @Test func `a server that answers only the first of ten has everything renewed, and is asked one by one`() throws {
@@ -110,7 +111,8 @@ struct EngineRenewalTests {
             let answers = request.keys.map { key in
                 FakeServer.answer(
                     key, kind: 3,
-                    key == "ends" ? #""result":1,"content_expired":1"# : #""result":1,"content_delete":1,"message":"bye""#)
+                    key == "ends"
+                        ? #""result":1,"content_expired":1"# : #""result":1,"content_delete":1,"message":"bye""#)
             }
             return .payload(#"{"data":[\#(answers.joined(separator: ","))]}"#)
         }
@@ -148,7 +150,8 @@ struct EngineRenewalTests {
 
     @Test(arguments: [
         (ServerAction.body("<html>welcome to our network</html>"), -8634), (.body(""), -8651),
-        (.payload(#"{"dat":[]}"#), -8635), (.failure(curl: 7), -9007), (.body("", status: 404), -9404), (.silence, -9028),
+        (.payload(#"{"dat":[]}"#), -8635), (.failure(curl: 7), -9007), (.body("", status: 404), -9404),
+        (.silence, -9028),
     ])
     func `a server that gives no answers is given up, and every licence stays`(action: ServerAction, code: Int) throws {
         let world = try LicenceWorld()
@@ -259,7 +262,7 @@ struct EngineRenewalTests {
         #expect(!world.engine.isBusy && world.server.nextDue == nil)
         let done = world.progress.count
         try world.restart()
-        world.notices = []
+        world.forget()
         let summary = try world.renew()
         #expect(summary.renewed == 200 && world.progress.count == 200 - done)
         #expect(world.progress.first?.current == done + 1)

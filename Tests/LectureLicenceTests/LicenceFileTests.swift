@@ -167,6 +167,20 @@ import Testing
         #expect(file.serial == 7 && file.identity == "t1" && file.content == "algebra" && file.contentKey == nil)
     }
 
+    @Test func `An application's key stands for a bundle and not for a content`() {
+        var context = LicenceFileContext(now: Timestamp(milliseconds: Self.now * 1000))
+        context.needsContent = true
+        let key = #"{"iss":"academy","app":{"bundle_id":"org.example","exp":1800000001}}"#
+        #expect(Self.reasons(key, context) == [])
+        #expect(Self.reasons(key.replacing("1800000001", with: "1800000000"), context) == ["expired"])
+        #expect(Self.reasons(key.replacing("\"org.example\"", with: "7"), context) == ["claim_malformed"])
+        // What an application is permitted says nothing about a lecture.
+        context.content = "algebra"
+        #expect(Self.reasons(key, context) == ["content_missing"])
+        // Beside a content it is a claim that nobody knows.
+        #expect(Self.reasons(#"{"mck":"algebra","app":7}"#, context) == [])
+    }
+
     // MARK: Answers of callbacks
 
     private static func answer(_ members: String, beside: String = "", content: String = "algebra") -> String {
@@ -201,8 +215,8 @@ import Testing
     @Test func `An answer for another content does not count, a second one for the same does`() {
         var context = LicenceFileContext(now: Timestamp(milliseconds: Self.now * 1000))
         context.content = "algebra"
-        let other =
-            #"{"data":[{"kind":1,"media_content_key":"b","result":0},{"kind":1,"media_content_key":"algebra","result":1}]}"#
+        let refusal = #"{"kind":1,"media_content_key":"b","result":0}"#
+        let other = #"{"data":[\#(refusal),{"kind":1,"media_content_key":"algebra","result":1}]}"#
         #expect(Self.reasons(other, context) == [])
         #expect(Self.reasons(other.replacing("\"b\"", with: "\"algebra\""), context) == ["refused"])
         context.content = nil

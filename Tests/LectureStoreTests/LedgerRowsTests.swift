@@ -179,6 +179,47 @@ import Testing
         #expect(try store.entry("shared")?.record?.countUsed == 23)
     }
 
+    @Test("Three processes that write at the same time keep one chain and one sum")
+    func threeProcesses() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        let key = try DeviceKey.generate()
+        let bytes = try key.fileBytes().exposed()
+        await withTaskGroup { group in
+            for process in 0..<3 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) {
+                        [path = path as String, bytes = bytes as [UInt8], process = process as Int] in
+                        let now = Timestamp(milliseconds: 1)
+                        let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
+                        let device = try DeviceKey(fileBytes: try SecretBytes(copying: bytes))
+                        let ledger = try SQLiteLicenceLedger(
+                            index: index, authenticator: try LedgerAuthenticator(device))
+                        for turn in 0..<12 {
+                            try ledger.transaction {
+                                for name in ["shared", "\(process) \(turn)"] {
+                                    var source = LicenceSource()
+                                    source.clientUserID = "\(process) \(turn)"
+                                    try ledger.store(LicenceEntry(key: try ContentKey(name), source: source))
+                                }
+                                let boot = BootInstant(nanoseconds: Int64(process * 100 + turn))
+                                let row = TimeRow(reading: ClockReading(wall: now, boot: boot, bootID: ""))
+                                _ = try ledger.append(row, source: .clocks)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 1))
+        let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(key))
+        let newest = try #require(try index.connection.newestTime())
+        #expect(newest.revision == 36)
+        let anchor = LedgerAnchor(revision: 36, code: newest.code, proven: nil, estimate: nil)
+        #expect(try ledger.inspect(against: anchor) == .intact(newest.row))
+        #expect(try index.connection.first("SELECT count(*) FROM licence") { $0.int(0) } == 37)
+    }
+
     @Test("A kill inside a transaction leaves an intact ledger as it was before")
     func killInside() async throws {
         let directory = try TemporaryDirectory()

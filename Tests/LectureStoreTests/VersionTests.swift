@@ -99,6 +99,62 @@ import Testing
         }
     }
 
+    /// A leased content with a clean sealed file of four chunks: 1,000 bytes less 40, twice 1,000, 500.
+    private func sealed(_ store: StoreFixture) throws -> (ContentLease, VersionID, ResourceRecord) {
+        var (lease, version, resource) = try store.planned("a")
+        resource.total = 3_460
+        resource.seal = .clean
+        try store.index.updateResource(lease, resource)
+        try store.index.markProven(lease, resource.id, StoreFixture.chunks(0..<4), bytes: 3_460, now: store.now)
+        resource = try #require(try store.index.resources(version).first)
+        return (lease, version, resource)
+    }
+
+    @Test func aSealedResourceIsCountedOnItsOwnGrid() throws {
+        try StoreFixture.with { store in
+            let (lease, version, resource) = try sealed(store)
+            #expect(resource.seal == .clean && resource.provenChunks == 4 && resource.provenBytes == 3_460)
+            #expect(try store.item(lease.content).content.totalChunks == 4)
+            // With one that has no row the bytes are counted from the rows that went.
+            try store.index.unprove(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
+            #expect(try store.item(lease.content).content.provenBytes == 2_000)
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
+            #expect(try store.item(lease.content).content.provenBytes == 2_960)
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
+            var placed = resource
+            placed.state = .placed
+            try store.index.updateResource(lease, placed)
+            try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
+            try store.index.reopenVersion(lease, version, now: store.now)
+            #expect(try store.index.resources(version).first?.provenBytes == 3_460, "counted anew from the rows")
+        }
+    }
+
+    @Test func whoLosesAProofIsNotCleanAnyMore() throws {
+        try StoreFixture.with { store in
+            // Also when the row had gone before.
+            for chunk in [1, 77] {
+                let (lease, version, resource) = try sealed(store)
+                try store.index.unprove(lease, resource.id, chunks: [chunk], bytes: 1_000)
+                #expect(try store.index.resources(version).first?.seal == .open)
+                try store.index.deleteContent(lease)
+            }
+            let (lease, version, resource) = try store.planned("b")
+            try store.index.unprove(lease, resource.id, chunks: [1], bytes: 1_000)
+            #expect(try store.index.resources(version).first?.seal == .plain)
+        }
+    }
+
+    @Test func aResourceIsNotSealedUnderProvenChunks() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            var changed = resource
+            changed.seal = .open
+            #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
+        }
+    }
+
     @Test func aResourceOfAnotherContentIsOutOfReach() throws {
         try StoreFixture.with { store in
             let (_, version, resource) = try store.planned("a")

@@ -17,7 +17,8 @@ extension CommandTable {
             .value("course", nil, "NAME", .text, help: "Only this course."),
             .value("folder", nil, "NAME", .text, help: "Only this folder."),
             .value("recent", nil, "DURATION", .duration, help: "Only what was completed within this time."),
-            .value("expiring", nil, "DURATION", .duration, help: "Only what expires within this time."),
+            .value(
+                "expiring", nil, "DURATION", .duration, help: "Only what ends or has to be checked within this time."),
             .value(
                 "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority"]),
                 help: "The order.", defaultText: "priority"),
@@ -52,7 +53,11 @@ extension CommandTable {
 
     static let cat = CommandSpec(
         "cat", "writes media bytes to standard output",
-        discussion: ["Bytes are checked before they are written; damage ends with status 65."],
+        discussion: [
+            "Bytes are checked before they are written; damage ends with status 65. Of a licensed lecture this is a "
+                + "play: its licence is judged, and asked for where a check is due, and the play is counted before the "
+                + "first byte. Where the licence does not permit it the status is 77."
+        ],
         arguments: [key],
         options: [
             .value("range", "r", "A-B", .byteRange, help: "Only these bytes, counted from 0; A- and -N work as well.")

@@ -6,8 +6,8 @@ extension CommandTable {
         CommandSpec(
             "list", "lists licences and whether they permit a play now",
             discussion: [
-                "On a terminal a table; elsewhere the same columns separated by tabs. With --expiring the one that ends "
-                    + "or has to be checked first comes first."
+                "On a terminal a table; elsewhere the same columns separated by tabs. With --expiring the one that "
+                    + "ends or has to be checked first comes first."
             ],
             options: [
                 .value(
@@ -33,20 +33,21 @@ extension CommandTable {
         CommandSpec(
             "renew", "asks the licence servers anew, ten licences a request",
             discussion: [
-                "Without keys and options: what has ended or has to be checked. A renewal that was killed goes on where "
-                    + "it was when the same is asked for again. A renewal that fails changes nothing: what is permitted "
-                    + "stays permitted.",
+                "Without keys and options: what has ended or has to be checked. A renewal that was killed goes on "
+                    + "where it was when the same is asked for again. A renewal that fails changes nothing: what is "
+                    + "permitted stays permitted.",
                 "One process asks a server at most at the rate of --rate, slower when the server asks for it.",
             ],
             arguments: [
                 ArgumentSpec("KEY", "Only these contents.", .key, minimum: 0, maximum: nil)
             ],
             options: [
-                .flag("expired", help: "What has ended or has to be checked; the default.", conflicts: ["within", "all"]),
+                .flag(
+                    "expired", help: "What has ended or has to be checked; the default.", conflicts: ["within", "all"]),
                 .value(
                     "within", nil, "DURATION", .duration, help: "Also what will have within this time.",
-                    conflicts: ["all"]),
-                .flag("all", "a", help: "Everything that a server gave."),
+                    conflicts: ["expired", "all"]),
+                .flag("all", "a", help: "Everything that a server gave.", conflicts: ["expired", "within"]),
                 .value(
                     "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
                     defaultText: "8"),

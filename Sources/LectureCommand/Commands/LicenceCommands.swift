@@ -60,6 +60,18 @@ enum LicenceCommands {
     /// `playable`, or the first reason against it.
     static func verdict(_ licence: LicenceStatus) -> String { licence.reasons.first?.name ?? "playable" }
 
+    /// The verdict as one phrase, for lists of facts.
+    static func sentence(_ licence: LicenceStatus) -> String {
+        licence.isPlayable ? "may be played now" : licence.reasons.map(\.name).joined(separator: ", ")
+    }
+
+    /// The verdict with every reason, a line each.
+    static func explanation(_ licence: LicenceStatus) -> [String] {
+        if licence.isPlayable { return ["Its licence permits a play now."] }
+        return ["Its licence does not permit a play now:"]
+            + licence.reasons.map { "  \($0.name): \(LectureError($0.code).message)" }
+    }
+
     // MARK: show
 
     @Sendable static func show(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
@@ -77,7 +89,7 @@ enum LicenceCommands {
             var lines = facts(licence, title: title).filter { !$0.1.isEmpty }.map { name, value in
                 "\(TerminalText.padded("\(name):", to: 16)) \(TerminalText.neutralised(value))"
             }
-            lines += licence.reasons.map { "  \($0.name): \(LectureError($0.code).message)" }
+            if !licence.isPlayable { lines += explanation(licence).dropFirst() }
             let attempts = try await manager.licenceAttempts(key)
             if !attempts.isEmpty { lines += ["", "Questions to its server, latest first:"] }
             lines += attempts.map { attempt in
@@ -126,7 +138,8 @@ enum LicenceCommands {
         let session = try CommandSession(command, context)
         let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
-            let licence = try await manager.importLicence(token, trust: LicenceVerifyCommand.namedTrust(command, context))
+            let licence = try await manager.importLicence(
+                token, trust: LicenceVerifyCommand.namedTrust(command, context))
             let title = try await manager.content(licence.key)?.title
             if session.wantsJSON {
                 try context.output.write(JSONLine.licence(licence, title: title))

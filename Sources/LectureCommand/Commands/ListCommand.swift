@@ -10,16 +10,16 @@ enum ListCommand {
 
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
-        // Only licences make a content expire, and this version keeps none: nothing passes this filter.
-        if command.text("expiring") != nil { return .done }
         return try await session.withManager { manager in
             let pages = ContentPages(
-                manager: manager, filter: filter(command, now: context.clock.now()), sort: sort(command))
+                manager: manager, filter: try await filter(command, manager, now: context.clock.now()),
+                sort: sort(command))
             let offset = command.integer("offset") ?? 0
             let limit = command.integer("limit") ?? .max
             if session.wantsJSON {
                 try await pages.forEachPage(offset: offset, limit: limit) {
-                    try write($0.map(JSONLine.content), context)
+                    let licences = try await manager.licences(of: $0)
+                    try write($0.map { JSONLine.content($0, licence: licences[$0.key]) }, context)
                 }
             } else if context.outputIsTerminal {
                 try await table(pages, offset: offset, limit: limit, session)
@@ -34,19 +34,25 @@ enum ListCommand {
         }
     }
 
-    private static func filter(_ command: ParsedCommand, now: Timestamp) -> ContentFilter {
+    private static func filter(
+        _ command: ParsedCommand, _ manager: LectureManager, now: Timestamp
+    ) async throws -> ContentFilter {
         var filter = ContentFilter()
         filter.states = Set(command.texts("state").compactMap(ItemState.init(name:)))
         filter.type = command.text("type").flatMap { name in ContentType.allCases.first { $0.name == name } }
         filter.course = command.text("course")
         filter.folder = command.text("folder")
+        if let time = command.duration("expiring") {
+            // By the time that licences are judged by, which a clock that is set back does not change.
+            filter.expiresBefore = try await manager.licenceTime() + time
+        }
         filter.completedSince = command.duration("recent").map { now + (.zero - $0) }
         return filter
     }
 
-    /// The order; by expiry everything is equal, as long as nothing expires.
+    /// The order.
     private static func sort(_ command: ParsedCommand) -> ContentSort {
-        guard let name = command.text("sort") else { return .priority }
+        guard let name = command.text("sort") else { return command.text("expiring") == nil ? .priority : .expiry }
         return ContentSort(rawValue: name) ?? .added
     }
 

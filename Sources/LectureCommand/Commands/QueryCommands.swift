@@ -10,12 +10,15 @@ enum QueryCommands {
             guard let content = try await manager.content(key) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
+            let licence = try await manager.licence(key)
             guard !session.wantsJSON else {
-                try context.output.write(JSONLine.content(content))
+                try context.output.write(JSONLine.content(content, licence: licence))
                 return .done
             }
             let path = content.state == .completed ? try? await manager.path(key) : nil
-            try context.output.write(text(facts(content, path: path)))
+            var facts = facts(content, path: path)
+            if let licence { facts.append(("Licence", LicenceCommands.sentence(licence))) }
+            try context.output.write(text(facts))
             return .done
         }
     }
@@ -25,14 +28,18 @@ enum QueryCommands {
         let key = try session.keys()[0]
         return try await session.withManager { manager in
             let diagnosis = try await manager.why(key)
+            let licence = try await manager.licence(key)
             if session.wantsJSON {
-                let lines = [JSONLine.why(diagnosis)] + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
+                let lines =
+                    [JSONLine.why(diagnosis, licence: licence)]
+                    + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
                 try context.output.write(lines.joined())
                 return .done
             }
             var lines = ["\(diagnosis.content.title) (\(key.text)): \(ListCommand.state(diagnosis.content))"]
             lines += [diagnosis.what, diagnosis.why, diagnosis.next, diagnosis.remedy].filter { !$0.isEmpty }
             lines += diagnosis.notes
+            if let licence { lines += LicenceCommands.explanation(licence) }
             if !diagnosis.attempts.isEmpty { lines += ["", "Attempts, latest first:"] }
             lines += attempts(diagnosis.attempts, session)
             try context.output.write(lines.map { "\($0)\n" }.joined())

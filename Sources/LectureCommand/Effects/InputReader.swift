@@ -16,7 +16,7 @@ final class InputReader: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: the file; `-` is standard input.
-    ///   - failure: the code of the error when it cannot be opened or read.
+    ///   - code: the code of the error when it cannot be opened or read.
     /// - Throws: `LectureError` with that code.
     init(_ path: String, failure code: LectureError.Code = .courseList) throws(LectureError) {
         self.path = path

@@ -71,7 +71,7 @@ extension JSONLine {
         _ key: ContentKey, current: Int, count: Int, licence: LicenceStatus?, error: LectureError?
     ) -> String {
         line { writer in
-            writer.member("event", error == nil ? "renewed" : "failed")
+            writer.member("event", error == nil ? "renewed" : "error")
             writer.member("key", key.text)
             writer.member("cur", current)
             writer.member("count", count)

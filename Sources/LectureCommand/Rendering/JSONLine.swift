@@ -177,9 +177,11 @@ package enum JSONLine {
 
     /// One content of a list.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameters:
+    ///   - content: as it stands now.
+    ///   - licence: its licence, as it is judged now; nil when it needs none.
     /// - Returns: the line.
-    package static func content(_ content: Content) -> String {
+    package static func content(_ content: Content, licence: LicenceStatus? = nil) -> String {
         line { writer in
             writer.member("record", "content")
             identity(content, &writer)
@@ -199,6 +201,7 @@ package enum JSONLine {
             writer.member("duration_s", content.duration.map { Double($0.milliseconds) / 1000 })
             writer.member("added_ms", content.added.milliseconds)
             writer.member("downloaded_ms", content.completed?.milliseconds)
+            if let licence { judgement(licence, &writer) }
             writer.member("attempts", content.attempts)
             writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
         }
@@ -244,9 +247,11 @@ package enum JSONLine {
 
     /// Why a content is as it is; its attempts follow as lines of their own.
     ///
-    /// - Parameter diagnosis: what the library found.
+    /// - Parameters:
+    ///   - diagnosis: what the library found.
+    ///   - licence: its licence, as it is judged now; nil when it needs none.
     /// - Returns: the line.
-    package static func why(_ diagnosis: Diagnosis) -> String {
+    package static func why(_ diagnosis: Diagnosis, licence: LicenceStatus? = nil) -> String {
         line { writer in
             writer.member("record", "why")
             identity(diagnosis.content, &writer)
@@ -257,6 +262,7 @@ package enum JSONLine {
             writer.member("next", diagnosis.next)
             writer.member("remedy", diagnosis.remedy)
             writer.array("notes") { writer in for note in diagnosis.notes { writer.element(note) } }
+            if let licence { judgement(licence, &writer) }
             writer.member("next_attempt_ms", diagnosis.content.nextAttempt?.milliseconds)
         }
     }

@@ -121,7 +121,8 @@ extension DownloadEngine {
                 do throws(LectureError) {
                     // The part file by its own name: a stranger may stand under the final one.
                     let damaged = try files.verify(
-                        path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,
+                        path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
+                        cipher: cipher,
                         proofs: proofs, pace: { _ in true })
                     return .checked(token, damaged: damaged, nil)
                 } catch {

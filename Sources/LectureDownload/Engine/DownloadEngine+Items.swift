@@ -106,6 +106,8 @@ extension DownloadEngine {
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
+            // A wish for what stands still starts it again, by whatever link it comes.
+            if let key = descriptor.facts.key { _ = try index.setDesire(key, .fetch, now: now) }
             drop(item)
             // The other may be complete already, and a place for the bytes may have come with this one.
             try publish(other)

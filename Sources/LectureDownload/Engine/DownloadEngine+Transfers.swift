@@ -67,7 +67,8 @@ extension DownloadEngine {
         asked.role = .media
         asked.isFirstContact = true
         let sink = RangeSink(
-            id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false), learnsGrid: true,
+            id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false),
+            learnsGrid: true,
             proven: ChunkSet(), acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)

@@ -141,6 +141,11 @@ package enum Explanations {
 
     /// Transfers and statuses are explained by the row that decides about them, so that the two cannot disagree.
     private static func familyText(_ code: LectureError.Code) -> Text? {
+        if (9001...9099).contains(-code.number) || (9300...9599).contains(-code.number) {
+            // The same numbers as of a server of media, asked by the same client.
+            let twin = RetryTable.entry(code: .stored(code.number + 1000))
+            return (twin.reason, "The licence server is asked again by itself; the stored licence stays as it is.")
+        }
         guard (8001...8099).contains(-code.number) || (8300...8599).contains(-code.number) else { return nil }
         let entry = RetryTable.entry(code: code)
         let next =
@@ -156,10 +161,12 @@ package enum Explanations {
     }
 
     private static let texts: [Int: Text] = Dictionary(
-        (storageTexts + storeTexts + answerTexts + inputTexts + runTexts).map { ($0.0.number, ($0.1, $0.2)) },
+        (storageTexts + storeTexts + answerTexts + inputTexts + runTexts + licenceTexts).map {
+            ($0.0.number, ($0.1, $0.2))
+        },
         uniquingKeysWith: { first, _ in first })
 
-    private typealias Row = (LectureError.Code, String, String)
+    typealias Row = (LectureError.Code, String, String)
 
     private static let storageTexts: [Row] = [
         (.createDirectory, "The directory above it is missing, read-only or not ours.", stays),

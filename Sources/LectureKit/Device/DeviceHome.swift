@@ -44,7 +44,7 @@ public struct DeviceHome: Sendable {
     /// The device's key; drawn when there is none.
     ///
     /// - Returns: the key.
-    /// - Throws: ``LectureError``: `deviceKeyRefused` for a file that others may read, a link, or one that is damaged (a
+    /// - Throws: ``LectureError``: `deviceKeyRefused` for a file that others may read, a link, a damaged one (a
     ///   new key is never drawn over it), a disk code, or `cryptography`.
     package func key() throws(LectureError) -> DeviceKey {
         if let place = try SecretDirectory.open(directory, creating: false), let key = try Self.read(place) {

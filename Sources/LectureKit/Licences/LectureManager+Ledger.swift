@@ -18,7 +18,7 @@ extension LectureManager {
         let made = try LicenceRoom(
             configuration, index: writer, executor: executor, hub: hub, seat: try openSeat())
         made.downloads = room?.engine.inbox
-        made.followRemovals = { [weak self] in Task { [self] in await self?.followRemovals() } }
+        made.followRemovals = { [weak self] in self?.assumeIsolated { $0.followRemovals() } }
         licences = made
         made.wake()
         return made

@@ -64,6 +64,15 @@ extension LectureManager {
 
     private static let licencesInPage = 1000
 
+    /// The time that licences are judged by: the best guess, however the clock stands.
+    ///
+    /// - Returns: the clock's time where nothing better is known.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func licenceTime() throws -> Timestamp {
+        guard try writer.hasLicences() else { return clock.now() }
+        return try judge().time.noEarlierThan ?? clock.now()
+    }
+
     /// The licences of some contents, judged as the store stands; for lists.
     ///
     /// - Parameter contents: a page of them.
@@ -94,7 +103,8 @@ extension LectureManager {
     public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
         let media = try placedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
-            return Play(self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
+            return Play(
+                self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
         }
         let room = try openLicences()
         let verdict = try room.engine.judge(key, forPlay: true)
@@ -103,7 +113,10 @@ extension LectureManager {
             try room.ledger.entry(key)?.source.callbackURL.isEmpty == false
         {
             let outcome = await withCheckedContinuation { room.check(key, within: patience, $0) }
-            if case .refused(let error) = outcome { throw LectureError(error.code, detail: key.text, cause: error.cause) }
+            if case .refused(let error) = outcome, error.code == .licenceDeleted { await untilRemoved() }
+            if case .refused(let error) = outcome {
+                throw LectureError(error.code, detail: key.text, cause: error.cause)
+            }
             if case .unreachable(let error) = outcome { refusal = error }
         }
         do {
@@ -149,14 +162,9 @@ extension LectureManager {
         guard try writer.hasLicences() else { return [] }
         let now = try judge().time.noEarlierThan ?? clock.now()
         let plan = RenewalPlan(try licenceQueries().candidates(selection, now: now), now: clock.now())
-        func planned(_ candidate: RenewalCandidate, _ request: Int?) -> PlannedRenewal {
-            PlannedRenewal(
-                key: candidate.key, server: (try? Origin(url: candidate.callbackURL))?.text ?? "",
-                deadline: candidate.deadline, request: request, notBefore: candidate.notBefore)
-        }
         return plan.groups.enumerated().flatMap { number, group in
-            group.candidates.map { planned($0, number + 1) }
-        } + plan.waiting.map { planned($0, nil) }
+            group.candidates.map { PlannedRenewal($0, request: number + 1) }
+        } + plan.waiting.map { PlannedRenewal($0, request: nil) }
     }
 
     /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or
@@ -175,10 +183,12 @@ extension LectureManager {
         room.use(options)
         let result = await withCheckedContinuation { room.renew(selection, $0) }
         let report = try result.get()
-        // A lecture that was ordered away is gone when this returns.
-        if self.room != nil { await untilRest() }
+        await untilRemoved()
         return report
     }
+
+    /// Waits until what a server has ordered away is gone.
+    private func untilRemoved() async { if room != nil { await untilRest() } }
 
     /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one.
     public func stopRenewal() async {
@@ -207,6 +217,7 @@ extension LectureManager {
         try room.ledger.hastenDebts()
         room.engine.lookForDebts()
         await withCheckedContinuation { room.untilIdle($0) }
+        await untilRemoved()
     }
 
     // MARK: Parts

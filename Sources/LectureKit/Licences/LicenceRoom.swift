@@ -19,8 +19,8 @@ final class LicenceRoom: @unchecked Sendable {
     let device: [UInt8]
     /// Tells the download engine what became of grants.
     var downloads: EngineInbox?
-    /// Makes whoever works on contents follow an ordered removal.
-    var followRemovals: @Sendable () -> Void = {}
+    /// Makes whoever works on contents follow an ordered removal. Called on the core queue.
+    var followRemovals: () -> Void = {}
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub
@@ -86,8 +86,9 @@ final class LicenceRoom: @unchecked Sendable {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         guard !isStopped else { return }
         let (notices, next) = engine.step()
-        for notice in notices { tell(notice) }
+        // Before anybody is told, so that who waits for the end of a removal finds it begun.
         if contents.takeOrder() { followRemovals() }
+        for notice in notices { tell(notice) }
         if !engine.isBusy {
             let waiters = idleWaiters
             idleWaiters = []

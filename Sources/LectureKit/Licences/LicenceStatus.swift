@@ -46,7 +46,12 @@ public struct LicenceStatus: Sendable, Hashable {
     /// Whether it may be played now.
     public var isPlayable: Bool { reasons.isEmpty }
 
-    init(_ entry: LicenceEntry, reasons: [LicenceReason]) {
+    /// A licence as it stands in the ledger.
+    ///
+    /// - Parameters:
+    ///   - entry: the row.
+    ///   - reasons: what speaks against a play now.
+    package init(_ entry: LicenceEntry, reasons: [LicenceReason]) {
         key = entry.key
         self.reasons = reasons
         form = entry.record.map { $0.form == .file ? .file : .callback }
@@ -87,6 +92,17 @@ public struct PlannedRenewal: Sendable, Hashable {
     public let request: Int?
     /// No attempt before this moment; nil when none is put off.
     public let notBefore: Timestamp?
+
+    /// A licence of a plan.
+    ///
+    /// - Parameters:
+    ///   - candidate: the licence.
+    ///   - request: the request it goes into; nil when it waits.
+    package init(_ candidate: RenewalCandidate, request: Int?) {
+        (key, deadline, notBefore) = (candidate.key, candidate.deadline, candidate.notBefore)
+        server = (try? Origin(url: candidate.callbackURL))?.text ?? ""
+        self.request = request
+    }
 }
 
 /// What a licence server must still be told.
@@ -104,7 +120,10 @@ public struct DebtStatus: Sendable, Hashable {
     /// How the last attempt failed; nil when there was none.
     public let error: LectureError?
 
-    init(_ debt: LicenceDebt) {
+    /// A debt as it stands in the ledger.
+    ///
+    /// - Parameter debt: the row.
+    package init(_ debt: LicenceDebt) {
         (key, kind, since) = (debt.key, "completion", debt.created)
         (attempts, nextAttempt, error) = (debt.attempts, debt.nextAttempt, debt.error)
     }

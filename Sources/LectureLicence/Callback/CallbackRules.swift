@@ -42,9 +42,9 @@ package enum CallbackRules {
         return outcome
     }
 
-    /// Whether a licence whose row was not believed is believed again. What was used of it is not known then, so only an
-    /// answer after which nothing that was used counts clears it: a new grant, a reset, or a check of a licence whose
-    /// plays and play time nobody counts.
+    /// Whether a licence whose row was not believed is believed again. What was used of it is not known then, so only
+    /// an answer after which nothing that was used counts clears it: a new grant, a reset, or a check of a licence
+    /// whose plays and play time nobody counts.
     private static func isCleared(by answer: CallbackAnswer, _ outcome: Outcome) -> Bool {
         guard outcome.refusal == nil, let licence = outcome.licence else { return false }
         switch answer.kind {

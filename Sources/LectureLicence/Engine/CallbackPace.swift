@@ -106,6 +106,7 @@ package struct CallbackPace: Sendable {
     /// - Parameters:
     ///   - origin: where to.
     ///   - now: the boot clock.
+    /// - Returns: yes, or what it must wait for.
     package func mayStart(_ origin: Origin, at now: BootInstant) -> Admission {
         let state = state(of: origin)
         if let until = state.heldUntil, until > now { return .held(until: until) }

@@ -21,7 +21,8 @@ extension LicenceEngine {
             switch reading.items[index] {
             case .answer(let answer):
                 try apply(
-                    answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &turn)
+                    answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &turn
+                )
             case .unreadable(let error):
                 try record("failed", asked, exchange, reply, error)
                 try keepError(asked, error, until: nil, turn)
@@ -183,6 +184,7 @@ extension LicenceEngine {
     ///   - until: no attempt before; nil for no wait.
     ///   - counts: whether the server was asked at all.
     ///   - turn: now.
+    /// - Throws: ``LectureError``: a store's code.
     func keepError(
         _ asked: Asked, _ error: LectureError, until: Timestamp?, counts: Bool = true, _ turn: Turn
     ) throws {
@@ -200,7 +202,11 @@ extension LicenceEngine {
 
     /// An item is done: nothing more is asked for it.
     ///
-    /// - Parameter error: what it failed with, for good; nil when its server has permitted it.
+    /// - Parameters:
+    ///   - asked: the item.
+    ///   - error: what it failed with, for good; nil when its server has permitted it.
+    ///   - turn: now.
+    /// - Throws: ``LectureError``: a store's code.
     func finish(_ asked: Asked, _ error: LectureError?, _ turn: inout Turn) throws {
         switch asked.purpose {
         case .check:

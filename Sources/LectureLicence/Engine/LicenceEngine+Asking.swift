@@ -87,7 +87,7 @@ extension LicenceEngine {
             let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
             let isTooLong = until - turn.boot > settings.longestWait
             if lane.run != nil, !isTooLong { return wake(at: until) }
-            // Nobody else waits that long: a person, a download that has others to fetch, a debt that waits in the store.
+            // Nobody else waits: neither a person, nor a download that has others to fetch, nor a debt in the store.
             for asked in work.lanes.removeValue(forKey: lane) ?? [] {
                 try postpone(asked, error, by: until - turn.boot, turn)
             }
@@ -162,7 +162,8 @@ extension LicenceEngine {
     /// 128 random bits in hexadecimal digits. Kept in memory only, and shown to nobody.
     private func sessionKey() -> String {
         let numbers = [ports.random.next(), ports.random.next()]
-        return Hexadecimal.text(numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } })
+        return Hexadecimal.text(
+            numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } })
     }
 }
 

@@ -16,7 +16,9 @@ extension LicenceEngine {
     func fillRuns(_ turn: Turn) throws {
         for id in work.runs.keys.sorted() {
             guard var run = work.runs[id] else { continue }
-            if run.claimed.count <= settings.lookAhead / 2, run.claimAt.map({ $0 <= turn.boot }) ?? true {
+            // Enough is in hand, and its end brings the next look; a wake for it would come again at once.
+            if run.claimed.count > settings.lookAhead / 2 { continue }
+            if run.claimAt.map({ $0 <= turn.boot }) ?? true {
                 let limit = settings.lookAhead - run.claimed.count
                 let entries = try ledger.claimRenewals(id, owner: owner, limit: limit, now: turn.now)
                 put(entries, into: &run, turn)
@@ -53,7 +55,9 @@ extension LicenceEngine {
         if let due = progress.nextDue { moment = min(moment, boot(of: due, turn)) }
         // What another process has may come back when that one ends.
         if progress.elsewhere > 0 { moment = min(moment, turn.boot + .seconds(1)) }
-        run.claimAt = max(moment, turn.boot + .milliseconds(1))
+        // Where the wall clock runs slower than the boot clock, what is due is not due yet: it is not looked for
+        // without a pause.
+        run.claimAt = max(moment, turn.boot + .milliseconds(20))
     }
 
     private func endIfOver(_ run: RunWork, _ turn: Turn) throws {

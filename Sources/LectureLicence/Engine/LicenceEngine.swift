@@ -166,7 +166,8 @@ package final class LicenceEngine {
 
     /// Whether anything is asked for, or waits to be.
     package var isBusy: Bool {
-        !work.exchanges.isEmpty || !work.lanes.isEmpty || !work.runs.isEmpty || !work.wishes.isEmpty || !work.selections.isEmpty || isAnchoring
+        !work.exchanges.isEmpty || !work.lanes.isEmpty || !work.runs.isEmpty || !work.wishes.isEmpty
+            || !work.selections.isEmpty || isAnchoring
     }
 
     /// Handles what has come, decides what is asked next, commits, and lets the effects follow.

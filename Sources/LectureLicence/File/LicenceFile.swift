@@ -38,6 +38,8 @@ package struct LicenceFile: Hashable, Sendable {
     package private(set) var isDeleted = false
     /// `content_expired` of the policy.
     package private(set) var isForceExpired = false
+    /// `app.bundle_id` of an application's key, which stands for a bundle and not for a content.
+    package private(set) var bundleID: String?
     /// `content_key`: the key of sealed media, encrypted for the device (RFC 7516).
     package private(set) var contentKey: String?
     /// What was malformed.
@@ -59,6 +61,7 @@ package struct LicenceFile: Hashable, Sendable {
         serial = claims.integer("serial", in: 0...Int64.max)
         contentKey = claims.text("content_key")
         readBinding(&claims)
+        if payload["mck"] == nil { readApplication(&claims) }
         faults = claims.malformed.map { .claimMalformed($0) }
         readPolicy(payload)
         policy.startsAt = notBefore.map { Timestamp(milliseconds: $0 * 1000) }
@@ -73,6 +76,16 @@ package struct LicenceFile: Hashable, Sendable {
         thumbprint = reader.text("jkt")
         deviceKey = reader.object("jwk")
         if !reader.malformed.isEmpty || thumbprint == nil && deviceKey == nil { claims.refuse("cnf") }
+    }
+
+    /// `app`: the bundle that an application's key is for, and its end, which counts like `exp`.
+    private mutating func readApplication(_ claims: inout ClaimReader) {
+        guard let application = claims.object("app") else { return }
+        var reader = ClaimReader(application)
+        bundleID = reader.text("bundle_id")
+        let end = reader.second("exp")
+        expires = [expires, end].compactMap(\.self).min()
+        if bundleID == nil || !reader.malformed.isEmpty { claims.refuse("app") }
     }
 
     private mutating func readPolicy(_ payload: JSONValue) {

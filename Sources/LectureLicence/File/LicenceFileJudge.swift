@@ -57,7 +57,7 @@ package enum LicenceFileJudge {
 
     // MARK: Licence files
 
-    /// Who issued it, for whom, and for what. Texts are compared byte by byte, as RFC 7519 section 2 (StringOrURI) says:
+    /// Who issued it, for whom, and for what. Texts are compared byte by byte (StringOrURI in RFC 7519 section 2):
     /// `String` would hold two normalisations for equal.
     private static func parties(_ file: LicenceFile, _ context: LicenceFileContext) -> [LicenceFileReason] {
         var reasons: [LicenceFileReason] = []
@@ -72,7 +72,9 @@ package enum LicenceFileJudge {
         compare(file.audience, context.audience, "aud", missing: .audienceMissing, wrong: .audienceWrong)
         compare(file.user.map { [$0] }, context.user, "sub", missing: .userMissing, wrong: .userWrong)
         compare(file.content.map { [$0] }, context.content, "mck", missing: .contentMissing, wrong: .contentWrong)
-        let isSilent = file.content == nil && !file.faults.contains(.claimMalformed("mck"))
+        let isSilent =
+            file.content == nil && file.bundleID == nil && !file.faults.contains(.claimMalformed("mck"))
+            && !file.faults.contains(.claimMalformed("app"))
         if context.content == nil, context.needsContent, isSilent { reasons.append(.contentMissing) }
         return reasons
     }

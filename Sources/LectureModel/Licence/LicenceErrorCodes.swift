@@ -1,5 +1,4 @@
-// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager. They join the
-// catalogue when the first command can meet them.
+// The codes of licences. Numbers between −8634 and −8687 are those of the Kollus storage manager.
 
 extension LectureError.Code {
     // MARK: How the DRM callback could not be asked
@@ -151,8 +150,7 @@ extension LectureError.Code {
     /// The device has another key than the one that shall be imported.
     public static let deviceKeyInUse = Self(
         -20130, "device_key_in_use", "this device has another key already",
-        "Keep a copy of it with 'lecturectl device export'; '--replace' gives it up, and with it all that it has sealed."
-    )
+        "'lecturectl device export' keeps a copy of it; '--replace' gives it up, and with it all that it has sealed.")
     /// A sealed lecture's bytes are only handed out through its licence.
     public static let isSealed = Self(
         -20113, "sealed", "the lecture is sealed", "Read it with 'lecturectl cat', which asks its licence.")

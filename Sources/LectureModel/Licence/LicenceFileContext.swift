@@ -26,7 +26,7 @@ public struct LicenceFileContext: Hashable, Sendable {
     public var seenTokens: [String] = []
     /// The extended key usage that a signer's certificate needs, in dotted numbers; nil for that of licences.
     public var purpose: String?
-    /// Whether a file that names no content is refused even if ``content`` is nil.
+    /// Whether a file that names no content is refused even if ``content`` is nil; an application's key names a bundle.
     public var needsContent = false
 
     /// A context that asks for nothing but the time.

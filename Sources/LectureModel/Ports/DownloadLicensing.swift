@@ -16,6 +16,7 @@ package protocol DownloadLicensing: AnyObject {
     /// - Parameters:
     ///   - source: where the licence comes from.
     ///   - key: the content.
+    /// - Throws: ``LectureError`` of the store.
     func noteSource(_ source: LicenceSource?, of key: ContentKey) throws
     /// How the licence stands.
     func standing(of key: ContentKey) throws -> GrantStanding

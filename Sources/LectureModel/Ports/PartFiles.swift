@@ -78,8 +78,9 @@ package enum PartFileEvent: Sendable {
     case digested(sha256: [UInt8])
     /// The file stands under its final name, durably.
     case placed
-    /// The file is closed and, if asked for, deleted. `isClean`: no segment is sealed under the file's header that is not
-    /// part of a chunk which was told or which the plan called proven. Of a file that is not sealed it says nothing.
+    /// The file is closed and, if asked for, deleted. `isClean`: no segment is sealed under the file's header that is
+    /// not part of a chunk which was told or which the plan called proven. Of a file that is not sealed it says
+    /// nothing.
     case closed(isClean: Bool)
 }
 
@@ -255,14 +256,15 @@ package protocol PartFiles: Sendable {
         path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
         proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]?
-    /// Makes the finished bytes of a file in clear also stand at `output` (shared blocks, a hard link, or a copy), never half. What stood
-    /// there is replaced; a directory is not, and none is made.
+    /// Makes the finished bytes of a file in clear also stand at `output` (shared blocks, a hard link, or a copy),
+    /// never half. What stood there is replaced; a directory is not, and none is made.
     ///
     /// - Parameters:
     ///   - path: relative to the store.
     ///   - isSealed: whether the file is sealed; then it is refused.
     ///   - output: a path of the user's.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/isSealed``, ``LectureError/Code/outputRefused`` or a disk code.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/isSealed``, ``LectureError/Code/outputRefused`` or a disk
+    ///   code.
     func publish(path: String, isSealed: Bool, to output: String) throws(LectureError)
     /// Free bytes for an ordinary user on the store's file system.
     ///

@@ -104,8 +104,8 @@ package protocol ContentVault: Sendable {
     ///   - key: the content; bound to its files.
     ///   - purpose: what for.
     /// - Returns: the cipher, and the key wrapped for the store.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``, or the code with which the device's key could
-    ///   not be read or made.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``, or the code with which the device's key
+    ///   could not be read or made.
     func newCipher(for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> (any ContentCipher, [UInt8])
     /// Takes a key out again.
     ///
@@ -131,13 +131,15 @@ package enum SealState: Int, Sendable, CaseIterable {
 
 /// Decides which resources are sealed and hands out their ciphers. Confined to the executor of the store's writer.
 package protocol ContentSealing: AnyObject {
-    /// The cipher for a content's files of one role. Makes and stores the content's key when it is the first time. While
-    /// a content has sealed files it stays the same, and is not nil for their roles, whatever was configured since.
+    /// The cipher for a content's files of one role. Makes and stores the content's key when it is the first time.
+    /// While a content has sealed files it stays the same, and is not nil for their roles, whatever was configured
+    /// since.
     ///
     /// - Parameters:
     ///   - item: the content.
     ///   - role: of the resource.
     /// - Returns: nil when such files are kept in clear.
-    /// - Throws: ``LectureError``: `sealedElsewhere`, `sealRequired`, `deviceKeyRefused`, `cryptography`, a store's code.
+    /// - Throws: ``LectureError``: `sealedElsewhere`, `sealRequired`, `deviceKeyRefused`, `cryptography`, a store's
+    ///   code.
     func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)?
 }

@@ -44,6 +44,17 @@ _lecturectl_value() {
     "verify --retries") echo 'anything' ;;
     "verify --per-host") echo 'anything' ;;
     "verify --jobs" | "verify -j") echo 'anything' ;;
+    "licence list --expiring") echo 'anything' ;;
+    "licence list --limit") echo 'anything' ;;
+    "licence list --offset") echo 'anything' ;;
+    "licence import --trust") echo 'files' ;;
+    "licence import --crl") echo 'files' ;;
+    "licence import --jwks") echo 'files' ;;
+    "licence import --hmac-key-file") echo 'files' ;;
+    "licence renew --within") echo 'anything' ;;
+    "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
+    "licence renew --rate") echo 'anything' ;;
+    "licence renew --max-attempts") echo 'anything' ;;
     "licence verify --trust") echo 'files' ;;
     "licence verify --crl") echo 'files' ;;
     "licence verify --jwks") echo 'files' ;;
@@ -87,6 +98,9 @@ _lecturectl_arguments() {
     "reorder") echo 'keys' ;;
     "remove") echo 'keys' ;;
     "verify") echo 'keys' ;;
+    "licence show") echo 'keys' ;;
+    "licence import") echo 'files' ;;
+    "licence renew") echo 'keys' ;;
     "licence verify") echo 'files' ;;
     "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
@@ -108,6 +122,10 @@ _lecturectl_options() {
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples' ;;
     "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j' ;;
+    "licence list") echo '--expiring --limit --offset' ;;
+    "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
+    "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
+    "licence debts") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
@@ -119,7 +137,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version' ;;
-    "licence") echo 'verify' ;;
+    "licence") echo 'list show import renew debts verify' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;
     esac

@@ -136,7 +136,7 @@ _lecturectl_list() {
         '--course=[Only this course.]:NAME: ' \
         '--folder=[Only this folder.]:NAME: ' \
         '--recent=[Only what was completed within this time.]:DURATION: ' \
-        '--expiring=[Only what expires within this time.]:DURATION: ' \
+        '--expiring=[Only what ends or has to be checked within this time.]:DURATION: ' \
         '--sort=[The order.]:ORDER:(title downloaded size expiry priority)' \
         '--limit=[At most so many.]:N: ' \
         '--offset=[Leave out the first ones.]:N: ' \
@@ -405,16 +405,133 @@ _lecturectl_licence() {
     case $state in
     command)
         commands=(
+            'list:lists licences and whether they permit a play now'
+            'show:shows one licence: what it permits, what was used, and every reason against a play'
+            'import:keeps a licence file for a content'
+            'renew:asks the licence servers anew, ten licences a request'
+            'debts:lists what licence servers must still be told'
             'verify:judges licence files without storing them'
         )
         _describe -t commands command commands
         ;;
     rest)
         case $line[1] in
+            list) _lecturectl_licence_list ;;
+            show) _lecturectl_licence_show ;;
+            import) _lecturectl_licence_import ;;
+            renew) _lecturectl_licence_renew ;;
+            debts) _lecturectl_licence_debts ;;
             verify) _lecturectl_licence_verify ;;
         esac
         ;;
     esac
+}
+
+_lecturectl_licence_list() {
+    _arguments -s -S \
+        '--expiring=[Only what ends or has to be checked within this time, or has been.]:DURATION: ' \
+        '--limit=[At most so many.]:N: ' \
+        '--offset=[Leave out the first ones.]:N: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_licence_show() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_licence_import() {
+    _arguments -s -S \
+        '--trust=[Root certificates for tokens that bring their own (x5c).]:CA.PEM:_files' \
+        '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \
+        '--jwks=[A JWK set with the issuers'\'' public keys.]:FILE:_files' \
+        '--hmac-key-file=[The raw bytes of a secret for HS256.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_licence_renew() {
+    _arguments -s -S \
+        '--expired[What has ended or has to be checked; the default.]' \
+        '--within=[Also what will have within this time.]:DURATION: ' \
+        '-a[Everything that a server gave.]' \
+        '--all[Everything that a server gave.]' \
+        '-j+[Requests under way at once to one server.]:N: ' \
+        '--jobs=[Requests under way at once to one server.]:N: ' \
+        '--rate=[Requests a second to one server at the most.]:N: ' \
+        '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
+        '-n[Print the plan and ask nobody.]' \
+        '--dry-run[Print the plan and ask nobody.]' \
+        '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_licence_debts() {
+    _arguments -s -S \
+        '--pay[Tell them now.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
 }
 
 _lecturectl_licence_verify() {

@@ -86,19 +86,21 @@ final class LicenceScene: Sendable {
 
     // MARK: Certificates
 
-    /// Makes a root, and leaves under it: one for licences, one for another purpose, one that is revoked, one of another
-    /// root. `trust/roots.pem` and `trust/crl.pem` are theirs.
+    /// Makes a root, and leaves: one for licences, one for another purpose, one that is revoked, one of another root.
+    /// `trust/roots.pem` is the root's; its list of revocations lies beside the directory as `crl.pem`.
     func makeCertificates() async throws {
         let leaf =
             "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n"
             + "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\nextendedKeyUsage="
         let script = """
             mkroot() {
-              openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.pem -days 100 \\
-                -subj /CN=$1 -addext keyUsage=critical,keyCertSign,cRLSign -addext basicConstraints=critical,CA:TRUE
+              openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.pem \\
+                -days 100 -subj /CN=$1 -addext keyUsage=critical,keyCertSign,cRLSign \\
+                -addext basicConstraints=critical,CA:TRUE
             }
             mkleaf() {
-              openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.csr -subj /CN=$1
+              openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.csr \\
+                -subj /CN=$1
               printf '\(leaf.replacing("\n", with: "\\n"))%s\\n' $4 > $1.ext
               openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -set_serial $3 -days 30 -extfile $1.ext -out $1.pem
               openssl x509 -in $1.pem -outform DER -out $1.der
@@ -111,8 +113,8 @@ final class LicenceScene: Sendable {
             mkleaf foreign stranger 102 \(CertificateVerifier.licencePurpose)
             printf 'R\\t400101000000Z\\t200101000000Z\\t1234\\tunknown\\t/CN=x\\n' > index.txt
             printf '01\\n' > number
-            printf '[ca]\\ndefault_ca=a\\n[a]\\ndatabase=index.txt\\ncrlnumber=number\\ndefault_md=sha256\\ncrl_extensions=e\\n[e]\\n\
-            authorityKeyIdentifier=keyid\\n' > ca.cnf
+            printf '[ca]\\ndefault_ca=a\\n[a]\\ndatabase=index.txt\\ncrlnumber=number\\ndefault_md=sha256\\n' > ca.cnf
+            printf 'crl_extensions=e\\n[e]\\nauthorityKeyIdentifier=keyid\\n' >> ca.cnf
             openssl ca -gencrl -config ca.cnf -cert root.pem -keyfile root.key -crldays 30 -out crl.pem
             cp root.pem trust/roots.pem
             """

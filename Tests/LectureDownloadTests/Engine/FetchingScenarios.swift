@@ -12,9 +12,9 @@ struct FetchingScenarios {
     /// A world with one file, wanted.
     static func scene(
         chunks: Int = 4, seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings(),
-        file change: (inout ServedFile) -> Void = { _ in }
+        seals: Bool = false, file change: (inout ServedFile) -> Void = { _ in }
     ) throws -> (scene: Scene, bytes: [UInt8]) {
-        let scene = try Scene(seed: seed, settings: settings)
+        let scene = try Scene(seed: seed, settings: settings, seals: seals)
         var file = ServedFile(lectureBytes(chunks << 20 + 12_345))
         change(&file)
         scene.network.files[url] = file

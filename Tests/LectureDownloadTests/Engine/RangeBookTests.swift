@@ -12,8 +12,28 @@ struct RangeBookTests {
         #expect(RangeBook.grid(total: 4096 << 20, isSealed: false).length == 1 << 20)
         #expect(RangeBook.grid(total: 4097 << 20, isSealed: false).length == 2 << 20)
         #expect(RangeBook.grid(total: 1 << 40, isSealed: false).length == 256 << 20)
+        let segment = UInt64(SealedFormat.plaintextBytes)
+        #expect(RangeBook.grid(total: nil, isSealed: true) == ChunkGrid(length: segment, lead: 40))
+        #expect(RangeBook.grid(total: 4096 * segment, isSealed: true).length == segment)
+        #expect(RangeBook.grid(total: 4097 * segment, isSealed: true) == ChunkGrid(length: 2 * segment, lead: 40))
         #expect(ChunkGrid(length: 5).count(total: 0) == 0)
         #expect(ChunkGrid(length: 5).count(total: 11) == 3)
+    }
+
+    @Test func `the first chunk of a sealed file is shorter, and the others follow without a gap`() {
+        let grid = ChunkGrid(length: 100, lead: 40)
+        #expect((0..<4).map { grid.range(of: $0, total: 250) } == [0..<60, 60..<160, 160..<250, 250..<250])
+        #expect(grid.count(total: 60) == 1 && grid.count(total: 61) == 2 && grid.count(total: 160) == 2)
+        #expect([0, 59, 60, 159, 160].map(grid.chunk) == [0, 0, 1, 1, 2])
+        #expect((0...200).filter { grid.isStart(UInt64($0)) } == [0, 60, 160])
+        #expect(grid.range(of: .max, total: 250).isEmpty && grid.range(of: -1, total: 250).isEmpty)
+        #expect(grid.start(of: .max - 1) == .max, "a row may name any chunk")
+        var book = RangeBook(total: 250, grid: grid, proven: [0, 2])
+        #expect(book.provenBytes == 150)
+        book.lost([2])
+        #expect(book.provenBytes == 60 && book.chunkCount == 3)
+        book = RangeBook(total: 30, grid: grid, proven: [0])
+        #expect(book.provenBytes == 30)
     }
 
     @Test func `a resource of unknown length has one range, which learns its end`() {
@@ -66,10 +86,13 @@ struct RangeBookTests {
     func `ranges never overlap, nothing is lost, and in the end all is proven`(seed: Int) {
         var chance = SeededGenerator(seed: UInt64(seed))
         let count = Int.random(in: 1...60, using: &chance)
-        let total = UInt64(count - 1) * Self.chunk + UInt64.random(in: 1...Self.chunk, using: &chance)
+        // Of a sealed file as well, whose first chunk is shorter.
+        let grid = seed % 2 == 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.chunk)
+        let last = grid.range(of: count - 1, total: nil)
+        let total = last.lowerBound + UInt64.random(in: 1...UInt64(last.count), using: &chance)
         var model = Model()
         model.proven = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
-        var book = RangeBook(total: total, grid: ChunkGrid(length: Self.chunk), proven: model.proven)
+        var book = RangeBook(total: total, grid: grid, proven: model.proven)
         for step in 0..<4000 where !book.isWhole {
             act(&book, &model, total: total, isCalm: step > 300, &chance)
             check(book, model, count: count, total: total)
@@ -87,7 +110,7 @@ struct RangeBookTests {
         case 0:
             guard let range = book.begin(id) else { return }
             model.nextID += 1
-            model.positions[id] = UInt64(range.first) * Self.chunk
+            model.positions[id] = book.grid.start(of: range.first)
         case 1:
             let positions = model.positions
             guard let cut = book.split(id, minimum: Self.chunk, position: { positions[$0] ?? 0 }) else { return }
@@ -95,11 +118,11 @@ struct RangeBookTests {
             if Int.random(in: 0..<3, using: &chance) == 0 {
                 book.giveBack(taker: id, to: cut.victim)
             } else {
-                model.positions[id] = UInt64(cut.taken.first) * Self.chunk
+                model.positions[id] = book.grid.start(of: cut.taken.first)
             }
         case 2 where !running.isEmpty:
             let id = running[Int.random(in: 0..<running.count, using: &chance)]
-            let end = min(total, UInt64(book.assignments[id]?.end ?? 0) * Self.chunk)
+            let end = min(total, book.grid.start(of: book.assignments[id]?.end ?? 0))
             let position = model.positions[id] ?? 0
             guard position < end else { return }
             model.positions[id] = min(end, position + UInt64.random(in: 1...3 * Self.chunk, using: &chance))
@@ -109,7 +132,7 @@ struct RangeBookTests {
             let position = model.positions.removeValue(forKey: id) ?? 0
             book.ended(id, position: position)
             for chunk in range.first..<(range.end ?? 0) {
-                let end = min(total, UInt64(chunk + 1) * Self.chunk)
+                let end = min(total, book.grid.start(of: chunk + 1))
                 if end <= position, !model.proven.contains(chunk) { model.submitted.insert(chunk) }
             }
         case 4:
@@ -136,8 +159,8 @@ struct RangeBookTests {
         #expect(book.hasAbsent == isFree)
         var there: UInt64 = 0
         for chunk in 0..<count {
-            let start = UInt64(chunk) * Self.chunk
-            let length = min(Self.chunk, total - start)
+            let start = book.grid.start(of: chunk)
+            let length = book.byteCount(of: chunk)
             if model.proven.contains(chunk) || model.submitted.contains(chunk) {
                 there += length
             } else {

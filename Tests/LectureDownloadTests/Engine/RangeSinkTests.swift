@@ -39,11 +39,11 @@ struct RangeSinkTests {
         init(
             asked: LectureDownload.Expectation, start: UInt64 = 0, border: UInt64? = nil, proven: [Int] = [],
             acceptsWhole: Bool = true, remainder: ChunkRemainder? = nil, hasPart: Bool = true, id: UInt64 = 7,
-            part shared: RecordingPart? = nil
+            part shared: RecordingPart? = nil, grid: ChunkGrid = ChunkGrid(length: 1 << 20)
         ) {
             let part = shared ?? self.part
             sink = RangeSink(
-                id: TransferID(id), asked: asked, start: start, border: border, grid: ChunkGrid(length: 1 << 20), learnsGrid: false,
+                id: TransferID(id), asked: asked, start: start, border: border, grid: grid, learnsGrid: false,
                 proven: ChunkSet(proven), acceptsWholeBody: acceptsWhole, remainder: remainder,
                 part: hasPart ? part : nil
             ) { [posted] event in posted.withLock { $0.append(event) } }
@@ -163,6 +163,50 @@ struct RangeSinkTests {
         #expect(report.position == 2 * Self.mebi)
         #expect(report.remainder == nil)
         #expect(bench.part.blocks.count == 2)
+    }
+
+    @Test(arguments: [[], [1], [0, 2]])
+    func `blocks of a sealed file are its segments`(proven: [Int]) throws {
+        let grid = SealedFormat.grid(segments: 1)
+        let total = grid.start(of: 3) + 500
+        let bytes = lectureBytes(Int(total))
+        let bench = Bench(asked: Self.asked(total: total), proven: proven, grid: grid)
+        #expect(bench.head(200, ["Content-Length": "\(total)"]))
+        #expect(bench.deliver(bytes) == bytes.count)
+        let report = try bench.end()
+        #expect(report.handedOver == total && report.reachedEnd)
+        let due = (0..<4).filter { !proven.contains($0) }.map { grid.range(of: $0, total: total) }
+        #expect(bench.part.blocks.map(\.offset) == due.map(\.lowerBound))
+        #expect(bench.part.blocks.map(\.bytes.count) == due.map(\.count))
+        #expect(bench.part.blocks.map(\.endsObject) == due.map { $0.upperBound == total })
+    }
+
+    @Test(arguments: [0, 1])
+    func `the end of a sealed file whose length nobody told is told by an empty block`(more: Int) throws {
+        let grid = SealedFormat.grid(segments: 1)
+        let total = Int(grid.start(of: 2)) + more
+        let bench = Bench(asked: Self.asked(), grid: grid)
+        #expect(bench.head(200, [:]))
+        #expect(bench.deliver(lectureBytes(total)) == total)
+        #expect(try bench.end().reachedEnd)
+        #expect(bench.part.blocks.map(\.bytes.count) == [1_048_520, 1_048_560, more])
+        #expect(bench.part.blocks.map(\.endsObject) == [false, false, true])
+        // A cut is no end.
+        let cut = Bench(asked: Self.asked(), grid: grid)
+        #expect(cut.head(200, [:]))
+        _ = cut.deliver(lectureBytes(Int(grid.start(of: 2))))
+        _ = try cut.end(.failed(curl: 56, detail: ""))
+        #expect(cut.part.blocks.map(\.endsObject) == [false, false])
+    }
+
+    @Test func `the border of a sealed file lies where its chunks do`() throws {
+        let grid = SealedFormat.grid(segments: 1)
+        let bench = Bench(asked: Self.asked(total: grid.start(of: 8)), grid: grid)
+        #expect(bench.head(200, ["Content-Length": "\(grid.start(of: 8))"]))
+        _ = bench.deliver(lectureBytes(Int(grid.start(of: 3)) - 5))
+        #expect(bench.sink.lower(border: grid.start(of: 2), grid: grid) == grid.start(of: 3))
+        _ = bench.deliver(lectureBytes(3 << 20))
+        #expect(try bench.end(.stopped).position == grid.start(of: 3))
     }
 
     @Test func `a border is lowered, but not into the block that is being filled`() throws {

@@ -10,7 +10,7 @@ import Testing
 struct StoreScenarios {
     private static let url = FetchingScenarios.url
 
-    private static func slow(_ scene: Scene) {
+    static func slow(_ scene: Scene) {
         scene.network.script = { _, _, answer in
             var slow = answer
             slow.pace = 64 << 10

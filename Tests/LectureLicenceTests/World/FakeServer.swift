@@ -4,23 +4,22 @@ import LectureTestSupport
 
 /// Two clocks that only the world moves.
 final class VirtualClock: LectureClock {
-    private let times = Guarded((wall: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
+    /// The wall clock when the boot clock showed nothing; kept apart, so that no fraction of a millisecond is lost.
+    private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
 
-    func now() -> Timestamp { times.withLock { $0.wall } }
+    func now() -> Timestamp {
+        times.withLock { $0.begun + ($0.boot - BootInstant(nanoseconds: 0)) }
+    }
     func boot() -> BootInstant { times.withLock { $0.boot } }
     func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
 
     /// Time passes.
-    func advance(to moment: BootInstant) {
-        times.withLock { times in
-            guard moment > times.boot else { return }
-            times.wall = times.wall + (moment - times.boot)
-            times.boot = moment
-        }
-    }
+    func advance(to moment: BootInstant) { times.withLock { $0.boot = max($0.boot, moment) } }
 
     /// Somebody sets the wall clock.
-    func setWall(_ wall: Timestamp) { times.withLock { $0.wall = wall } }
+    func setWall(_ wall: Timestamp) {
+        times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) }
+    }
 }
 
 /// Chance from a seed.

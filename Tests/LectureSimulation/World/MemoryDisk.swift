@@ -283,7 +283,8 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         for chunk in proofs {
             let place = grid.range(of: chunk.index, total: UInt64(bytes.count))
             let (start, end) = (Int(place.lowerBound), Int(place.upperBound))
-            let proof = try (cipher?.digests ?? digests).proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
+            let proof = try (cipher?.digests ?? digests).proof(
+                repeating: chunk.proof, resource: resource, chunk: chunk.index)
             unsafe bytes.withUnsafeBytes { unsafe proof.update(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
             if try proof.finish() != chunk.proof { damaged.append(chunk.index) }
         }

@@ -1,0 +1,107 @@
+import LectureCrypto
+import LectureModel
+import Testing
+
+@Suite struct DeviceVaultTests {
+    private let key: ContentKey
+
+    init() throws { key = try ContentKey("lecture-1") }
+
+    private func seal(_ cipher: any ContentCipher, _ header: [UInt8], _ text: [UInt8]) throws -> [UInt8] {
+        let sealer = try cipher.sealer(header: header, sealedBefore: [])
+        var box = [UInt8](repeating: 0, count: text.count + SealedFormat.tagBytes)
+        try unsafe text.withUnsafeBytes { text in
+            try unsafe box.withUnsafeMutableBytes { box in
+                try unsafe sealer.seal(segment: 0, isLast: true, text, into: box)
+            }
+        }
+        return box
+    }
+
+    private func open(
+        _ cipher: any ContentCipher, _ header: [UInt8], _ box: [UInt8], segment: Int = 0, isLast: Bool = true
+    ) throws -> [UInt8] {
+        let opener = try cipher.opener(header: header)
+        var text = [UInt8](repeating: 0, count: box.count - SealedFormat.tagBytes)
+        try unsafe box.withUnsafeBytes { box in
+            try unsafe text.withUnsafeMutableBytes { text in
+                try unsafe opener.open(segment: segment, isLast: isLast, box, into: text)
+            }
+        }
+        return text
+    }
+
+    @Test(arguments: SealPurpose.allCases)
+    func `a wrapped key comes back as the same cipher`(purpose: SealPurpose) throws {
+        let device = try DeviceKey.generate()
+        let (cipher, wrapped) = try DeviceVault(device).newCipher(for: key, purpose: purpose)
+        #expect(wrapped.count == 40)
+        let header = try cipher.newHeader()
+        let box = try seal(cipher, header, [1, 2, 3])
+        // As the next process has it: from the device's file and the store's row.
+        let again = DeviceVault(try DeviceKey(fileBytes: try device.fileBytes()))
+        #expect(try open(again.cipher(wrapped: wrapped, for: key, purpose: purpose), header, box) == [1, 2, 3])
+    }
+
+    @Test func `another device, another purpose and changed bytes open nothing`() throws {
+        let device = try DeviceKey.generate()
+        let vault = DeviceVault(device)
+        let (_, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let other = DeviceVault(try DeviceKey.generate())
+        #expect(throws: LectureError(.sealedElsewhere)) {
+            try other.cipher(wrapped: wrapped, for: key, purpose: .licensed)
+        }
+        #expect(throws: LectureError(.sealedElsewhere)) {
+            try vault.cipher(wrapped: wrapped, for: key, purpose: .unlicensed)
+        }
+        var changed = wrapped
+        changed[20] ^= 1
+        #expect(throws: LectureError(.sealedElsewhere)) {
+            try vault.cipher(wrapped: changed, for: key, purpose: .licensed)
+        }
+    }
+
+    @Test func `a file is bound to its content, its place and its end`() throws {
+        let vault = DeviceVault(try DeviceKey.generate())
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let other = try vault.cipher(wrapped: wrapped, for: try ContentKey("lecture-2"), purpose: .licensed)
+        let header = try cipher.newHeader()
+        let box = try seal(cipher, header, [1, 2, 3])
+        #expect(throws: LectureError(.damaged)) { try open(other, header, box) }
+        #expect(throws: LectureError(.damaged)) { try open(cipher, try cipher.newHeader(), box) }
+        #expect(throws: LectureError(.damaged)) { try open(cipher, header, box, segment: 1) }
+        #expect(throws: LectureError(.damaged)) { try open(cipher, header, box, isLast: false) }
+        #expect(throws: LectureError(.damaged)) { try open(cipher, [1], box) }
+        #expect(try open(cipher, header, box) == [1, 2, 3])
+    }
+
+    @Test func `a sealer refuses what was sealed before`() throws {
+        let (cipher, _) = try DeviceVault(try DeviceKey.generate()).newCipher(for: key, purpose: .licensed)
+        let sealer = try cipher.sealer(header: try cipher.newHeader(), sealedBefore: [0])
+        var box = [UInt8](repeating: 0, count: 17)
+        #expect(throws: LectureError(.bug)) {
+            try unsafe box.withUnsafeMutableBytes { box in
+                try unsafe [7].withUnsafeBytes {
+                    try unsafe sealer.seal(
+                        segment: 0, isLast: true, UnsafeRawBufferPointer(rebasing: $0[..<1]), into: box)
+                }
+            }
+        }
+    }
+
+    @Test func `proofs follow from the content's key, and differ from content to content`() throws {
+        let vault = DeviceVault(try DeviceKey.generate())
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let first = try cipher.digests.proof(resource: ResourceID(1), chunk: 0)
+        first.update([1, 2, 3])
+        let proof = try first.finish()
+        func repeated(_ key: String) throws -> [UInt8] {
+            let again = try vault.cipher(wrapped: wrapped, for: try ContentKey(key), purpose: .licensed)
+            let running = try again.digests.proof(repeating: proof, resource: ResourceID(1), chunk: 0)
+            running.update([1, 2, 3])
+            return try running.finish()
+        }
+        #expect(try repeated("lecture-1") == proof)
+        #expect(try repeated("lecture-2") != proof)
+    }
+}

@@ -1,0 +1,261 @@
+import LectureLicence
+import LectureModel
+import LectureSQLite
+import LectureStore
+import LectureTestSupport
+import Testing
+
+/// Grants before downloads, checks before plays, and debts.
+struct EngineAskingTests {
+    private func permitting(_ members: String) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
+        { request, _ in .payload(FakeServer.permit(request.items, members)) }
+    }
+
+    private func refusing(_ members: String = "") -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
+        { request, _ in
+            let answers = request.items.map { item in
+                FakeServer.answer(
+                    item["media_content_key"]?.string ?? "", kind: request.kind,
+                    #""result":0,"message":"no"\#(members)"#,
+                    session: item["session_key"]?.string)
+            }
+            return .payload(#"{"data":[\#(answers.joined(separator: ","))]}"#)
+        }
+    }
+
+    // MARK: Grants
+
+    @Test func `a download waits for its grant, and waiting ones share a request`() throws {
+        let world = try LicenceWorld()
+        let all = try (0..<12).map { try world.waiting("g\($0)") }
+        world.server.behave(permitting(#""expiration_count":3,"check_abuse":1"#))
+        #expect(try world.engine.standing(of: all[0].key) == .due)
+        #expect(try world.engine.standing(of: ContentKey("unlicensed")) == .unneeded)
+        for (content, key) in all { world.engine.requestGrant(content, key: key) }
+        world.engine.requestGrant(all[0].content, key: all[0].key)
+        #expect(world.run { $0.grants.count == 12 })
+        #expect(world.server.requests.map(\.items.count) == [10, 2] && world.server.requests[0].kind == 1)
+        #expect(world.grants.allSatisfy { $0.error == nil } && Set(world.grants.map(\.content)).count == 12)
+        #expect(try world.engine.standing(of: all[0].key) == .granted)
+        let entry = try world.entry("g0")
+        #expect(entry.record?.policy.countLimit == 3 && entry.record?.policy.checksEveryPlay == true)
+        #expect(entry.granted != nil && entry.token.split(separator: ".").count == 3)
+    }
+
+    @Test func `a refusal is final, and nothing is granted`() throws {
+        let world = try LicenceWorld()
+        let (content, key) = try world.waiting("g")
+        world.server.behave(refusing())
+        world.engine.grant(content, key: key)
+        #expect(world.run { !$0.grants.isEmpty })
+        #expect(world.grants[0].error?.code.number == -8655 && world.grants[0].isFinal)
+        #expect(world.grants[0].error?.cause == "no")
+        #expect(try world.engine.standing(of: key) == .due && world.entry("g").record == nil)
+    }
+
+    @Test(arguments: [
+        (ServerAction.failure(curl: 6), -9006, false), (.body("", status: 500), -9500, false),
+        (.body("", status: 404), -9404, true), (.body("x"), -8634, false), (.payload(#"{"data":[]}"#), -8682, true),
+        (.payload(#"{"data":{"kind":1,"result":"1"}}"#), -8636, true), (.silence, -9028, false),
+    ])
+    func `without an answer there is no download, and it is told whether asking again can help`(
+        action: ServerAction, code: Int, isFinal: Bool
+    ) throws {
+        let world = try LicenceWorld()
+        let (content, key) = try world.waiting("g")
+        world.server.behave { _, _ in action }
+        world.engine.grant(content, key: key)
+        #expect(world.run { !$0.grants.isEmpty })
+        #expect(world.grants[0].error?.code.number == code && world.grants[0].isFinal == isFinal)
+        #expect((world.grants[0].retryAt != nil) == !isFinal)
+        #expect(try world.engine.standing(of: key) == .due)
+    }
+
+    @Test func `a grant for a held server is answered at once, with the time it may be asked`() throws {
+        let world = try LicenceWorld()
+        let (one, other) = (try world.waiting("g1"), try world.waiting("g2"))
+        world.server.behave { _, _ in .body("", status: 429, headers: [("Retry-After", "600")]) }
+        world.engine.grant(one.content, key: one.key)
+        #expect(world.run { $0.grants.count == 1 })
+        world.engine.grant(other.content, key: other.key)
+        #expect(world.run(for: .seconds(1)) { $0.grants.count == 2 })
+        #expect(world.server.requests.count == 1 && world.grants[1].error?.code == .serverWait)
+        let wait = try #require(world.grants[1].retryAt) - world.clock.now()
+        #expect(wait > .seconds(590) && wait <= .seconds(600))
+    }
+
+    @Test func `a source that is taken back is forgotten, and a licence that was granted is not`() throws {
+        let world = try LicenceWorld()
+        let (_, key) = try world.waiting("g")
+        try world.index.transaction { try world.engine.noteSource(nil, of: key) }
+        #expect(try world.ledger.entry(key) == nil && world.engine.standing(of: key) == .unneeded)
+        try world.licensed("h")
+        try world.index.transaction { try world.engine.noteSource(nil, of: ContentKey(stored: "h")) }
+        #expect(try world.record("h").form == .callback)
+        world.settle()
+        let anchor = try world.anchors.anchor(of: world.settings.store)
+        #expect(try world.ledger.inspect(against: anchor).isIntact && anchor != nil)
+    }
+
+    @Test func `a transaction of downloads that is rolled back leaves no anchor that the store does not reach`() throws
+    {
+        let world = try LicenceWorld()
+        let key = try world.content("g")
+        struct Change: Error {}
+        #expect(throws: Change.self) {
+            try world.index.transaction {
+                try world.engine.noteSource(LicenceSource(), of: key)
+                throw Change()
+            }
+        }
+        world.settle()
+        #expect(try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store)).isIntact)
+    }
+
+    // MARK: Checks
+
+    @Test func `a check that is permitted allows one play`() throws {
+        let world = try LicenceWorld()
+        let key = try world.licensed("a") { entry in
+            entry.record?.policy.expiresAt = nil
+            entry.record?.policy.checksEveryPlay = true
+        }
+        #expect(try world.engine.judge(key, forPlay: true).reasons == [.checkDue])
+        world.server.behave(permitting(#""message":"enjoy""#))
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { !$0.checks.isEmpty })
+        #expect(world.checks == [.permitted])
+        #expect(world.server.requests[0].items[0]["reset_req"]?.integer == 0)
+        #expect(try world.engine.judge(key, forPlay: true).isPlayable)
+        #expect(try world.engine.takePlay(key).record?.countUsed == 1)
+        #expect(throws: LectureError(.licenceCheckDue)) { try world.engine.takePlay(key) }
+    }
+
+    @Test func `a permission holds for a minute`() throws {
+        let world = try LicenceWorld()
+        let key = try world.licensed("a") { entry in
+            entry.record?.policy.expiresAt = nil
+            entry.record?.policy.checksEveryPlay = true
+        }
+        world.server.behave(permitting(#""message":"""#))
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { !$0.checks.isEmpty })
+        world.clock.advance(to: world.clock.boot() + .seconds(61))
+        #expect(try world.engine.judge(key, forPlay: true).reasons == [.checkDue])
+    }
+
+    @Test func `a check tells a refusal from a server that cannot be reached`() throws {
+        let world = try LicenceWorld()
+        let key = try world.licensed("a")
+        let before = try world.record("a")
+        world.server.behave(refusing())
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { $0.checks.count == 1 })
+        #expect(world.checks[0] == .refused(LectureError(.playRefused)))
+        world.server.behave { _, _ in .silence }
+        let asked = world.clock.boot()
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { $0.checks.count == 2 })
+        #expect(world.checks[1] == .unreachable(LectureError(.callbackTransfer(28))))
+        #expect(world.clock.boot() - asked <= .seconds(6), "a person waits no longer than was said")
+        world.server.behave(permitting(#""expiration_count":"x""#))
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { $0.checks.count == 3 })
+        #expect(world.checks[2] == .unreachable(LectureError(.answerInvalid)))
+        #expect(try world.record("a") == before)
+    }
+
+    @Test func `a check goes before a batch that has everything to do`() throws {
+        let world = try LicenceWorld { $0.pace.initialConcurrency = 2 }
+        try world.licensed((0..<400).map { "k\($0)" })
+        let key = try world.licensed("mine")
+        world.engine.renew(.keys((0..<400).map { ContentKey(stored: "k\($0)") }))
+        world.run { $0.progress.count >= 100 }
+        world.engine.check(key, within: .seconds(5))
+        let before = world.server.requests.count
+        #expect(world.run { !$0.checks.isEmpty })
+        let position = try #require(world.server.requests.firstIndex { $0.keys == ["mine"] })
+        #expect(position - before <= 1)
+    }
+
+    @Test func `a forced end in a refusal is stored and told`() throws {
+        let world = try LicenceWorld()
+        let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
+        world.server.behave(refusing(#","content_expired":1"#))
+        world.engine.check(key, within: .seconds(5))
+        #expect(world.run { !$0.checks.isEmpty })
+        #expect(world.checks == [.refused(LectureError(.playRefused))])
+        #expect(throws: LectureError(.licenceForceExpired)) { try world.engine.takePlay(key) }
+        #expect(world.notices.contains { if case .ended = $0 { true } else { false } })
+    }
+
+    // MARK: Debts
+
+    private func owing(_ world: LicenceWorld, _ name: String = "d") throws -> ContentKey {
+        let key = try world.licensed(name) { $0.record?.policy.expiresAt = nil }
+        try world.index.transaction { try world.engine.completed(key, now: world.clock.now()) }
+        return key
+    }
+
+    /// Whether no debt is left after a while.
+    private func paysAll(_ world: LicenceWorld) -> Bool {
+        world.run(for: .seconds(4000)) { world in (try? world.ledger.debts(limit: 9).isEmpty) == true }
+    }
+
+    @Test func `a debt is tried until it is paid, over days and restarts`() throws {
+        let world = try LicenceWorld()
+        let key = try owing(world)
+        world.server.behave { _, _ in .failure(curl: 7) }
+        world.run(for: .seconds(86_400)) { _ in false }
+        let tries = world.server.requests.count
+        #expect((24...200).contains(tries), "an hour at the most, and not every second: \(tries)")
+        #expect(world.server.requests.allSatisfy { $0.kind == 2 })
+        #expect(try world.engine.judge(key, forPlay: true).isPlayable, "the lecture is usable")
+        try world.restart()
+        world.server.behave(permitting(#""check_expiration_date":1861919999"#))
+        #expect(paysAll(world))
+        #expect(try world.record("d").policy.checkAt != nil)
+        #expect(world.notices.contains { if case .debtPaid(_, nil) = $0 { true } else { false } })
+    }
+
+    @Test func `many debts share requests, and a missing answer is asked for again alone`() throws {
+        let world = try LicenceWorld()
+        for number in 0..<25 { _ = try owing(world, "d\(number)") }
+        world.server.behave { request, _ in .payload(FakeServer.permit(Array(request.items.prefix(1)), #""x":1"#)) }
+        #expect(paysAll(world))
+        #expect(world.server.requests[0].items.count == 10)
+    }
+
+    @Test func `a completion that is refused is recorded, not repeated, and locks only where that is configured`()
+        throws
+    {
+        for isStrict in [false, true] {
+            let world = try LicenceWorld { $0.isStrict = isStrict }
+            let key = try owing(world)
+            #expect(try world.engine.judge(key, forPlay: true).reasons == (isStrict ? [.checkDue] : []))
+            world.server.behave(refusing())
+            #expect(paysAll(world))
+            world.settle(for: .seconds(10_000))
+            #expect(world.server.requests.count == 1)
+            #expect(try world.ledger.attempts(key, limit: 9).first?.error?.code == .completionRefused)
+            #expect(try world.engine.judge(key, forPlay: true).isPlayable == !isStrict)
+        }
+    }
+
+    @Test func `a strict lecture is free as soon as its server was told`() throws {
+        let world = try LicenceWorld { $0.isStrict = true }
+        let key = try owing(world)
+        world.server.behave(permitting(#""x":1"#))
+        #expect(paysAll(world))
+        #expect(try world.engine.takePlay(key).owesCompletion == false)
+    }
+
+    @Test func `a server may order the file away when it is told of it`() throws {
+        let world = try LicenceWorld()
+        let key = try owing(world)
+        world.server.behave(permitting(#""content_delete":1"#))
+        #expect(paysAll(world))
+        #expect(try world.record("d").isDeleted)
+        #expect(try world.index.item(#require(world.contents.ids[key]))?.desire == .remove)
+    }
+}
