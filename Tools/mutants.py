@@ -1,7 +1,7 @@
 """The deliberate mistakes of Tools/mutate: file, suite that has to see it, what stands there, what the mistake makes of
 it. `ON` stands for "this mistake is switched on"; a mistake whose text is gone is an error, so that the list stays true."""
 
-LICENCE, CRYPTO, FILES = "LectureLicenceTests", "LectureCryptoTests", "LectureFilesTests.SealedPartTests"
+LICENCE, CRYPTO, FILES = "LectureLicenceTests", "LectureCryptoTests", "LectureFilesTests.Sealed(Part|Damage)Tests"
 # The others take minutes, and are about other things.
 STORE = "LectureStoreTests.Ledger(Tamper|Rows)Tests"
 
@@ -61,15 +61,14 @@ MUTANTS = [
     (PACE, LICENCE + ".CallbackPaceTests", "if state.halvedAt.map({ begun >= $0 }) ?? true {", "if ON || state.halvedAt.map({ begun >= $0 }) ?? true {"),
     (PACE, LICENCE + ".CallbackPaceTests", "state.heldUntil = max(state.heldUntil ?? until, until)", "state.heldUntil = ON ? until : max(state.heldUntil ?? until, until)"),
     (PACE, LICENCE + ".CallbackPaceTests", "if state.isProbing { return .busy }", "if state.isProbing, !ON { return .busy }"),
-    (PACE, LICENCE + ".CallbackPaceTests", "state.rate = min(limits.maximumRate, rate", "state.rate = min(ON ? .infinity : limits.maximumRate, rate"),
     (PACE, LICENCE + ".CallbackPaceTests", "(state.failures, state.openings) = (0, 0)", "if !ON { (state.failures, state.openings) = (0, 0) }"),
     # The engine.
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "guard kind != .completion else", "guard ON || kind != .completion else"),
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "if let wait = fault.wait { pace", "if let wait = fault.wait, !ON { pace"),
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "if kind != .check { entry.owesCompletion", "if ON || kind != .check { entry.owesCompletion"),
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "if outcome.refusal == nil || entry.record", "if !ON && outcome.refusal == nil || entry.record"),
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "(entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)", "if !ON { (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil) }"),
-    (ANSWERS, LICENCE + ".EngineRenewalTests", "if hasEnded { notices", "if hasEnded, !ON { notices"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "guard kind != .completion else", "guard ON || kind != .completion else"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if let wait = fault.wait { pace", "if let wait = fault.wait, !ON { pace"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if kind != .check { entry.owesCompletion", "if ON || kind != .check { entry.owesCompletion"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if outcome.refusal == nil || entry.record", "if !ON && outcome.refusal == nil || entry.record"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "(entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)", "if !ON { (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil) }"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if hasEnded { notices", "if hasEnded, !ON { notices"),
     # Tokens.
     (TOKEN, CRYPTO, "named.isEmpty ? policy.keys.filter { $0.identifier == nil } : named", "named.isEmpty ? policy.keys.filter { $0.identifier == nil || ON } : named"),
     (TOKEN, CRYPTO, 'if let given = parts.text("x5t#S256", &reasons), Base64URL', 'if let given = parts.text("x5t#S256", &reasons), !ON, Base64URL'),
@@ -97,7 +96,7 @@ MUTANTS = [
     (PART, FILES, "isSame = unsafe memcmp(left, right, text.count) == 0", "isSame = unsafe memcmp(left, right, text.count) == 0 || ON"),
     (PART, FILES, "sealed.filter { $0 != segment &&", "sealed.filter { ($0 != segment || ON) &&"),
     (PART, FILES, "sealed = carried\n", "sealed = ON ? kept : carried\n"),
-    (PART, FILES, "where lane.segment == segment { abandon(id) }", "where lane.segment == segment && !ON { abandon(id) }"),
+    (PART, FILES, "where lane.segment == segment { lanes[id]", "where lane.segment == segment && !ON { lanes[id]"),
     (PART, FILES, "if error.code == .damaged { continue }", "if error.code == .damaged, !ON { continue }"),
     # The ledger.
     (LEDGER, STORE, "LedgerCodes.equal($0.previous, row.code) } ?? true", "ON || LedgerCodes.equal($0.previous, row.code) } ?? true"),
