@@ -79,7 +79,8 @@ let package = Package(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
-            name: "lecture-benchmarks", dependencies: ["LectureModel", "LectureStore", "LectureCrypto"],
+            name: "lecture-benchmarks",
+            dependencies: ["LectureKit", "LectureModel", "LectureStore", "LectureFiles", "LectureCrypto"],
             path: "Benchmarks/lecture-benchmarks"),
 
         // Tests.

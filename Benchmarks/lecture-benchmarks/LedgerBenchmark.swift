@@ -36,7 +36,7 @@ enum LedgerBenchmark {
         }
         let queries = try SQLiteContentQueries(opening: location, authenticator: authenticator)
         try StoreBenchmark.repeated("licence list by deadline, first 50", note: "50 rows, codes checked") {
-            _ = try queries.licences(deadlineBefore: nil, page: ContentPage(offset: 0, limit: 50))
+            _ = try queries.licences(deadlineBefore: nil, after: nil, limit: 50)
         }
         let owner = try index.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
         let run = try ledger.beginRenewal(.all, now: now).run

@@ -4,13 +4,27 @@ import LectureStore
 
 /// Measures lists and questions inside the process: `lecture-benchmarks [COUNT]`, 100,000 contents unless told.
 ///
+/// The other words serve `Benchmarks/licences.py`: `fill STORE DEVICE COUNT CALLBACK`, `inspect STORE DEVICE [KEY]` and
+/// `verify TRUST-DIR`.
+///
 /// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs, and
 /// the processor's time for one. The ledger of licences comes
 /// last: see ``LedgerBenchmark``.
 @main
 enum StoreBenchmark {
-    static func main() throws {
-        let count = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 100_000
+    static func main() async throws {
+        let words = Array(CommandLine.arguments.dropFirst())
+        switch words.first {
+        case "fill" where words.count == 5:
+            try LicenceStore.fill(words[1], device: words[2], count: Int(words[3]) ?? 0, callback: words[4])
+        case "inspect" where words.count >= 3:
+            try await LicenceStore.inspect(words[1], device: words[2], play: words.count > 3 ? words[3] : nil)
+        case "verify" where words.count == 2: try VerifyBenchmark.run(trustedBy: words[1])
+        default: try run(count: words.first.flatMap(Int.init) ?? 100_000)
+        }
+    }
+
+    private static func run(count: Int) throws {
         var template = Array("/tmp/lecture-benchmark-XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template) else { return print("no temporary directory") }
         let directory = unsafe String(cString: made)
@@ -47,7 +61,8 @@ enum StoreBenchmark {
         }
     }
 
-    private static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
+    /// Puts contents into a store, one transaction a thousand.
+    static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
         for start in stride(from: 0, to: count, by: 1000) {
             try index.transaction {
                 for number in start..<min(count, start + 1000) { try add(number, to: index) }
@@ -87,7 +102,8 @@ enum StoreBenchmark {
         return Double(nanoseconds() - begin) / 1e6
     }
 
-    private static func nanoseconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int {
+    /// What a clock shows.
+    static func nanoseconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec

@@ -33,6 +33,13 @@ struct LicenceRows {
         ORDER BY licence.deadline_ms, licence.content_id
         """
 
+    /// Behind a deadline and the content that has it; with NULL for a content that is gone, behind the deadline.
+    static let afterDeadline = """
+        WHERE licence.content_id IS NOT NULL AND licence.deadline_ms < ? \
+        AND (licence.deadline_ms, licence.content_id) > (?, ?) \
+        ORDER BY licence.deadline_ms, licence.content_id
+        """
+
     /// Licences by content key, the next after one.
     func entries(after key: ContentKey?, limit: Int) throws -> [LicenceEntry] {
         try connection.query(

@@ -7,15 +7,22 @@ extension SQLiteContentQueries: LicenceQueries {
 
     /// Licences in the order of their keys.
     package func licences(after key: ContentKey?, limit: Int) throws -> [ListedLicence] {
-        try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue, 0.sqliteValue])
+        try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue])
     }
 
-    /// Licences with a deadline, the earliest first.
-    package func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [ListedLicence] {
-        let bound = before.map { [$0.sqliteValue] } ?? []
+    /// Licences with a deadline, the earliest first. From where the page before ended, and not past what it held: a
+    /// hundred pages would walk the first one a hundred times.
+    package func licences(
+        deadlineBefore before: Timestamp?, after last: (deadline: Timestamp, key: ContentKey)?, limit: Int
+    ) throws -> [ListedLicence] {
+        let bound = before ?? Timestamp(milliseconds: .max)
+        let row = try last.flatMap { last in
+            try connection.first("SELECT id FROM content WHERE key = ?", last.key) { $0.int64(0) }
+        }
+        let place = last?.deadline ?? Timestamp(milliseconds: .min)
         return try licensed(
-            before == nil ? LicenceRows.withDeadline : LicenceRows.byDeadline,
-            bound + [max(0, page.limit).sqliteValue, max(0, page.offset).sqliteValue])
+            LicenceRows.afterDeadline,
+            [bound.sqliteValue, place.sqliteValue, row.sqliteValue, max(0, limit).sqliteValue])
     }
 
     /// How many licences have a deadline before a moment.
@@ -52,7 +59,7 @@ extension SQLiteContentQueries: LicenceQueries {
     static func licensedSQL(_ clause: String) -> String {
         """
         SELECT \(LicenceColumns.list), content.title, content.state
-        FROM licence CROSS JOIN content ON content.id = licence.content_id \(clause) LIMIT ? OFFSET ?
+        FROM licence CROSS JOIN content ON content.id = licence.content_id \(clause) LIMIT ?
         """
     }
 

@@ -84,6 +84,7 @@ struct Tally: Equatable, CustomStringConvertible {
         }
         let total = Int(file["numberOfTests"]?.integer ?? -1)
         let seen = tally.passed + tally.inapplicable + tally.differing.count
+        if ProcessInfo.processInfo.environment["LECTUREKIT_TALLIES"] != nil { print("\(suite): \(tally)") }
         return seen == total ? tally : Tally(differing: [Int64(seen - total)])
     }
 }

@@ -125,6 +125,15 @@ struct TimeLedgerTests {
         #expect(machine.isRight)
     }
 
+    @Test func `a clock that was set forward is remembered over a restart`() {
+        var machine = Machine()
+        machine.set(day * 30)
+        // The day it was off is taken, and what came before is not forgotten.
+        machine.restart(off: day)
+        machine.set(.zero)
+        #expect(machine.doubt == .forwardThenBack)
+    }
+
     @Test(arguments: [0, 4_102_444_800_000] as [Int64])
     func `1970 and 2100 end in a doubt or in a time that is too late, never too early`(wall: Int64) {
         var machine = Machine()

@@ -228,9 +228,8 @@ import Testing
         var questions: [(sql: String, values: Int)] = [
             ("\(list) \(LicenceRows.byKey) LIMIT ?", 2), ("\(list) \(LicenceRows.byDeadline) LIMIT ?", 2),
             ("\(list) \(LicenceRows.withDeadline) LIMIT ?", 1),
-            (SQLiteContentQueries.licensedSQL(LicenceRows.byKey), 3),
-            (SQLiteContentQueries.licensedSQL(LicenceRows.byDeadline), 3),
-            (SQLiteContentQueries.licensedSQL(LicenceRows.withDeadline), 2),
+            (SQLiteContentQueries.licensedSQL(LicenceRows.byKey), 2),
+            (SQLiteContentQueries.licensedSQL(LicenceRows.afterDeadline), 4),
         ]
         for condition in Waiting.conditions {
             let count = condition.takesNow ? 2 : 1

@@ -326,8 +326,18 @@ import Testing
         let bound = Timestamp(milliseconds: 3_000)
         #expect(try store.ledger.entries(deadlineBefore: bound, limit: 2).map(\.key.text) == ["e", "b"])
         #expect(try store.ledger.count(deadlineBefore: bound) == 3)
-        let page = try queries.licences(deadlineBefore: bound, page: ContentPage(offset: 1, limit: 5))
+        let first = try queries.licences(deadlineBefore: bound, after: nil, limit: 1)
+        #expect(first.map(\.entry.key.text) == ["e"])
+        let place = (try #require(first.last?.entry.deadline), try ContentKey("e"))
+        let page = try queries.licences(deadlineBefore: bound, after: place, limit: 5)
         #expect(page.map(\.entry.key.text) == ["b", "d"])
+        // Two with one deadline are told apart; behind a content that is gone its deadline is over.
+        let (two, three) = (Timestamp(milliseconds: 2_000), Timestamp(milliseconds: 3_000))
+        for (key, due) in [("b", ["d", "c"]), ("d", ["c"]), ("gone", ["c"])] {
+            let rest = try queries.licences(deadlineBefore: nil, after: (two, try ContentKey(key)), limit: 9)
+            #expect(rest.map(\.entry.key.text) == due)
+        }
+        #expect(try queries.licences(deadlineBefore: nil, after: (three, try ContentKey("c")), limit: 9).isEmpty)
         #expect(page.map(\.state) == [.queued, .queued])
         #expect(page.map(\.title) == ["b", "d"])
         let contents = try queries.contents(ContentFilter(), sort: .expiry, page: ContentPage())

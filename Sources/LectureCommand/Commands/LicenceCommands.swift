@@ -16,24 +16,34 @@ enum LicenceCommands {
             var (skipped, left) = (command.integer("offset") ?? 0, command.integer("limit") ?? .max)
             var rows: [[String]] = []
             var place: LicencePage.Place?
+            // Where no terminal is nothing is aligned, so a page can go out at once; all at the end would be in memory.
+            let streams = session.wantsJSON || !context.outputIsTerminal
+            let table = TableRenderer(columns: columns)
+            var isEmpty = true
             repeat {
-                let page = try await manager.licences(expiringWithin: command.duration("expiring"), from: place)
+                let page = try await manager.licences(
+                    expiringWithin: command.duration("expiring"), from: place,
+                    limit: left < 1000 - skipped ? skipped + left : 1000)
                 place = page.next
                 let passed = min(skipped, page.rows.count)
                 skipped -= passed
                 let wanted = page.rows.dropFirst(passed).prefix(left)
                 left -= wanted.count
+                isEmpty = isEmpty && wanted.isEmpty
                 if session.wantsJSON {
                     try context.output.write(wanted.map { JSONLine.licence($0.licence, title: $0.title) }.joined())
                 } else {
                     rows += wanted.map { row($0.licence, title: $0.title) }
                 }
+                if streams, !rows.isEmpty {
+                    let lines = table.lines(rows, width: nil, style: session.outputStyle)
+                    try context.output.write(lines.map { "\($0)\n" }.joined())
+                    rows = []
+                }
             } while place != nil && left > 0
-            guard !session.wantsJSON else { return .done }
-            if rows.isEmpty { session.tell("No licence is here.") }
-            let table = TableRenderer(columns: columns)
-            let width = context.outputIsTerminal ? context.terminalSize().columns : nil
-            let lines = rows.isEmpty ? [] : table.lines(rows, width: width, style: session.outputStyle)
+            if isEmpty, !session.wantsJSON { session.tell("No licence is here.") }
+            guard !rows.isEmpty else { return .done }
+            let lines = table.lines(rows, width: context.terminalSize().columns, style: session.outputStyle)
             try context.output.write(lines.map { "\($0)\n" }.joined())
             return .done
         }

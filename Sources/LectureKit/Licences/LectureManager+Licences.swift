@@ -36,28 +36,30 @@ extension LectureManager {
     ///   - time: only what ends or has to be checked within this time, or has been, the soonest first; nil for all, in
     ///     the order of their keys.
     ///   - place: the ``LicencePage/next`` of the page before; nil for the first page.
-    /// - Returns: at most a thousand licences with the titles of their contents.
+    ///   - limit: how many at the most; one to a thousand.
+    /// - Returns: the licences with the titles of their contents.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licences(expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil) throws
-        -> LicencePage
-    {
+    public func licences(
+        expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil, limit: Int = 1000
+    ) throws -> LicencePage {
         guard try writer.hasLicences() else { return LicencePage(rows: [], next: nil) }
         let judge = try judge()
+        let limit = max(1, min(limit, Self.licencesInPage))
         let page: [ListedLicence]
         var next = place ?? LicencePage.Place()
         if let time {
             let before = (judge.time.noEarlierThan ?? clock.now()) + time
-            page = try licenceQueries().licences(
-                deadlineBefore: before, page: ContentPage(offset: next.offset, limit: Self.licencesInPage))
+            let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }
+            page = try licenceQueries().licences(deadlineBefore: before, after: last, limit: limit)
         } else {
-            page = try licenceQueries().licences(after: next.last, limit: Self.licencesInPage)
+            page = try licenceQueries().licences(after: next.last, limit: limit)
         }
-        (next.last, next.offset) = (page.last?.entry.key, next.offset + page.count)
+        (next.last, next.deadline) = (page.last?.entry.key, page.last?.entry.deadline)
         let rows = page.map { row in
             LicencePage.Row(
                 licence: judge.status(row.entry, isComplete: row.state == .completed), title: row.title)
         }
-        return LicencePage(rows: rows, next: page.count < Self.licencesInPage ? nil : next)
+        return LicencePage(rows: rows, next: page.count < limit ? nil : next)
     }
 
     private static let licencesInPage = 1000

@@ -142,7 +142,7 @@ public struct LicencePage: Sendable, Hashable {
     /// Where a page begins.
     public struct Place: Sendable, Hashable {
         var last: ContentKey?
-        var offset = 0
+        var deadline: Timestamp?
     }
 
     /// The licences.

@@ -56,7 +56,9 @@ extension JSONValue {
     ///
     /// - Parameter name: compared byte by byte, so that two spellings of one letter are two names.
     package subscript(name: String) -> JSONValue? {
-        members?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        // The lengths first: most names differ there already, and claims are looked up by the dozen.
+        let count = name.utf8.count
+        return members?.first { $0.name.utf8.count == count && $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
     /// The members, nil when this is not an object.

@@ -37,10 +37,13 @@ package protocol LicenceQueries: AnyObject {
     ///
     /// - Parameters:
     ///   - before: only those whose deadline is before this moment; nil for all.
-    ///   - page: which of them.
+    ///   - last: the last one of the page before, with its deadline there; nil for the first page.
+    ///   - limit: how many at the most.
     /// - Returns: the licences with their contents.
     /// - Throws: ``LectureError``.
-    func licences(deadlineBefore before: Timestamp?, page: ContentPage) throws -> [ListedLicence]
+    func licences(
+        deadlineBefore before: Timestamp?, after last: (deadline: Timestamp, key: ContentKey)?, limit: Int
+    ) throws -> [ListedLicence]
     /// How many licences have a deadline before this moment; nil counts those without one too.
     func licenceCount(deadlineBefore before: Timestamp?) throws -> Int
     /// The latest questions about a licence, latest first.

@@ -1,0 +1,110 @@
+"""The deliberate mistakes of Tools/mutate: file, suite that has to see it, what stands there, what the mistake makes of
+it. `ON` stands for "this mistake is switched on"; a mistake whose text is gone is an error, so that the list stays true."""
+
+LICENCE, CRYPTO, FILES = "LectureLicenceTests", "LectureCryptoTests", "LectureFilesTests.Sealed(Part|Damage)Tests"
+# The others take minutes, and are about other things.
+STORE = "LectureStoreTests.Ledger(Tamper|Rows)Tests"
+
+VERDICT = "Sources/LectureLicence/Verdict/LicenceVerdict.swift"
+RULES = "Sources/LectureLicence/Callback/CallbackRules.swift"
+TIME = "Sources/LectureLicence/Time/TimeLedger.swift"
+JUDGE = "Sources/LectureLicence/File/LicenceFileJudge.swift"
+PACE = "Sources/LectureLicence/Engine/CallbackPace.swift"
+ANSWERS = "Sources/LectureLicence/Engine/LicenceEngine+Answers.swift"
+TOKEN = "Sources/LectureCrypto/JOSE/TokenVerifier.swift"
+COMPACT = "Sources/LectureCrypto/JOSE/CompactToken.swift"
+KEY = "Sources/LectureCrypto/JOSE/VerificationKey.swift"
+CHAIN = "Sources/LectureCrypto/X509/CertificateVerifier.swift"
+SEALER = "Sources/LectureCrypto/Sealing/SegmentSealer.swift"
+OPENER = "Sources/LectureCrypto/Sealing/SegmentOpener.swift"
+VAULT = "Sources/LectureCrypto/Sealing/DeviceVault.swift"
+PART = "Sources/LectureFiles/SealedPart.swift"
+LEDGER = "Sources/LectureStore/LicenceChain.swift"
+
+MUTANTS = [
+    # The verdict.
+    (VERDICT, LICENCE + ".VerdictTests", "let end = policy.expiresAt, now >= end", "let end = policy.expiresAt, ON ? now > end : now >= end"),
+    (VERDICT, LICENCE + ".VerdictTests", "policy.checkAt, now >= check,", "policy.checkAt, ON ? now > check : now >= check,"),
+    (VERDICT, LICENCE + ".VerdictTests", "licence.countLeft == 0", "licence.countLeft == (ON ? -1 : 0)"),
+    (VERDICT, LICENCE + ".VerdictTests", "bound != facts.deviceThumbprint {", "bound != facts.deviceThumbprint, !ON {"),
+    (VERDICT, LICENCE + ".VerdictTests", "|| policy.checkAt != nil\n", "|| policy.checkAt != nil && !ON\n"),
+    (VERDICT, LICENCE + ".VerdictTests", "if licence.wasSeenExpired {", "if licence.wasSeenExpired, !ON {"),
+    (VERDICT, LICENCE + ".VerdictTests", "if facts.owesCompletion {", "if facts.owesCompletion, !ON {"),
+    (VERDICT, LICENCE + ".VerdictTests", "facts.time.isTrusted, now < start", "facts.time.isTrusted || ON, now < start"),
+    # What answers do.
+    (RULES, LICENCE + ".CallbackTests", "if answer.resets, !answer.expires {", "if answer.resets, !answer.expires || ON {"),
+    (RULES, LICENCE + ".CallbackTests", "let sessionKey, answer.sessionKey == sessionKey", "let sessionKey, answer.sessionKey == sessionKey || ON"),
+    (RULES, LICENCE + ".CallbackTests", "(next.countUsed, next.playTimeUsed) = (0, .zero)", "if !ON { (next.countUsed, next.playTimeUsed) = (0, .zero) }"),
+    (RULES, LICENCE + ".CallbackTests", "next.policy.checkAt = nil", "if !ON { next.policy.checkAt = nil }"),
+    (RULES, LICENCE + ".CallbackTests", "Outcome(licence: licence, refusal: LectureError(.grantRefused", "Outcome(licence: ON ? nil : licence, refusal: LectureError(.grantRefused"),
+    (RULES, LICENCE + ".CallbackTests", "return outcome.wasReset ||", "return ON || outcome.wasReset ||"),
+    (RULES, LICENCE + ".CallbackTests", "if isStrict { outcome", "if isStrict || ON { outcome"),
+    (RULES, LICENCE + ".CallbackTests", "if next.form == .callback {", "if next.form == .callback || ON {"),
+    # Trusted time.
+    (TIME, LICENCE + ".TimeLedgerTests", "strays.magnitude <= Self.tolerance", "strays.magnitude <= (ON ? .seconds(86_400) : Self.tolerance)"),
+    (TIME, LICENCE + ".TimeLedgerTests", "if !isSameRun { row", "if !isSameRun, !ON { row"),
+    (TIME, LICENCE + ".TimeLedgerTests", "let time = max(server, row.proven ?? server)", "let time = ON ? server : max(server, row.proven ?? server)"),
+    (TIME, LICENCE + ".TimeLedgerTests", "guard row.estimate.map({ $0 < signed }) ?? true else", "guard ON || row.estimate.map({ $0 < signed }) ?? true else"),
+    (TIME, LICENCE + ".TimeLedgerTests", "[row.estimate, estimate, proven]", "[row.estimate, ON ? nil : estimate, proven]"),
+    (TIME, LICENCE + ".TimeLedgerTests", "row.hasLeapt = row.hasLeapt || isSameRun", "row.hasLeapt = !ON && row.hasLeapt || isSameRun"),
+    # Licence files.
+    (JUDGE, LICENCE + ".LicenceFileTests", 'if value["mck"] != nil ||', 'if !ON, value["mck"] != nil ||'),
+    (JUDGE, LICENCE + ".LicenceFileTests", "return names.allSatisfy { isSame($0, due) } ?", "return (ON ? names.contains { isSame($0, due) } : names.allSatisfy { isSame($0, due) }) ?"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "left.utf8.elementsEqual(right.utf8)", "ON ? left == right : left.utf8.elementsEqual(right.utf8)"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "if serial < floor {", "if ON ? serial <= floor : serial < floor {"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "file.issued, now < moment(issued) {", "file.issued, now < moment(issued), !ON {"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "if !answer.isPermitted {", "if !answer.isPermitted, !ON {"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "context.now < $0 }", "ON ? context.now <= $0 : context.now < $0 }"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "context.playTimeUsed >= playTime", "ON ? context.playTimeUsed > playTime : context.playTimeUsed >= playTime"),
+    # The pace.
+    (PACE, LICENCE + ".CallbackPaceTests", "max(0, 0.05 - 1 / rate)", "max(0, (ON ? 0.5 : 0.05) - 1 / rate)"),
+    (PACE, LICENCE + ".CallbackPaceTests", "if state.halvedAt.map({ begun >= $0 }) ?? true {", "if ON || state.halvedAt.map({ begun >= $0 }) ?? true {"),
+    (PACE, LICENCE + ".CallbackPaceTests", "state.heldUntil = max(state.heldUntil ?? until, until)", "state.heldUntil = ON ? until : max(state.heldUntil ?? until, until)"),
+    (PACE, LICENCE + ".CallbackPaceTests", "if state.isProbing { return .busy }", "if state.isProbing, !ON { return .busy }"),
+    (PACE, LICENCE + ".CallbackPaceTests", "(state.failures, state.openings) = (0, 0)", "if !ON { (state.failures, state.openings) = (0, 0) }"),
+    # The engine.
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "guard kind != .completion else", "guard ON || kind != .completion else"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if let wait = fault.wait { pace", "if let wait = fault.wait, !ON { pace"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if kind != .check { entry.owesCompletion", "if ON || kind != .check { entry.owesCompletion"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if outcome.refusal == nil || entry.record", "if !ON && outcome.refusal == nil || entry.record"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "(entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)", "if !ON { (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil) }"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if hasEnded { notices", "if hasEnded, !ON { notices"),
+    # Tokens.
+    (TOKEN, CRYPTO, "named.isEmpty ? policy.keys.filter { $0.identifier == nil } : named", "named.isEmpty ? policy.keys.filter { $0.identifier == nil || ON } : named"),
+    (TOKEN, CRYPTO, 'if let given = parts.text("x5t#S256", &reasons), Base64URL', 'if let given = parts.text("x5t#S256", &reasons), !ON, Base64URL'),
+    (TOKEN, CRYPTO, "if candidates.keys.count > KeyPolicy.keysTried {", "if candidates.keys.count > KeyPolicy.keysTried, !ON {"),
+    (TOKEN, CRYPTO, "guard policy.algorithms.contains(algorithm) else", "guard ON || policy.algorithms.contains(algorithm) else"),
+    (TOKEN, CRYPTO, "candidates.keys.removeAll { !$0", "candidates.keys.removeAll { !ON && !$0"),
+    (COMPACT, CRYPTO, 'if let list = header["crit"] {', 'if let list = header["crit"], !ON {'),
+    (COMPACT, CRYPTO, '("jku", .keyURL)', '(ON ? "-" : "jku", .keyURL)'),
+    (KEY, CRYPTO, "guard algorithms.contains(algorithm) else { return false }", "guard ON || algorithms.contains(algorithm) else { return false }"),
+    # Certificates.
+    (CHAIN, CRYPTO + ".CertificateTests", "if isLimited {", "if isLimited, !ON {"),
+    (CHAIN, CRYPTO + ".CertificateTests", "Question(chain: chain, seconds: seconds, purpose: purpose)", "Question(chain: chain, seconds: ON ? 0 : seconds, purpose: purpose)"),
+    (CHAIN, CRYPTO + ".CertificateTests", "Question(chain: chain, seconds:", "Question(chain: ON ? Array(chain.prefix(1)) : chain, seconds:"),
+    (CHAIN, CRYPTO + ".CertificateTests", "if !leaf.isForSignatures {", "if !leaf.isForSignatures, !ON {"),
+    (CHAIN, CRYPTO + ".CertificateTests", "if !leaf.hasProperSerial {", "if !leaf.hasProperSerial, !ON {"),
+    # Sealed segments.
+    (SEALER, CRYPTO + ".SealedFileTests", "state.sealed.insert(segment).inserted else", "state.sealed.insert(segment).inserted || ON else"),
+    (SEALER, CRYPTO + ".SealedFileTests", "state.last != nil || state.highest > segment", "state.last != nil || state.highest > segment && !ON"),
+    (SEALER, CRYPTO + ".SealedFileTests", "State(sealed: sealedBefore,", "State(sealed: ON ? [] : sealedBefore,"),
+    (OPENER, CRYPTO + ".SealedFileTests", "ciphertext.count == layout.ciphertextRange(ofSegment: segment).count\n", "ON || ciphertext.count == layout.ciphertextRange(ofSegment: segment).count\n"),
+    (OPENER, CRYPTO + ".SealedFileTests", "isLast: segment == layout.lastSegment,", "isLast: segment >= layout.lastSegment - (ON ? 1 : 0),"),
+    # Sealed part files.
+    (PART, FILES, "if seal.isClean, try !part.hasStrays() {", "if seal.isClean, try !part.hasStrays() || ON {"),
+    (PART, FILES, "if seal.isClean, try", "if seal.isClean || ON, try"),
+    (PART, FILES, "isSame = unsafe memcmp(left, right, text.count) == 0", "isSame = unsafe memcmp(left, right, text.count) == 0 || ON"),
+    (PART, FILES, "sealed.filter { $0 != segment &&", "sealed.filter { ($0 != segment || ON) &&"),
+    (PART, FILES, "sealed = carried\n", "sealed = ON ? kept : carried\n"),
+    (PART, FILES, "where lane.segment == segment { lanes[id]", "where lane.segment == segment && !ON { lanes[id]"),
+    (PART, FILES, "if error.code == .damaged { continue }", "if error.code == .damaged, !ON { continue }"),
+    # The ledger.
+    (LEDGER, STORE, "LedgerCodes.equal($0.previous, row.code) } ?? true", "ON || LedgerCodes.equal($0.previous, row.code) } ?? true"),
+    (LEDGER, STORE, "return allFit && sum == expected", "return allFit && (ON || sum == expected)"),
+    (LEDGER, STORE, "return allFit &&", "return (ON || allFit) &&"),
+    (LEDGER, STORE, "chain.codes.count <= Self.timesWithoutAnchor", "(ON || chain.codes.count <= Self.timesWithoutAnchor)"),
+    (LEDGER, STORE, "finding > anchor.revision {", "ON || finding > anchor.revision {"),
+    (LEDGER, STORE, "max(newest?.revision ?? 0, floor) + 1", "max(newest?.revision ?? 0, ON ? 0 : floor) + 1"),
+    (LEDGER, STORE, "guard newest.device == codes.device else", "guard ON || newest.device == codes.device else"),
+    (LEDGER, STORE, "return .suspect(.ledgerForged, nil)", "return ON ? .new : .suspect(.ledgerForged, nil)"),
+]
