@@ -47,6 +47,14 @@ extension SQLiteLicenceLedger {
     /// The newest row; nil when there is none.
     package func newestTime() throws -> TimeRow? { try connection.newestTime()?.row }
 
+    /// The newest finding, as long as its row is kept.
+    package func newestFinding() throws -> TimeRow? {
+        try connection.first(
+            "SELECT \(StoredTime.columns) FROM time_ledger WHERE source = ? ORDER BY id DESC LIMIT 1",
+            TimeRow.Source.finding.rawValue
+        ) { StoredTime($0).row }
+    }
+
     /// Holds the whole ledger against its codes and the anchor.
     ///
     /// | found | what was done to the store |

@@ -6,7 +6,7 @@ import Testing
 
 /// A machine whose wall clock is wrong, or is set while the program runs. libfaketime stands in for it: as on a real
 /// machine the clocks that count from the start go on.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: WrongClock.isPossible, "libfaketime is not installed: run Tools/setup"))
+@Suite(.timeLimit(.minutes(3)), .enabled(if: FakeClock.isPossible, "libfaketime is not installed: run Tools/setup"))
 struct ClockNetTests {
     private static let path = "/media/bytes-3M-1.mp4"
 
@@ -137,38 +137,6 @@ struct ClockNetTests {
 
 /// A person's account on a machine with a wrong clock.
 private struct WrongClock {
-    static let library: String? = {
-        let root = "/usr/lib"
-        let places = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-        return places.map { "\(root)/\($0)/faketime/libfaketimeMT.so.1" }
-            .first { FileManager.default.fileExists(atPath: $0) }
-    }()
-
-    /// Whether there is all that is needed.
-    static let isPossible = library != nil && timers != nil
-
-    /// libfaketime also moves timers of the clock that counts from the start (`timerfd_settime`), as no kernel does: a
-    /// pause of a second would become one of a year. This goes before it and puts them right.
-    static let timers: String? = {
-        guard let directory, let compiler = try? Places.command("clang") else { return nil }
-        let source = """
-            #include <sys/syscall.h>
-            #include <sys/timerfd.h>
-            #include <unistd.h>
-            int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old) {
-                return syscall(SYS_timerfd_settime, fd, flags, new, old);
-            }
-            """
-        guard let file = try? directory.write(source, to: "timers.c") else { return nil }
-        let library = directory.file("timers.so")
-        let result = try? BuiltProgram.run(
-            URL(filePath: compiler), ["-shared", "-fPIC", "-o", library, file],
-            environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
-        return result?.status == 0 ? library : nil
-    }()
-    /// Lives as long as the tests.
-    private static let directory = try? TemporaryDirectory()
-
     /// The same account under the right clock.
     let day: BadDay
     private let time: String?
@@ -194,10 +162,7 @@ private struct WrongClock {
     func start(_ words: [String]) throws -> ChildProcess {
         var environment = [
             "HOME": day.home.path, "LECTURE_STORE": day.store, "LECTURE_RESERVE": "1M", "XDG_CONFIG_HOME": "",
-            "LD_PRELOAD": [Self.timers, Self.library].compactMap(\.self).joined(separator: ":"),
-            "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            "FAKETIME_NO_CACHE": "1",
-        ]
+        ].merging(FakeClock.environment) { first, _ in first }
         if let time {
             environment["FAKETIME"] = time
         } else {

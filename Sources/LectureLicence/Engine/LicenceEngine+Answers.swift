@@ -94,10 +94,12 @@ extension LicenceEngine {
         (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)
         if kind != .check { entry.owesCompletion = false }
         if kind == .grant { entry.granted = turn.now }
-        // A completion changes no bound: the token that granted stays.
-        guard kind != .completion else { return }
+        // A completion changes no bound: the token that granted stays. So does a licence file that a server permits:
+        // by what it says of itself it is known when it is put back.
+        guard kind != .completion, entry.record?.form == .callback else { return }
         entry.token = reading.token
-        entry.issued = reading.answer.issued
+        // Where the answer does not say it, what was held before still tells older licence files from newer ones.
+        entry.issued = reading.answer.issued ?? entry.issued
         entry.tokenID = reading.answer.payload["jti"]?.string ?? ""
     }
 

@@ -18,7 +18,7 @@ extension LicenceEngine {
             if let old { kept = old }
             let issued = file.issued.map { Timestamp(milliseconds: $0 * 1000) }
             let isSame = old?.record?.form == .file && !(file.identity ?? "").isEmpty && old?.tokenID == file.identity
-            if old?.record?.form == .file, !isSame, let held = old?.issued, issued.map({ $0 <= held }) ?? true {
+            if !isSame, let held = old?.issued, issued.map({ $0 <= held }) ?? true {
                 throw LectureError(
                     .licenceFileRefused, detail: key.text, cause: "a licence that is as new or newer is held already")
             }
@@ -29,7 +29,7 @@ extension LicenceEngine {
                 (record.countUsed, record.playTimeUsed) = (used.countUsed, used.playTimeUsed)
                 (record.wasSeenExpired, record.isForceExpired) = (used.wasSeenExpired, used.isForceExpired)
             } else {
-                kept.suspicion = nil
+                kept.suspicion = try isUnsure(file, issued) ? old?.suspicion ?? .forged : nil
             }
             kept.record = record
             (kept.token, kept.tokenID, kept.issued) = (token, file.identity ?? "", issued)
@@ -44,5 +44,15 @@ extension LicenceEngine {
         // An anchor that is not there yet could be replaced by an older store after a kill: it is waited for.
         if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
         return kept
+    }
+
+    /// Whether nobody knows what was used of a file: its row may have been among those that a store which was put back
+    /// or forged has lost. One that counts nothing, or was issued since that was found, cannot have been.
+    private func isUnsure(_ file: LicenceFile, _ issued: Timestamp?) throws -> Bool {
+        guard file.policy.countLimit != nil || file.policy.playTimeLimit != nil,
+            let finding = try ledger.newestFinding()
+        else { return false }
+        guard let issued, let found = finding.estimate ?? finding.proven else { return true }
+        return issued <= found
     }
 }

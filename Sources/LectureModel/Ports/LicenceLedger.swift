@@ -89,6 +89,8 @@ package protocol LicenceLedger: AnyObject {
     func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor
     /// The newest row; nil when there is none.
     func newestTime() throws -> TimeRow?
+    /// The newest row of source ``TimeRow/Source/finding``; nil when nothing was ever found, or long ago.
+    func newestFinding() throws -> TimeRow?
     /// Marks every licence as not believed and makes all codes anew, so that the ledger is whole again: nothing is
     /// forgotten, and each licence is believed again when its server answers for it. To be followed by an append of
     /// source ``TimeRow/Source/finding``, from which on the chain is believed again.
