@@ -54,9 +54,9 @@ CREATE TABLE licence (
     checked_ms INTEGER,
     -- A code over all columns above but the numbers of rows, and over the token, under the device's key.
     mac BLOB NOT NULL CHECK (length(mac) = 32),
-    -- When it ends or has to be checked, whichever is sooner; 0 once a server has ended it.
+    -- When it ends or has to be checked, whichever is sooner; 0 where only its server can make it playable again.
     deadline_ms INTEGER GENERATED ALWAYS AS (CASE WHEN form IS NULL OR is_deleted = 1 THEN NULL
-        WHEN is_force_expired = 1 THEN 0
+        WHEN is_force_expired = 1 OR was_seen_expired = 1 OR suspicion <> 0 THEN 0
         ELSE coalesce(min(expires_ms, check_ms), expires_ms, check_ms) END) VIRTUAL,
     -- Not part of the code: how the last attempt to renew it went.
     attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
@@ -91,7 +91,8 @@ CREATE TRIGGER licence_deadline_insert AFTER INSERT ON licence WHEN NEW.content_
 END;
 
 CREATE TRIGGER licence_deadline_update
-AFTER UPDATE OF content_id, form, is_deleted, is_force_expired, expires_ms, check_ms ON licence
+AFTER UPDATE OF content_id, form, is_deleted, is_force_expired, was_seen_expired, suspicion, expires_ms, check_ms
+ON licence
 WHEN NEW.content_id IS NOT NULL
     AND (OLD.deadline_ms IS NOT NEW.deadline_ms OR OLD.content_id IS NOT NEW.content_id) BEGIN
     UPDATE content SET deadline_ms = NEW.deadline_ms WHERE id = NEW.content_id;

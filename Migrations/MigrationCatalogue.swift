@@ -24,7 +24,7 @@ package enum MigrationCatalogue {
             sql: PackageResources._001_create_store_sql),
         Entry(
             identifier: "0002_add_licences",
-            sha256: "be78f26cbbbfc5dced8060c13389b45abaf982d55b3320d4a2cca2f3eec8169c",
+            sha256: "377fc0368372e5694293571f39d5fe15afe0a411589ce169b33ee6994663e4a8",
             sql: PackageResources._002_add_licences_sql),
     ]
 }

@@ -44,7 +44,9 @@ public struct Diagnosis: Sendable {
             next += wait > .zero ? " The next attempt is due in \(DurationText.text(wait))." : " It is due now."
         }
         self.next = next
-        remedy = (cause ?? state).remedy
+        let isSealed = resources.contains { $0.role == .media && $0.seal != .plain }
+        remedy = content.state == .completed && isSealed
+            ? "'lecturectl cat' plays it, licence permitting." : (cause ?? state).remedy
         notes = Self.notes(item, holder: holder, resources: resources)
     }
 
