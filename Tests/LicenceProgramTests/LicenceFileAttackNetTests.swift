@@ -37,7 +37,8 @@ import Testing
             let before = try await me.sql("SELECT * FROM licence ORDER BY id")
             let elsewhere = String(repeating: "A", count: 43)
             for members in [
-                #""device":"\#(elsewhere)""#, #""user":"somebody-else""#, #""spoil":"signature""#, #""spoil":"unsigned""#,
+                #""device":"\#(elsewhere)""#, #""user":"somebody-else""#, #""spoil":"signature""#,
+                #""spoil":"unsigned""#,
                 #""leaf":"expired""#, #""leaf":"self-signed""#, #""leaf":"other-purpose""#, #""expires_in":-60"#,
             ] {
                 try await Self.expectRefused(me, try await Self.issue(me, key, members), members)

@@ -37,6 +37,7 @@ struct LicenceScene: Sendable {
     ///   - drm: more members of the configuration's `drm`.
     ///   - isSecure: whether the server has https as well.
     ///   - story: what happens.
+    /// - Throws: what the story throws.
     static func play(
         drm: String = "", isSecure: Bool = false, _ story: (inout LicenceScene) async throws -> Void
     ) async throws {
@@ -138,7 +139,8 @@ struct LicenceScene: Sendable {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try text.split(separator: "\n").map { line in
             // Two commands end with a summary, each with its own.
-            let schema = try line.contains(#""renewed":"#) && line.contains(#""summary""#)
+            let schema =
+                try line.contains(#""renewed":"#) && line.contains(#""summary""#)
                 ? JSONSchema(named: "event-summary-renewal") : JSONSchema(describing: String(line))
             let faults = try schema.faults(in: Data(line.utf8))
             #expect(faults.isEmpty, "\(line): \(faults)")
