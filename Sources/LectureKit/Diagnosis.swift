@@ -45,7 +45,8 @@ public struct Diagnosis: Sendable {
         }
         self.next = next
         let isSealed = resources.contains { $0.role == .media && $0.seal != .plain }
-        remedy = content.state == .completed && isSealed
+        remedy =
+            content.state == .completed && isSealed
             ? "'lecturectl cat' plays it, licence permitting." : (cause ?? state).remedy
         notes = Self.notes(item, holder: holder, resources: resources)
     }

@@ -92,14 +92,16 @@ extension LectureManager {
     ///
     /// - Parameters:
     ///   - token: the compact token.
-    ///   - trust: what it is judged by; nil for the keys of the configuration.
+    ///   - trust: what it is judged by; nil for the public keys and roots of the configuration. Its secrets are shared
+    ///     with callbacks, and do not count here.
     /// - Returns: the licence, judged now.
     /// - Throws: ``LectureError``: `licenceFileRefused` with every reason, `unknownContent` for a content that is not
     ///   in the store, `licenceKeyMissing`, `sealRequired` when its media lies there in clear.
     public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws -> LicenceStatus {
-        if trust == nil, configuration.rights.keys.isEmpty { throw LectureError(.licenceKeyMissing) }
+        let trust = try trust ?? LicenceTrust(configuration.rights).withoutSecrets
+        if trust.isEmpty { throw LectureError(.licenceKeyMissing, detail: "licence files need a public one") }
         let room = try openLicences()
-        let verifier = LicenceVerifier(trust: try trust ?? LicenceTrust(configuration.rights))
+        let verifier = LicenceVerifier(trust: trust)
         guard case let time = try room.engine.time(), let now = time.noEarlierThan else {
             throw LectureError(.clockUntrusted)
         }

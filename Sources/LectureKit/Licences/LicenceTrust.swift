@@ -101,6 +101,18 @@ public struct LicenceTrust: Sendable {
         if let certificates { self.certificates = .ready(certificates) }
     }
 
+    /// The same without secrets: who holds one could sign a licence file as well as the issuer.
+    var withoutSecrets: LicenceTrust {
+        var trust = self
+        trust.secrets = .missing
+        return trust
+    }
+
+    /// Whether anything is there to judge by.
+    var isEmpty: Bool {
+        if case .missing = secrets, case .missing = keys, case .missing = certificates { true } else { false }
+    }
+
     /// What could not be used.
     public var faults: [LectureError] { [secrets.fault, keys.fault, certificates.fault].compactMap(\.self) }
 

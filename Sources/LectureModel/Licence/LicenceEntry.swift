@@ -62,8 +62,8 @@ package struct LicenceEntry: Hashable, Sendable {
     package init(key: ContentKey, source: LicenceSource) { (self.key, self.source) = (key, source) }
 
     /// When it ends or has to be checked, whichever is sooner; the epoch where only its server can make it playable
-    /// again (it was ended, was seen past its end, or is not believed); `nil` for never, and for one that is not there or
-    /// whose file the server has ordered away.
+    /// again (it was ended, was seen past its end, or is not believed); `nil` for never, and for one that is not there
+    /// or whose file the server has ordered away.
     package var deadline: Timestamp? {
         guard let record, !record.isDeleted else { return nil }
         if record.isForceExpired || record.wasSeenExpired || suspicion != nil { return Timestamp(milliseconds: 0) }
