@@ -92,6 +92,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private var body: Body?
     private var hasEnded = false
+    /// What is left at the end: handed from `writes` to the last work on `syncs`.
+    private var last: Group?
     /// A segment was not sealed since the file is about to be closed; the blocks behind it would have a gap before
     /// them.
     private var hasGivenUp = false
@@ -235,12 +237,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
         for _ in 0..<dropped { budget.leave(account) }
         writes.async { [self] in
-            let last = takeWritten()
+            last = takeWritten()
             let isClean = body?.kept.isClean ?? false
             body = nil
             hasEnded = true
             syncs.async { [self] in
-                if let last { finish(last, deleting: deleting) }
+                finishLast(deleting: deleting)
                 tell(.closed(isClean: isClean && !hasLostBytes && budget.stage(account) != .failed))
             }
         }
@@ -395,7 +397,10 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    private func finish(_ group: Group, deleting: Bool) {
+    /// The file is closed when this returns: its room is free before anybody is told.
+    private func finishLast(deleting: Bool) {
+        guard let group = last else { return }
+        last = nil
         if !deleting {
             if !group.chunks.isEmpty { sync(group) }
             return

@@ -36,6 +36,13 @@ import LectureTransport
 /// - ``resume(_:)``
 /// - ``cancel(_:)``
 /// - ``remove(_:)``
+/// ### Licences
+/// - ``licence(_:)``
+/// - ``beginPlay(_:patience:)``
+/// - ``renewLicences(_:_:)``
+/// - ``planRenewal(_:)``
+/// - ``importLicence(_:trust:)``
+/// - ``debts()``
 /// ### Asking
 /// - ``events``
 /// - ``contents(_:sort:page:)``
@@ -267,10 +274,15 @@ public actor LectureManager {
         let made = try EngineRoom(
             configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
             hub: hub, seat: try openSeat(), licensing: makeDesk())
-        room = made
         // Outside of every transaction, since an older copy of a store is noted at once. Where neither a licence nor a
         // device's key is there is nothing to be found.
-        if try writer.hasLicences() || configuration.deviceHome().isInUse() { _ = try openLicences() }
+        if try writer.hasLicences() {
+            _ = try openLicences()
+        } else if let home = try? configuration.deviceHome(), home.isInUse() {
+            // What needs no licence is fetched whatever is wrong with the key; what needs one tells it then.
+            _ = try? openLicences()
+        }
+        room = made
         licences?.downloads = made.engine.inbox
         made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.wake()

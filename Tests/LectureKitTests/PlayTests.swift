@@ -1,0 +1,123 @@
+import Foundation
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// Plays of licensed lectures through the library: what is counted, and when.
+@Suite(.timeLimit(.minutes(2)))
+struct PlayNetTests {
+    /// A manager with a licensed lecture in its store.
+    private struct Scene {
+        let site: Site
+        let sandbox: SandboxOrigin
+        let manager: LectureManager
+        let key: ContentKey
+        let bytes: Data
+
+        init(_ policy: CallbackPolicy) async throws {
+            (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
+            try await sandbox.set(policy: policy)
+            key = try ContentKey("bytes-3M-5")
+            manager = try Self.manager(site, sandbox)
+            bytes = Data(try await manager.document("\(sandbox.http)/media/\(key.text).mp4"))
+            let content = try await manager.fetch(try await sandbox.link(key: key.text))
+            #expect(content.state == .completed)
+        }
+
+        static func manager(_ site: Site, _ sandbox: SandboxOrigin) throws -> LectureManager {
+            try site.manager { configuration in
+                configuration.deviceDirectory = site.directory.file("device")
+                configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]
+                configuration.rights.userKey = "sandbox"
+            }
+        }
+
+        func end() async {
+            await manager.close()
+            await sandbox.stop()
+        }
+    }
+
+    @Test func `a play reads as often as it likes and counts once`() async throws {
+        var policy = CallbackPolicy()
+        policy.expirationCount = 2
+        let scene = try await Scene(policy)
+        let play = try await scene.manager.beginPlay(scene.key)
+        #expect(play.countLeft == 1 && play.byteCount == Int64(scene.bytes.count))
+        let taken = Guarded(Data())
+        for start in stride(from: Int64(0), to: play.byteCount, by: 700_000) {
+            try await play.read(range: start..<start + 700_000) { bytes in taken.withLock { $0 += bytes } }
+        }
+        #expect(taken.withLock { $0 } == scene.bytes)
+        try await play.end()
+        await #expect(throws: LectureError(.closing, detail: scene.key.text)) { try await play.read { _ in } }
+        #expect(try await scene.manager.licence(scene.key)?.countLeft == 1)
+        try await scene.manager.beginPlay(scene.key).end()
+        let error = await #expect(throws: LectureError.self) { try await scene.manager.beginPlay(scene.key) }
+        #expect(error?.code == .countUsedUp)
+        #expect(try await scene.manager.licence(scene.key)?.reasons == [.countUsedUp])
+        await scene.end()
+    }
+
+    @Test(arguments: [0, 1])
+    func `play time is counted in the unit of the policy, and outlives the process`(type: Int) async throws {
+        var policy = CallbackPolicy()
+        (policy.expirationPlaytime, policy.expirationPlaytimeType) = (60, type)
+        let scene = try await Scene(policy)
+        // At double speed: 20 seconds of the lecture pass in 10 seconds.
+        let play = try await scene.manager.beginPlay(scene.key)
+        try await play.watched(media: .seconds(20), running: .seconds(10))
+        let used = try await scene.manager.licence(scene.key)?.playTimeUsed
+        #expect(used == (type == 0 ? .seconds(20) : .seconds(10)))
+        // What is less than ten seconds is kept with the end.
+        try await play.watched(media: .seconds(4), running: .seconds(2))
+        #expect(try await scene.manager.licence(scene.key)?.playTimeUsed == used)
+        try await play.end()
+        await scene.manager.close()
+        let again = try Scene.manager(scene.site, scene.sandbox)
+        let left = try await again.licence(scene.key)?.playTimeLeft
+        #expect(left == (type == 0 ? .seconds(36) : .seconds(48)))
+        let last = try await again.beginPlay(scene.key)
+        let error = await #expect(throws: LectureError.self) {
+            try await last.watched(media: .seconds(100), running: .seconds(100))
+        }
+        #expect(error?.code == .playTimeUsedUp)
+        await #expect(throws: LectureError.self) { try await last.read { _ in } }
+        let refusal = await #expect(throws: LectureError.self) { try await again.beginPlay(scene.key) }
+        #expect(refusal?.code == .playTimeUsedUp)
+        await again.close()
+        await scene.end()
+    }
+
+    @Test func `a lecture that must be checked is not played while nobody answers`() async throws {
+        var policy = CallbackPolicy()
+        policy.checkAbuse = 1
+        let scene = try await Scene(policy)
+        try await scene.manager.beginPlay(scene.key).end()
+        await scene.sandbox.stop()
+        let error = await #expect(throws: LectureError.self) {
+            try await scene.manager.beginPlay(scene.key, patience: .seconds(3))
+        }
+        #expect(error?.code == .licenceCheckDue && error?.cause.isEmpty == false)
+        await scene.end()
+    }
+
+    @Test func `what is sealed for everybody is played without a licence`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager { configuration in
+            configuration.seal = .always
+            configuration.deviceDirectory = site.directory.file("device")
+        }
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-9.mp4")
+        #expect(content.state == .completed)
+        #expect(try await manager.licence(content.key) == nil)
+        let count = Guarded(0)
+        try await manager.read(content.key) { bytes in count.withLock { $0 += bytes.count } }
+        #expect(count.withLock { $0 } == 2 << 20)
+        await #expect(throws: LectureError.self) { try await manager.path(content.key) }
+        #expect(try await manager.verify(content.key).damaged.isEmpty)
+        await manager.close()
+        await sandbox.stop()
+    }
+}
