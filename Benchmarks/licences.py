@@ -158,7 +158,7 @@ def renew(options, work):
                      env=environment(work))
         print(f"{options.count} licensed lectures pre-cached through the gateway in {sample['wall']:.0f} s, "
               f"{sample['mib']:.0f} MiB, status {sample['status']}", flush=True)
-        before, _ = renewals(work)
+        (before, _), found = renewals(work), {}
         for habits, kills in (("limit:200", 0), ("limit:200,busy:5,timeout:2", 0),
                               ("limit:200,busy:5,timeout:2", options.kills)):
             sandbox.reset()
@@ -167,9 +167,10 @@ def renew(options, work):
             figures, before = renew_once(work, sandbox, kills, dice, before)
             print(habits, json.dumps(figures), flush=True)
             name = "kills" if kills else habits
-            hold("renew", {f"{what}: {name}": figures[what] for what in ("lost", "doubled", "shortened", "peak a second")})
+            found.update({f"{what}: {name}": figures[what] for what in ("lost", "doubled", "shortened", "peak a second")})
     finally:
         sandbox.stop()
+    hold("renew", found)
 
 
 # Verification

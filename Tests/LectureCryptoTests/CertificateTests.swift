@@ -215,6 +215,27 @@ import Testing
         #expect(try await reasons(["leaf"], at: far) == [.certificate(.expired)])
     }
 
+    /// A verifier remembers what it found of a chain: only of that chain, and only for that second.
+    @Test func `A chain that was trusted is judged anew at another time and with other certificates`() async throws {
+        try await authority.add("ca", Authority.issuer)
+        try await authority.key("leaf")
+        try await authority.issue("leaf", by: "ca", days: 10)
+        let policy = KeyPolicy(keys: [], certificates: try await authority.verifier())
+        let signer = try await authority.signer("leaf")
+        let whole = try signer.sign(payload, certificates: try await authority.chain(["leaf", "ca"]))
+        let bare = try signer.sign(payload, certificates: try await authority.chain(["leaf"]))
+        let late = Timestamp(milliseconds: soon.milliseconds + 20 * 86_400_000)
+        for _ in 0..<2 {
+            #expect(try TokenVerifier.verify(whole, keys: policy, at: soon).reasons.isEmpty)
+            #expect(try TokenVerifier.verify(whole, keys: policy, at: late).reasons == [.certificate(.expired)])
+            #expect(try TokenVerifier.verify(bare, keys: policy, at: soon).reasons == [.certificate(.untrusted)])
+        }
+        var other = try #require(policy.certificates)
+        other.purpose = "1.2.3"
+        let elsewhere = KeyPolicy(keys: [], certificates: other)
+        #expect(try !TokenVerifier.verify(whole, keys: elsewhere, at: soon).reasons.isEmpty)
+    }
+
     // MARK: Revocation
 
     @Test func `A revoked certificate is refused, and silence is no answer`() async throws {

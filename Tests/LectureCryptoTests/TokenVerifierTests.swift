@@ -230,4 +230,18 @@ import Testing
             #expect(try !judge(token, keys).reasons.isEmpty)
         }
     }
+
+    /// RFC 4231 section 4.3.
+    @Test func `A key verifies nothing under an algorithm that is not its own, however right the signature`() throws {
+        let secret = try SecretBytes(copying: Array("Jefe".utf8))
+        let message = Array("what do ya want for nothing?".utf8)
+        let signature = try #require(
+            Hexadecimal.bytes(
+                "af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e"
+                    + "8e2240ca5e69e2c78b3239ecfab21649"))
+        let own = try VerificationKey(secret: secret, algorithm: .hs384, isLegacy: true)
+        #expect(try own.verifies(signature, of: message, .hs384))
+        let other = try VerificationKey(secret: secret, algorithm: .hs256, isLegacy: true)
+        #expect(try !other.verifies(signature, of: message, .hs384))
+    }
 }

@@ -274,6 +274,24 @@ import Testing
         #expect(try store.ledger.entries(after: nil, limit: 9).allSatisfy { $0.suspicion == .rolledBack })
     }
 
+    @Test("A copy that was made right after a finding is older than what came after it")
+    func copyAfterFinding() throws {
+        let store = try played()
+        try store.commit(source: .finding) { try store.ledger.suspectAll(.forged) }
+        let copy = StoreLocation(directory: store.directory.file("copy"))
+        _ = try copy.make()
+        try StoreMaintenance.backup(store.location, to: "\(copy.directory)/lecturekit.db")
+        func old() throws -> SQLiteLicenceLedger {
+            try SQLiteLicenceLedger(
+                index: try SQLiteDownloadIndex(opening: copy, now: store.now), authenticator: store.authenticator)
+        }
+        let row = try #require(try store.ledger.newestTime())
+        #expect(try old().inspect(against: store.anchor) == .intact(row))
+        // The licence is granted anew and played; then the copy comes back.
+        try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000) { $0.record?.countUsed = 1 }) }
+        #expect(try old().inspect(against: store.anchor) == .suspect(.storeRolledBack, row))
+    }
+
     @Test("A store that came from another device is this device's after the finding")
     func copiedStoreIsTakenOver() throws {
         let store = try played()
