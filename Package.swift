@@ -43,6 +43,7 @@ let package = Package(
         // Engines: rules without input or output.
         .target(name: "LectureDownload", dependencies: ["LectureModel"]),
         .target(name: "LectureLicence", dependencies: ["LectureModel"]),
+        .target(name: "LectureStatistics", dependencies: ["LectureModel"]),
 
         // Adapters: one means each.
         .target(
@@ -112,6 +113,9 @@ let package = Package(
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureSimulation", "LectureTestSupport",
             ]),
+        .testTarget(
+            name: "LectureStatisticsTests",
+            dependencies: ["LectureStatistics", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
