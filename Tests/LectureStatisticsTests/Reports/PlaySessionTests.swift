@@ -139,6 +139,14 @@ import Testing
             #expect(report.showtime == Int64.max / 1_000_000_000)
             #expect(report.blocks.count == min(max(1, blocks), BlockGrid.mostBlocks))
         }
+        // Sums stay at their limit: two of these, and three thousand.
+        var session = PlaySession(duration: 1, blocks: 2, [endless, endless])
+        #expect(session.report.showtime == Int64.max / 1_000_000_000)
+        #expect(session.report.runtime == Int64.max / 1_000_000_000)
+        for _ in 0..<2998 { session.add(endless) }
+        #expect(session.report.playtime == Int64.max / 1_000_000)
+        #expect(session.report.playtimePercent == Int64.max / 1000 * 100)
+        #expect(session.report.realPlaytime == PlayInterval.furthest / 1000)
     }
 }
 
