@@ -21,9 +21,10 @@ package struct ExportFilter: Hashable, Sendable {
         self.course = course
     }
 
-    /// Whether a row passes.
+    /// Holds a row against the rules.
     ///
     /// - Parameter record: the row.
+    /// - Returns: whether it passes.
     package func matches(_ record: ReportRecord) -> Bool {
         if let since, record.time < since { return false }
         if let until, record.time >= until { return false }

@@ -6,42 +6,44 @@ import LectureModel
 /// | where | what is replaced |
 /// | --- | --- |
 /// | `user` | all of it |
-/// | `session` | the row's learner id, anywhere |
+/// | `session` | the row's learner id at its beginning or end; in the rest as in other texts |
 /// | members `client_user_id`, `player_id`, `hardware_id` of `values`, in any case | all of the value |
-/// | other texts and names of members, `target`, `reason`, `note` | the row's learner id: anywhere from 4 bytes on; a shorter one only as a word |
+/// | other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one only as a word |
 /// | integers inside `uservalues` | one that reads like the learner id |
 ///
-/// The id is found as it is, percent-encoded, as form data, and with the escapes of JSON. A short id like `1` is not
-/// replaced inside of other words and numbers: nothing would be left of the report.
-package struct Pseudonymiser {
+/// The id is found as it is, percent-encoded, as form data, and with the escapes of JSON. An id below 4 bytes, like
+/// `1`, is not replaced inside of other words and numbers: nothing would be left of the report.
+package struct Pseudonymiser: Sendable {
     /// Members that name a person or a machine of theirs, whatever their value.
     private static let personal: Set<String> = ["client_user_id", "player_id", "hardware_id"]
 
     /// From how many bytes on an id is replaced inside of words.
     private static let wordLength = 4
 
-    private let hash: ([UInt8]) -> [UInt8]
+    private let hash: @Sendable ([UInt8]) -> [UInt8]
 
     /// Makes a pseudonymiser.
     ///
     /// - Parameter hash: a keyed hash of at least 16 bytes; the key never comes here.
-    package init(hash: @escaping ([UInt8]) -> [UInt8]) { self.hash = hash }
+    package init(hash: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.hash = hash }
 
-    /// The pseudonym of an id: `p-` and 32 hexadecimal digits; the empty id stays empty.
+    /// The pseudonym of an id.
     ///
     /// - Parameter id: a learner id.
+    /// - Returns: `p-` and 32 hexadecimal digits; the empty id stays empty.
     package func pseudonym(of id: String) -> String {
         id.isEmpty ? "" : "p-" + Hexadecimal.text(hash(Array(id.utf8)).prefix(16))
     }
 
-    /// The row without its learner's id.
+    /// Replaces the learner's id in a row.
     ///
     /// - Parameter record: the row.
+    /// - Returns: the row without the id.
     package func apply(to record: ReportRecord) -> ReportRecord {
         let finder = Finder(id: record.user, pseudonym: pseudonym(of: record.user), wordLength: Self.wordLength)
         var record = record
         record.user = finder.pseudonym
-        record.session = finder.replacing(record.session, insideWords: true)
+        record.session = finder.replacing(session: record.session)
         record.reason = record.reason.map { finder.replacing($0) }
         record.note = record.note.map { finder.replacing($0) }
         if var target = record.target {
@@ -110,14 +112,27 @@ private struct Finder {
         self.spellings = spellings
     }
 
-    func replacing(_ text: String, insideWords: Bool = false) -> String {
+    /// A session is often the id and a time, without anything between the two.
+    func replacing(session: String) -> String {
+        if id.isEmpty { return session }
+        let (whole, own) = (Array(session.utf8), Array(id.utf8))
+        if whole.starts(with: own) {
+            return pseudonym + replacing(String(decoding: whole.dropFirst(own.count), as: UTF8.self))
+        }
+        if whole.suffix(own.count).elementsEqual(own) {
+            return replacing(String(decoding: whole.dropLast(own.count), as: UTF8.self)) + pseudonym
+        }
+        return replacing(session)
+    }
+
+    func replacing(_ text: String) -> String {
         if spellings.isEmpty { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
         var copied = 0
         var index = 0
         while index < bytes.count {
-            if let count = match(bytes, index, insideWords || isLong) {
+            if let count = match(bytes, index) {
                 output.append(contentsOf: bytes[copied..<index])
                 output.append(contentsOf: pseudonym.utf8)
                 index += count
@@ -131,11 +146,11 @@ private struct Finder {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private func match(_ bytes: [UInt8], _ index: Int, _ insideWords: Bool) -> Int? {
+    private func match(_ bytes: [UInt8], _ index: Int) -> Int? {
         for spelling in spellings where bytes[index] == spelling[0] {
             let end = index + spelling.count
             guard end <= bytes.count, bytes[index..<end].elementsEqual(spelling) else { continue }
-            if insideWords { return spelling.count }
+            if isLong { return spelling.count }
             let beginsWord = index == 0 || !Self.isWord(bytes[index - 1]) || isEscape(bytes, index)
             let endsWord = end == bytes.count || !Self.isWord(bytes[end])
             if beginsWord && endsWord { return spelling.count }

@@ -12,13 +12,13 @@ package import LectureModel
 /// | `context.extensions` | `session-id`, a UUID of version 4 in form, which the profile asks for; `length` |
 /// | `timestamp` | the corrected time, else the wall clock's |
 /// | `version` | 1.0.0, which the specification asks of those who write statements (1.0.3, data, 2.4.10) |
-package struct XAPIStatement {
+package struct XAPIStatement: Sendable {
     /// Where the names of the profile's extensions begin.
     package static let extensions = "https://w3id.org/xapi/video/extensions/"
 
     private let homePage: String
     private let activityPrefix: String
-    private let hash: ([UInt8]) -> [UInt8]
+    private let hash: @Sendable ([UInt8]) -> [UInt8]
 
     /// Makes a maker of statements.
     ///
@@ -26,7 +26,7 @@ package struct XAPIStatement {
     ///   - homePage: the address of the system that knows the learners, with its scheme.
     ///   - activityPrefix: what stands before the content key in an activity's id, with its scheme.
     ///   - hash: a hash of at least 16 bytes.
-    package init(homePage: String, activityPrefix: String, hash: @escaping ([UInt8]) -> [UInt8]) {
+    package init(homePage: String, activityPrefix: String, hash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.homePage = homePage
         self.activityPrefix = activityPrefix
         self.hash = hash
@@ -182,9 +182,10 @@ enum ISOTime {
     /// 9999-12-31T23:59:59.999Z, the last moment that has four digits for its year.
     private static let last: Int64 = 253_402_300_799_999
 
-    /// The time as text, for example `2026-11-20T08:30:00.250Z`.
+    /// Writes a time.
     ///
     /// - Parameter time: held between 1970 and 9999: a clock that is further off says nothing.
+    /// - Returns: for example `2026-11-20T08:30:00.250Z`.
     static func text(_ time: Timestamp) -> String {
         let milliseconds = min(max(time.milliseconds, 0), last)
         let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)

@@ -69,12 +69,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ["\u{1}", "\"", "한", "=\n"]) func `a text of a mebibyte comes back`(piece: String) throws {
+    @Test(arguments: ["\"", "=\n한"]) func `a text of a mebibyte comes back`(piece: String) throws {
         let text = String(repeating: piece, count: (1 << 20) / piece.utf8.count)
-        var record = ReportRecord(
+        let record = ReportRecord(
             id: "1", content: "c", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1),
             values: .object([JSONMember("v", .string(text))]))
-        record.note = text
         let lines = try export([record], JSONLinesWriter())
         #expect(isSame(Self.readLines([lines[...]]).events.records, [record]))
         let table = try export([record], CSVWriter())
@@ -95,7 +94,8 @@ import Testing
     // MARK: JSON Lines
 
     private static let line =
-        #"{"id":"1","content":"c","user":"u","session":"s","seq":1,"wall_ms":5,"state":"dead","attempts":0,"values":{}}"#
+        #"{"id":"1","content":"c","user":"u","session":"s","seq":1,"wall_ms":5,"state":"dead","attempts":0,"#
+        + #""values":{}}"#
 
     /// One line each, and whether it is a row.
     private static let lines: [(String, Bool)] = [
