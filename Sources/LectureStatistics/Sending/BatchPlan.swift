@@ -49,11 +49,13 @@ package struct BatchLimits: Hashable, Sendable {
     /// The size of a body: its reports, a comma behind each, and what is around them.
     ///
     /// - Parameter sizes: of the reports in bytes.
+    /// - Returns: bytes.
     package func bodyBytes(_ sizes: some Sequence<Int>) -> Int { sizes.reduce(overhead) { $0 + $1 + 1 } }
 
     /// The limits after the target refused a body as too large: half of what it refused, never more than before.
     ///
     /// - Parameter refused: the size of the refused body.
+    /// - Returns: limits under which that body would not have been made.
     package func lowered(refused: Int) -> BatchLimits {
         BatchLimits(count: count, bytes: min(bytes, max(overhead, refused / 2)), overhead: overhead)
     }
@@ -106,7 +108,7 @@ package struct PlanRow: Hashable, Sendable {
 /// time. The lanes that were created first go first.
 ///
 /// Superseding takes away only reports that were never in a batch, and only when a newer one of the same lane may go
-/// out too. When that one is refused for good, the caller restores what it superseded.
+/// out too. When that one is refused for good, an older one counts again: ``uncovered(_:)``.
 package struct BatchPlan: Hashable, Sendable {
     /// A batch.
     package struct Batch: Hashable, Sendable {
@@ -154,6 +156,27 @@ package struct BatchPlan: Hashable, Sendable {
             open[target] = filling
         }
         for (target, filling) in open.sorted(by: { $0.key < $1.key }) { close(filling, target, &counts, slots) }
+    }
+
+    /// The superseded reports that nothing newer stands for any more, because all of that was refused or expired.
+    ///
+    /// It rests on the states alone, so it may be asked after any change and as often as one likes.
+    ///
+    /// - Parameter rows: all rows of the lanes in question.
+    /// - Returns: of each lane at most one, its newest; the others are covered by that one once it is restored.
+    package static func uncovered(_ rows: [PlanRow]) -> [OutboxID] {
+        // What was superseded counts even when the channel allows it no more.
+        let words = rows.lazy.filter { $0.isCumulative || $0.state == .superseded }
+        return Dictionary(grouping: words, by: \.lane).values.compactMap { lane in
+            let standing = lane.filter { row in
+                switch row.state {
+                case .pending, .leased, .delivered, .superseded: true
+                case .dead, .expired: false
+                }
+            }
+            let newest = standing.max { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+            return newest?.state == .superseded ? newest?.id : nil
+        }.sorted()
     }
 
     /// The rows that hold their session, lane by lane in their order, the oldest lane first.

@@ -30,7 +30,8 @@ package struct OutboxMachine: Hashable, Sendable {
         case revive
         /// A newer report of its session says all that it says.
         case supersede
-        /// The newer report was refused for good, so that this one counts again.
+        /// The newer report was refused for good, and of those after it none is delivered or waits, so that this one
+        /// counts again.
         case restore
         /// It is older than the policy allows.
         case expire

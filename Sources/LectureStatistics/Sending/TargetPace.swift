@@ -95,6 +95,7 @@ package struct TargetPace: Hashable, Sendable {
     /// - Parameters:
     ///   - wall: the wall clock. When it was set back the wait begins anew with it, and is to be stored again.
     ///   - boot: the boot clock.
+    /// - Returns: whether, or after how long; then it is to be asked again.
     package mutating func permission(wall: Timestamp, boot: BootInstant) -> Permission {
         if let suspension { return .suspended(suspension) }
         wait = wait?.normalized(at: wall)
