@@ -1,0 +1,51 @@
+package import LectureModel
+
+/// The table of reports.
+package enum OutboxTable {}
+
+/// A row of the outbox: one report for one target.
+package typealias OutboxID = RowID<OutboxTable>
+
+/// Where a report is on its way to the LMS. Raw values are stored: frozen, never reused.
+package enum ReportState: Int, Sendable, CaseIterable {
+    /// Waits to be sent.
+    case pending = 0
+    /// A process is sending it.
+    case leased = 1
+    /// The LMS has it.
+    case delivered = 2
+    /// Refused for good; kept with the reason until somebody retries it.
+    case dead = 3
+    /// A newer cumulative report of the same session made it unnecessary.
+    case superseded = 4
+    /// Older than the policy allows to send.
+    case expired = 5
+
+    /// The name in JSON, in `lms list --state` and in documentation.
+    package var name: String {
+        switch self {
+        case .pending: "pending"
+        case .leased: "leased"
+        case .delivered: "delivered"
+        case .dead: "dead"
+        case .superseded: "superseded"
+        case .expired: "expired"
+        }
+    }
+
+    /// The state with this name.
+    ///
+    /// - Parameter name: as in ``name``.
+    package init?(name: String) {
+        guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
+
+    /// Whether later reports of the same session wait for this one.
+    package var holdsSession: Bool {
+        switch self {
+        case .pending, .leased: true
+        case .delivered, .dead, .superseded, .expired: false
+        }
+    }
+}
