@@ -1,7 +1,7 @@
 import Dispatch
 import LectureModel
 
-/// Has an engine's steps run on the core queue: soon when something has come, and at the moment its last step asked for.
+/// Has an engine's steps run on the core queue: soon when something has come, and when its last step asked for one.
 ///
 /// It breaks the circle between an engine's inbox, which needs somebody to wake, and the room, which needs the engine.
 ///
