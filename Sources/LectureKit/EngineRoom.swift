@@ -23,7 +23,7 @@ final class EngineRoom: @unchecked Sendable {
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub
-    private let timer: any DispatchSourceTimer
+    private let timer: StepTimer
     private var restWaiters: [RestWaiter] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
@@ -48,8 +48,9 @@ final class EngineRoom: @unchecked Sendable {
         self.seat = seat
         clock = SystemClock()
         run = try index.beginRun(owner: seat.owner, command: configuration.programName, now: clock.now())
-        let waker = Waker()
-        let inbox = EngineInbox { waker.wake() }
+        let timer = StepTimer(executor, clock: clock, leeway: 5)
+        self.timer = timer
+        let inbox = EngineInbox { timer.wake() }
         let ports = DownloadEngine.Ports(
             index: index, transport: seat.transport, files: files, digests: digests, clock: clock,
             random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
@@ -57,19 +58,13 @@ final class EngineRoom: @unchecked Sendable {
             licensing: makeLicensing(inbox), seals: seals)
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: seat.owner, run: run, inbox: inbox)
-        timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        waker.serve(self)
-        timer.setEventHandler { [weak self] in self?.step() }
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
+        timer.serve { [weak self] in self?.step() }
     }
-
-    deinit { timer.cancel() }
 
     // MARK: Steps
 
     /// Wakes the engine soon. From any thread.
-    func wake() { executor.queue.async { [weak self] in self?.step() } }
+    func wake() { timer.wake() }
 
     func step() {
         dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -79,13 +74,7 @@ final class EngineRoom: @unchecked Sendable {
         for notice in notices { tell(notice) }
         answerRestWaiters()
         guard !isStopped else { return }
-        if let next {
-            let delay = max(.zero, next - clock.boot())
-            timer.schedule(
-                deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(5))
-        } else {
-            timer.schedule(deadline: .distantFuture)
-        }
+        timer.schedule(next)
     }
 
     /// What a killed program had leased goes back to the queue, at the latest two seconds after its death.
@@ -203,25 +192,12 @@ final class EngineRoom: @unchecked Sendable {
     private func finishStop() {
         guard !isStopped else { return }
         isStopped = true
-        timer.cancel()
+        timer.stop()
         for waiter in restWaiters { waiter.continuation.resume(returning: false) }
         for waiter in stopWaiters { waiter.resume() }
         restWaiters = []
         stopWaiters = []
     }
-}
-
-/// Breaks the circle between the engine's inbox, which needs somebody to wake, and the room, which needs the engine.
-private final class Waker: Sendable {
-    private struct Place {
-        weak var room: EngineRoom?
-    }
-
-    private let place = Guarded(Place())
-
-    func serve(_ room: EngineRoom) { place.withLock { $0.room = room } }
-
-    func wake() { place.withLock { $0.room }?.wake() }
 }
 
 /// Runs blocking work on Dispatch's own threads.

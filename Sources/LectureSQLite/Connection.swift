@@ -65,14 +65,17 @@ import LectureModel
         }
         _ = Self.keepsUndoInMemory
         var opened: OpaquePointer?
+        OpenDatabases.opened(path)
         let result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard let handle = unsafe opened else {
+            OpenDatabases.closed(path)
             throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory").lectureError(detail: path)
         }
         guard result == SQLITE_OK else {
             let message = unsafe String(cString: sqlite3_errmsg(handle))
             let system = unsafe Self.systemError(behind: result, handle, path: path)
             unsafe sqlite3_close_v2(handle)
+            OpenDatabases.closed(path)
             throw SQLiteError(code: result, message: message, systemError: system).lectureError(detail: path)
         }
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
@@ -85,6 +88,7 @@ import LectureModel
         interrupter.forget()
         cache.removeAll()
         unsafe sqlite3_close_v2(handle)
+        OpenDatabases.closed(path)
     }
 
     // MARK: Statements

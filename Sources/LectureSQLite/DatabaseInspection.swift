@@ -22,7 +22,13 @@ extension Migrator {
     /// - Returns: what stands there.
     /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `migrationChanged`, `storeDamaged`, `openStore`.
     package func inspect(path: String) throws -> DatabaseInspection {
-        guard let header = try DatabaseHeader(path: path) else { return .absent }
+        guard let looked = try OpenDatabases.unlessOpen(path, { try DatabaseHeader(path: path) }) else {
+            // A connection of this process has it open, which was inspected before.
+            let connection = try Connection(path: path, access: .readOnly)
+            try connection.requireReaderSafety()
+            return .usable(try connection.transaction(.read) { try requireUsable(connection) })
+        }
+        guard let header = looked else { return .absent }
         guard !header.isEmpty else { return .empty }
         guard header.hasMagic else {
             throw LectureError(.storeForeign, detail: path, cause: "it is not an SQLite database")

@@ -14,7 +14,7 @@ struct SpaceNetTests {
         let script = #"""
             mount -t tmpfs -o size=48m none /mnt
             export LECTURE_STORE=/mnt/store
-            head -c 20M /dev/zero > /mnt/filler
+            head -c 26M /dev/zero > /mnt/filler
             mkfifo told
             "$0" precache --json --connections 1 "$1/media/bytes-8M-1.mp4?fault=slow:110000" \
                 "$1/media/bytes-24M-2.mp4" > told &

@@ -96,4 +96,22 @@ struct ClockAttackNetTests {
             #expect(try await me.refusal(of: key) == Self.permitted)
         }
     }
+
+    @Test func `a server's time ends the doubt, and its reset the end that a wrong clock has shown`() async throws {
+        try await LicenceScene.play(isSecure: true) { me in
+            let key = try await me.fetch("64K-1", .ending(in: 3600))
+            // Its callback is asked over http, so nobody knows better than the clock.
+            #expect(try await me.refusal(of: key, environment: Self.at("+2h")) == Self.over)
+            #expect(try await me.refusal(of: key) == Self.doubted)
+            let callback = "licensed=\(me.sandbox.https)/drm/callback"
+            _ = try await me.fetch("64K-2", .ending(in: 3600), query: callback)
+            // What time it is, is known again. What was once seen past its end stays ended until its server says so.
+            #expect(try await me.refusal(of: key) == Self.over)
+            let reset = LicenceLifeNetTests.policy { ($0.expirationIn, $0.contentExpireReset) = (3600, 1) }
+            try await me.sandbox.set(policy: reset, for: [key])
+            #expect(try await me("licence", "renew", "--expired").status == 0)
+            try await me.goOffline()
+            #expect(try await me.refusal(of: key) == Self.permitted)
+        }
+    }
 }

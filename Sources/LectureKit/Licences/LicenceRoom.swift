@@ -25,7 +25,7 @@ final class LicenceRoom: @unchecked Sendable {
     private let clock: any LectureClock
     private let hub: EventHub
     private let contents: StoreContents
-    private let timer: any DispatchSourceTimer
+    private let timer: StepTimer
     private var checks: [ContentKey: [CheckedContinuation<CheckOutcome, Never>]] = [:]
     private var begun: [RenewalWaiter] = []
     private var renewals: [RenewalRunID: [RenewalWaiter]] = [:]
@@ -54,8 +54,10 @@ final class LicenceRoom: @unchecked Sendable {
         vault = DeviceVault(key)
         ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         contents = StoreContents(index)
-        let (waker, queue) = (LicenceWaker(), DispatchQueue(label: "lecturekit.anchors", qos: .utility))
-        let inbox = LicenceInbox { waker.wake() }
+        let timer = StepTimer(executor, clock: clock, leeway: 2)
+        self.timer = timer
+        let inbox = LicenceInbox { timer.wake() }
+        let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: seat.transport,
             verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: try home.anchors(key), clock: clock,
@@ -67,20 +69,14 @@ final class LicenceRoom: @unchecked Sendable {
         settings.stallTimeout = configuration.stallTimeout
         settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
         engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
-        timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        waker.serve(self)
         try engine.open()
-        timer.setEventHandler { [weak self] in self?.step() }
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
+        timer.serve { [weak self] in self?.step() }
     }
-
-    deinit { timer.cancel() }
 
     // MARK: Steps
 
     /// Wakes the engine soon. From any thread.
-    func wake() { executor.queue.async { [weak self] in self?.step() } }
+    func wake() { timer.wake() }
 
     func step() {
         dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -95,9 +91,7 @@ final class LicenceRoom: @unchecked Sendable {
             for waiter in waiters { waiter.resume() }
         }
         guard !isStopped else { return }
-        guard let next else { return timer.schedule(deadline: .distantFuture) }
-        let delay = max(.zero, next - clock.boot())
-        timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: .milliseconds(2))
+        timer.schedule(next)
     }
 
     private func tell(_ notice: LicenceNotice) {
@@ -223,7 +217,7 @@ final class LicenceRoom: @unchecked Sendable {
     private func finishStop() {
         guard !isStopped else { return }
         isStopped = true
-        timer.cancel()
+        timer.stop()
         for (run, waiters) in renewals {
             var report = RenewalReport()
             if let progress = try? ledger.renewalProgress(run) {
@@ -242,19 +236,6 @@ final class LicenceRoom: @unchecked Sendable {
         for waiter in idleWaiters + stopWaiters { waiter.resume() }
         (begun, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
     }
-}
-
-/// Breaks the circle between the engine's inbox, which needs somebody to wake, and the room, which needs the engine.
-private final class LicenceWaker: Sendable {
-    private struct Place {
-        weak var room: LicenceRoom?
-    }
-
-    private let place = Guarded(Place())
-
-    func serve(_ room: LicenceRoom) { place.withLock { $0.room = room } }
-
-    func wake() { place.withLock { $0.room }?.wake() }
 }
 
 /// The contents as the licence engine sees them. Confined to the core queue.
