@@ -8,6 +8,7 @@ import PackageDescription
 let migrations = [
     "0001_create_store",
     "0002_add_licences",
+    "0003_add_statistics",
 ]
 
 let package = Package(
@@ -25,6 +26,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(
             name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
@@ -54,13 +56,14 @@ let package = Package(
         .target(name: "LectureFiles", dependencies: ["LectureModel", "CSystem"]),
         .target(name: "LectureTransport", dependencies: ["LectureModel", "CCurl"]),
         .target(name: "LectureCrypto", dependencies: ["LectureModel", "COpenSSL"]),
+        .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
 
         // The product, the command.
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureDownload", "LectureLicence", "LectureStore", "LectureFiles", "LectureTransport",
-                "LectureCrypto",
+                "LectureModel", "LectureDownload", "LectureLicence", "LectureStatistics", "LectureStore", "LectureFiles",
+                "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
@@ -115,7 +118,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "LectureStatisticsTests",
-            dependencies: ["LectureStatistics", "LectureModel", "LectureTestSupport"]),
+            dependencies: [
+                "LectureStatistics", "LectureStore", "LectureSQLite", "LectureModel", "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
@@ -138,8 +143,13 @@ let package = Package(
             name: "LectureTransportTests", dependencies: ["LectureTransport", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),
         .testTarget(
+            name: "LectureArchiveTests", dependencies: ["LectureArchive", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
             name: "LectureKitTests",
-            dependencies: ["LectureKit", "LectureCrypto", "LectureModel", "LectureDownload", "LectureTestSupport"]),
+            dependencies: [
+                "LectureKit", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
+                "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [

@@ -26,5 +26,9 @@ package enum MigrationCatalogue {
             identifier: "0002_add_licences",
             sha256: "377fc0368372e5694293571f39d5fe15afe0a411589ce169b33ee6994663e4a8",
             sql: PackageResources._002_add_licences_sql),
+        Entry(
+            identifier: "0003_add_statistics",
+            sha256: "5c59f0588f3cf2fb34ea43b2b5320ceb19d781996dd9072ff3ae98096d4957ae",
+            sql: PackageResources._003_add_statistics_sql),
     ]
 }

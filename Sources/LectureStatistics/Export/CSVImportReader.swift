@@ -81,7 +81,7 @@ private struct RowReader {
             sequence: try ReportRecord.due(try number("seq"), "seq"),
             wall: Timestamp(milliseconds: try ReportRecord.due(try number("wall_ms"), "wall_ms")),
             values: try ReportRecord.due(try json("values"), "values"),
-            state: try ReportRecord.due(try text("state"), "state"),
+            state: try ReportRecord.state(try ReportRecord.due(try text("state"), "state")),
             attempts: try ReportRecord.due(try number("attempts"), "attempts"))
         record.course = try text("course")
         record.boot = try number("boot_ns").map { BootInstant(nanoseconds: $0) }

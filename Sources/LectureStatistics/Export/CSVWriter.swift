@@ -31,7 +31,7 @@ package struct CSVWriter: ReportWriter {
         cells.number(record.boot?.nanoseconds)
         cells.text(record.bootID)
         cells.number(record.corrected?.milliseconds)
-        cells.text(record.state)
+        cells.text(record.state.name)
         cells.number(record.attempts)
         cells.text(record.reason)
         cells.text(record.note)

@@ -7,13 +7,13 @@ package struct ExportFilter: Hashable, Sendable {
     /// Nothing that happened then or later.
     package var until: Timestamp?
     /// Only these states; all for an empty set.
-    package var states: Set<String>
+    package var states: Set<ReportState>
     /// Only this course, compared byte by byte.
     package var course: String?
 
     /// Makes a filter; one without rules lets everything pass.
     package init(
-        since: Timestamp? = nil, until: Timestamp? = nil, states: Set<String> = [], course: String? = nil
+        since: Timestamp? = nil, until: Timestamp? = nil, states: Set<ReportState> = [], course: String? = nil
     ) {
         self.since = since
         self.until = until

@@ -61,7 +61,7 @@ package struct JSONLinesWriter: ReportWriter {
         record.write(to: &writer)
         writer.endLine()
         reports += 1
-        states[record.state, default: 0] += 1
+        states[record.state.name, default: 0] += 1
         digest?.update(writer.bytes[...])
         buffer.append(contentsOf: writer.bytes)
     }
@@ -74,7 +74,7 @@ package struct JSONLinesWriter: ReportWriter {
             writer.member("record", "summary")
             writer.member("reports", reports)
             writer.object("states") { writer in
-                for state in ReportRecord.states { writer.member(state, states[state] ?? 0) }
+                for state in ReportState.names { writer.member(state, states[state] ?? 0) }
             }
             writer.member("digest", sum.map { Hexadecimal.text($0) })
         }

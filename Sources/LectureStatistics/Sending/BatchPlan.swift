@@ -1,19 +1,4 @@
-import LectureModel
-
-/// What keeps its order: the reports of one session of one learner for one target.
-package struct SessionLane: Hashable, Sendable {
-    /// The target, by its number in the store.
-    package let target: Int64
-    /// The learner.
-    package let user: String
-    /// When the session began, as the reports say it (`start_at`).
-    package let startAt: Int64
-
-    /// A lane.
-    package init(target: Int64, user: String, startAt: Int64) {
-        (self.target, self.user, self.startAt) = (target, user, startAt)
-    }
-}
+package import LectureModel
 
 /// How much a target takes at once.
 package struct BatchLimits: Hashable, Sendable {
@@ -61,45 +46,6 @@ package struct BatchLimits: Hashable, Sendable {
     }
 }
 
-/// A row of the outbox as the plan sees it.
-package struct PlanRow: Hashable, Sendable {
-    /// The row.
-    package var id: OutboxID
-    /// What keeps its order.
-    package var lane: SessionLane
-    /// Its number in the session.
-    package var sequence: Int64
-    /// Its size on the wire in bytes.
-    package var bytes: Int
-    /// Where it is. Only what holds its session counts.
-    package var state: ReportState
-    /// Whether a batch that may have been accepted holds it, so that it goes out with that one and no other.
-    package var isSealed: Bool
-    /// Whether its wait is over.
-    package var isDue: Bool
-    /// Whether a newer one like it says all that it says, and the channel allows to leave it out.
-    package var isCumulative: Bool
-
-    /// A row.
-    ///
-    /// - Parameters:
-    ///   - id: the row.
-    ///   - lane: what keeps its order.
-    ///   - sequence: its number in the session.
-    ///   - bytes: its size on the wire.
-    ///   - state: where it is.
-    ///   - isSealed: whether a batch that may have been accepted holds it.
-    ///   - isDue: whether its wait is over.
-    ///   - isCumulative: whether a newer one may make it unnecessary.
-    package init(
-        id: OutboxID, lane: SessionLane, sequence: Int64, bytes: Int, state: ReportState = .pending,
-        isSealed: Bool = false, isDue: Bool = true, isCumulative: Bool = false
-    ) {
-        (self.id, self.lane, self.sequence, self.bytes) = (id, lane, sequence, bytes)
-        (self.state, self.isSealed, self.isDue, self.isCumulative) = (state, isSealed, isDue, isCumulative)
-    }
-}
-
 /// Which reports go out together, which wait, and which became unnecessary.
 ///
 /// A lane is walked from its lowest number. A report that is under way, sealed, or not due stops it: nothing behind it
@@ -113,7 +59,7 @@ package struct BatchPlan: Hashable, Sendable {
     /// A batch.
     package struct Batch: Hashable, Sendable {
         /// The target of all its reports.
-        package let target: Int64
+        package let target: TargetID
         /// The reports in the order in which they stand in the request.
         package let reports: [OutboxID]
     }
@@ -137,9 +83,9 @@ package struct BatchPlan: Hashable, Sendable {
     ///   - rows: in any order. Of each lane there must be every row with a lower number that holds its session.
     ///   - limits: how much each target takes at once; targets without limits get nothing.
     ///   - slots: how many batches there may be for one target.
-    package init(_ rows: [PlanRow], limits: [Int64: BatchLimits], slots: Int) {
-        var open: [Int64: Filling] = [:]
-        var counts: [Int64: Int] = [:]
+    package init(_ rows: [PlanRow], limits: [TargetID: BatchLimits], slots: Int) {
+        var open: [TargetID: Filling] = [:]
+        var counts: [TargetID: Int] = [:]
         for lane in Self.lanes(rows) {
             guard let target = lane.first?.lane.target, let limit = limits[target] else { continue }
             let kept = withoutSuperseded(Self.ready(lane))
@@ -200,7 +146,7 @@ package struct BatchPlan: Hashable, Sendable {
         }
     }
 
-    private mutating func close(_ filling: Filling, _ target: Int64, _ counts: inout [Int64: Int], _ slots: Int) {
+    private mutating func close(_ filling: Filling, _ target: TargetID, _ counts: inout [TargetID: Int], _ slots: Int) {
         guard !filling.reports.isEmpty, counts[target, default: 0] < slots else { return }
         counts[target, default: 0] += 1
         batches.append(Batch(target: target, reports: filling.reports))

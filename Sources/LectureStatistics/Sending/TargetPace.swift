@@ -38,7 +38,7 @@ package struct TargetPace: Hashable, Sendable {
         ///   - backoff: the waits after failures.
         package init(
             interval: Duration = .milliseconds(100), burst: Int = 4, concurrency: Int = 4,
-            backoff: Backoff = Backoff(base: .seconds(1), cap: .seconds(900))
+            backoff: Backoff = Backoff(base: .milliseconds(500), cap: .seconds(900))
         ) {
             (self.interval, self.burst, self.concurrency) = (max(interval, .zero), max(1, burst), max(1, concurrency))
             self.backoff = backoff

@@ -114,18 +114,18 @@ import Testing
         (ExportFilter(since: Timestamp(milliseconds: 1001)), false),
         (ExportFilter(until: Timestamp(milliseconds: 1001)), true),
         (ExportFilter(until: Timestamp(milliseconds: 1000)), false),
-        (ExportFilter(states: ["dead", "pending"]), true),
-        (ExportFilter(states: ["pending"]), false),
+        (ExportFilter(states: [.dead, .pending]), true),
+        (ExportFilter(states: [.pending]), false),
         (ExportFilter(course: "m"), true),
         (ExportFilter(course: "M"), false),
-        (ExportFilter(since: Timestamp(milliseconds: 0), states: ["dead"], course: "n"), false),
+        (ExportFilter(since: Timestamp(milliseconds: 0), states: [.dead], course: "n"), false),
     ]
 
     @Test(arguments: filters) func `every rule of a filter has to hold`(filter: ExportFilter, passes: Bool) {
         var record = Self.record("kim")
         record.wall = Timestamp(milliseconds: 5)
         record.corrected = Timestamp(milliseconds: 1000)
-        record.state = "dead"
+        record.state = .dead
         record.course = "m"
         #expect(filter.matches(record) == passes)
     }

@@ -44,7 +44,7 @@ struct RecordMaker {
         var record = ReportRecord(
             id: "x" + text(), content: text(), user: text(), session: text(), sequence: integer(),
             wall: Timestamp(milliseconds: integer()), values: value(),
-            state: ReportRecord.states[Int.random(in: 0..<6, using: &generator)],
+            state: ReportState.allCases.randomElement(using: &generator) ?? .pending,
             attempts: Int64.random(in: 0...Int64.max, using: &generator))
         record.course = optional { $0.text() }
         record.boot = optional { BootInstant(nanoseconds: $0.integer()) }

@@ -159,10 +159,10 @@ import Testing
         let summary = try JSONScanner.value(of: Array(try #require(file.split(separator: 0x0A).last)))
         #expect(summary["reports"]?.integer == 200)
         #expect(summary["digest"] == nil)
-        for state in ReportRecord.states {
-            #expect(summary["states"]?[state]?.integer == Int64(records.count { $0.state == state }))
+        for state in ReportState.names {
+            #expect(summary["states"]?[state]?.integer == Int64(records.count { $0.state.name == state }))
         }
-        #expect(summary["states"]?.members?.map(\.name) == ReportRecord.states)
+        #expect(summary["states"]?.members?.map(\.name) == ReportState.names)
     }
 
     // MARK: CSV
@@ -209,7 +209,7 @@ import Testing
         let text =
             "\u{FEFF}values,attempts,state,wall_ms,seq,session,user,content,id,mine\r\n{},0,dead,5,1,s,u,c,1,x\r\n"
         let events = Self.readCSV([Array(text.utf8)[...]])
-        #expect(events.records.map(\.state) == ["dead"])
+        #expect(events.records.map(\.state) == [.dead])
         #expect(events.faultLines == [])
         #expect(Self.readCSV([Array("id,id\r\n1,1\r\n".utf8)[...]]).faultLines == [1, 2])
     }

@@ -12,13 +12,14 @@ struct BatchPlanTests {
         _ change: (inout PlanRow) -> Void = { _ in }
     ) -> PlanRow {
         var row = PlanRow(
-            id: OutboxID(id), lane: SessionLane(target: target, user: user, startAt: 7), sequence: id, bytes: bytes)
+            id: OutboxID(id), lane: SessionLane(target: TargetID(target), user: user, session: "7"), sequence: id,
+            bytes: bytes)
         change(&row)
         return row
     }
 
     private func batches(_ rows: [PlanRow], _ limits: BatchLimits = wide, slots: Int = 9) -> [[Int64]] {
-        BatchPlan(rows, limits: [1: limits], slots: slots).batches.map { $0.reports.map(\.value) }
+        BatchPlan(rows, limits: [TargetID(1): limits], slots: slots).batches.map { $0.reports.map(\.value) }
     }
 
     @Test func `an earlier one that waits stops its session and no other`() {
@@ -43,10 +44,11 @@ struct BatchPlanTests {
     @Test func `learners, sessions and targets do not wait for each other`() {
         let rows = [
             row(1) { $0.isDue = false }, row(2, "b"),
-            row(3) { $0.lane = SessionLane(target: 1, user: "a", startAt: 8) }, row(4, target: 2), row(5, target: 3),
+            row(3) { $0.lane = SessionLane(target: TargetID(1), user: "a", session: "8") }, row(4, target: 2),
+            row(5, target: 3),
         ]
-        let plan = BatchPlan(rows, limits: [1: Self.wide, 2: Self.wide], slots: 1)
-        #expect(plan.batches.map(\.target) == [1, 2])
+        let plan = BatchPlan(rows, limits: [TargetID(1): Self.wide, TargetID(2): Self.wide], slots: 1)
+        #expect(plan.batches.map(\.target) == [TargetID(1), TargetID(2)])
         #expect(plan.batches.map { $0.reports.map(\.value) } == [[2, 3], [4]], "a target without limits gets nothing")
     }
 
@@ -70,7 +72,7 @@ struct BatchPlanTests {
     }
 
     @Test func `a newer cumulative one takes away older ones that were never sent`() {
-        func plan(_ rows: [PlanRow]) -> BatchPlan { BatchPlan(rows, limits: [1: Self.wide], slots: 9) }
+        func plan(_ rows: [PlanRow]) -> BatchPlan { BatchPlan(rows, limits: [TargetID(1): Self.wide], slots: 9) }
         let cumulative = { (row: inout PlanRow) in row.isCumulative = true }
         let rows = [
             row(1, "a", cumulative), row(2), row(3, "a", cumulative), row(4, "a", cumulative), row(5),
@@ -120,7 +122,7 @@ struct BatchPlanTests {
                     $0.isCumulative = Bool.random(using: &chance)
                 }
             }
-            check(BatchPlan(rows.values.shuffled(using: &chance), limits: [1: limits], slots: 99), rows, limits)
+            check(BatchPlan(rows.values.shuffled(using: &chance), limits: [TargetID(1): limits], slots: 99), rows, limits)
         }
     }
 

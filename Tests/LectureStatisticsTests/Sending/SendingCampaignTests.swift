@@ -150,7 +150,7 @@ private struct VirtualOutbox {
     }
 
     private mutating func plan() {
-        let plan = BatchPlan(planRows, limits: [1: limits], slots: max(0, 4 - flights.count))
+        let plan = BatchPlan(planRows, limits: [TargetID(1): limits], slots: max(0, 4 - flights.count))
         for pair in plan.superseded { handle(pair.report, .supersede) }
         for batch in plan.batches {
             for report in batch.reports { handle(report, .lease) }
@@ -221,7 +221,7 @@ struct SendingCampaignTests {
         scenario.crashes = Bool.random(using: &chance)
         let sessions = Int.random(in: 1...12, using: &chance)
         for number in 0..<count {
-            let lane = SessionLane(target: 1, user: "\(Int.random(in: 0..<sessions, using: &chance))", startAt: 5)
+            let lane = SessionLane(target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &chance))", session: "5")
             scenario.later.append(
                 .init(
                     lane: lane, sequence: number, bytes: Int.random(in: 20...280, using: &chance),
@@ -297,7 +297,7 @@ struct SendingCampaignTests {
         habits.sizeLimit = 150
         var scenario = Scenario(server: VirtualServer(habits))
         for number in 0..<30 {
-            let lane = SessionLane(target: 1, user: "\(number % 3)", startAt: 5)
+            let lane = SessionLane(target: TargetID(1), user: "\(number % 3)", session: "5")
             let bytes = number == 11 ? 900 : 60
             scenario.outbox.add(.init(lane: lane, sequence: Int64(number), bytes: bytes, isCumulative: false))
         }

@@ -1,10 +1,20 @@
-package import LectureModel
-
 /// The table of reports.
 package enum OutboxTable {}
 
 /// A row of the outbox: one report for one target.
 package typealias OutboxID = RowID<OutboxTable>
+
+/// The table of targets.
+package enum TargetTable {}
+
+/// Where reports go: one address with its method, format and parameters.
+package typealias TargetID = RowID<TargetTable>
+
+/// The table of requests.
+package enum FlightTable {}
+
+/// A request with reports that was sealed and whose end is not known, with all that belongs to its bisection.
+package typealias FlightID = RowID<FlightTable>
 
 /// Where a report is on its way to the LMS. Raw values are stored: frozen, never reused.
 package enum ReportState: Int, Sendable, CaseIterable {
@@ -40,6 +50,9 @@ package enum ReportState: Int, Sendable, CaseIterable {
         guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = state
     }
+
+    /// The names of all states, in their order.
+    package static var names: [String] { allCases.map(\.name) }
 
     /// Whether later reports of the same session wait for this one.
     package var holdsSession: Bool {

@@ -1,5 +1,3 @@
-package import LectureModel
-
 /// A row of the outbox as it is exported and read back: what was reported, when, to whom, and what became of it.
 package struct ReportRecord: Hashable, Sendable {
     /// Where a report goes.
@@ -36,9 +34,6 @@ package struct ReportRecord: Hashable, Sendable {
         }
     }
 
-    /// The states a row can be in, by their frozen names.
-    package static let states = ["pending", "leased", "delivered", "dead", "superseded", "expired"]
-
     /// The identity of the row, a UUID unless a script chose another text.
     package var id: String
     /// The media content key.
@@ -63,8 +58,8 @@ package struct ReportRecord: Hashable, Sendable {
     package var values: JSONValue
     /// Where it goes.
     package var target: Target?
-    /// One of ``states``.
-    package var state: String
+    /// Where it is on its way.
+    package var state: ReportState
     /// How many times it was sent.
     package var attempts: Int64
     /// Why it is in this state.
@@ -75,7 +70,7 @@ package struct ReportRecord: Hashable, Sendable {
     /// Makes a row; what is not given is absent.
     package init(
         id: String, content: String, user: String, session: String, sequence: Int64, wall: Timestamp,
-        values: JSONValue = .object([]), state: String = "pending", attempts: Int64 = 0
+        values: JSONValue = .object([]), state: ReportState = .pending, attempts: Int64 = 0
     ) {
         self.id = id
         self.content = content
@@ -111,7 +106,7 @@ extension ReportRecord {
             writer.member("boot_ns", boot?.nanoseconds)
             writer.member("boot_id", bootID)
             writer.member("corrected_ms", corrected?.milliseconds)
-            writer.member("state", state)
+            writer.member("state", state.name)
             writer.member("attempts", attempts)
             writer.member("reason", reason)
             writer.member("note", note)
@@ -134,7 +129,7 @@ extension ReportRecord {
             sequence: try Self.due(try reader.int64("seq"), "seq"),
             wall: Timestamp(milliseconds: try Self.due(try reader.int64("wall_ms"), "wall_ms")))
         values = try Self.due(json["values"], "values")
-        state = try Self.due(try reader.string("state"), "state")
+        state = try Self.state(try Self.due(try reader.string("state"), "state"))
         attempts = try Self.due(try reader.int64("attempts"), "attempts")
         course = try reader.string("course")
         boot = try reader.int64("boot_ns").map { BootInstant(nanoseconds: $0) }
@@ -147,13 +142,21 @@ extension ReportRecord {
     }
 
     /// What every row that is read back has to keep, whatever it was read from.
-    func check() throws(LectureError) {
+    package func check() throws(LectureError) {
         if id.isEmpty { throw LectureError(.json, detail: "member 'id' is empty") }
         if attempts < 0 { throw LectureError(.json, detail: "member 'attempts' is below 0") }
-        if !Self.states.contains(state) { throw LectureError(.json, detail: "member 'state' is no state") }
     }
 
-    static func due<Value>(_ value: Value?, _ name: String) throws(LectureError) -> Value {
+    /// Reads the name of a state.
+    package static func state(_ name: String) throws(LectureError) -> ReportState {
+        guard let state = ReportState(name: name) else {
+            throw LectureError(.json, detail: "member 'state' is no state")
+        }
+        return state
+    }
+
+    /// A member that must be there.
+    package static func due<Value>(_ value: Value?, _ name: String) throws(LectureError) -> Value {
         guard let value else { throw LectureError(.json, detail: "member '\(name)' is missing") }
         return value
     }
@@ -161,7 +164,7 @@ extension ReportRecord {
 
 extension ReportRecord.Target {
     /// The target as an object.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object([
             JSONMember("url", .string(url)), JSONMember("method", .string(method)),
             JSONMember("format", .string(format.rawValue)), JSONMember("parameters", parametersJSON),
@@ -169,10 +172,10 @@ extension ReportRecord.Target {
     }
 
     /// The parameters as an object, in their order.
-    var parametersJSON: JSONValue { .object(parameters.map { JSONMember($0.name, .string($0.template)) }) }
+    package var parametersJSON: JSONValue { .object(parameters.map { JSONMember($0.name, .string($0.template)) }) }
 
     /// Reads a target back.
-    init(json: JSONValue) throws(LectureError) {
+    package init(json: JSONValue) throws(LectureError) {
         let reader = try MemberReader(json)
         self.init(
             url: try ReportRecord.due(try reader.string("url"), "url"),
@@ -182,7 +185,7 @@ extension ReportRecord.Target {
     }
 
     /// Reads the name of a format.
-    static func format(_ name: String) throws(LectureError) -> ReportFormat {
+    package static func format(_ name: String) throws(LectureError) -> ReportFormat {
         guard let format = ReportFormat(rawValue: name) else {
             throw LectureError(.json, detail: "member 'format' is no format")
         }
@@ -190,7 +193,7 @@ extension ReportRecord.Target {
     }
 
     /// Reads parameters.
-    static func parameters(_ members: [JSONMember]) throws(LectureError) -> [Parameter] {
+    package static func parameters(_ members: [JSONMember]) throws(LectureError) -> [Parameter] {
         var parameters: [Parameter] = []
         for member in members {
             guard let template = member.value.string else {
