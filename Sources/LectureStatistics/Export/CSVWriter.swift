@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// Writes CSV (RFC 4180): a header, CRLF, and cells that no spreadsheet takes for a formula. Numbers stay numbers.
 ///

@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// Replaces learner ids by keyed hashes, so that rows of one learner still belong together and nobody without the key
 /// can tell whose they are.

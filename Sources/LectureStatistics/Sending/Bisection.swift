@@ -1,3 +1,5 @@
+package import LectureModel
+
 /// The way of a batch to its end: whole, or in ever smaller pieces when it is refused.
 ///
 /// The pieces go out one after the other in their first order, so that nothing overtakes anything. Each has a number

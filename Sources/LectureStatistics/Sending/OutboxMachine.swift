@@ -1,3 +1,5 @@
+package import LectureModel
+
 /// The life of one report.
 ///
 /// | event | pending | leased | delivered | dead | superseded | expired |
