@@ -64,7 +64,9 @@ extension CommandTable {
         ])
 
     private static let selection: [OptionSpec] = [
-        .value("since", nil, "TIME", .time, help: "Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z."),
+        .value(
+            "since", nil, "TIME", .time,
+            help: "Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z."),
         .value("until", nil, "TIME", .time, help: "Nothing that happened then or later."),
     ]
 
