@@ -68,14 +68,15 @@ package enum ExitStatus: Sendable, Equatable {
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
-        case .unknownContent:
+        case .unknownContent, .learnerLeft:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
-            .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .courseLine, .courseList, .nameRefused, .json:
+            .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .courseLine, .courseList, .nameRefused, .json,
+            .reportLine, .exportIncomplete:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable
@@ -84,7 +85,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
-            .serverWait, .schedule, .deadline, .leaseLost, .interrupted:
+            .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportsUnderWay:
             return .tryAgain
         case .notDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired, .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
