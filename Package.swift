@@ -34,6 +34,7 @@ let package = Package(
             name: "CGnuTLS", path: "Tools/CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .systemLibrary(
             name: "CNghttp2", path: "Tools/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Tools/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
         // Media bytes for the sandbox; C because they must be quick in a debug build too.
@@ -69,7 +70,7 @@ let package = Package(
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
-            name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox"],
+            name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
         // What the servers of the tests need of GnuTLS: digests, certificates, TLS.
         .target(name: "SandboxSecurity", dependencies: ["CGnuTLS"], path: "Tools/SandboxSecurity"),
