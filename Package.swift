@@ -63,7 +63,8 @@ let package = Package(
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureDownload", "LectureLicence", "LectureStatistics", "LectureStore", "LectureFiles",
+                "LectureModel", "LectureDownload", "LectureLicence", "LectureStatistics", "LectureStore",
+                "LectureFiles",
                 "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),

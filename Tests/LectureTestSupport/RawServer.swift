@@ -35,8 +35,12 @@ package final class RawServer: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         let accepted = accepted
         Thread.detachNewThread {
+            // Closed here and not by whoever ends the server: its number could be another server's before the next call,
+            // whose clients would then be answered by this one.
+            defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
+                if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 if connection < 0 { return }
                 accepted.withLock { $0 += 1 }
                 Thread.detachNewThread {
@@ -49,9 +53,8 @@ package final class RawServer: Sendable {
     }
 
     deinit {
-        // Wakes the accepting thread.
+        // Wakes the accepting thread, or makes its next call fail.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// A server that reads a request and answers the same bytes to everyone.

@@ -38,7 +38,7 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [precache, list, show, status, why, path, cat, pause, resume, cancel, reorder, remove, verify]
-            + [licence, device, store, completion, help, version])
+            + [licence, lms, device, store, completion, help, version])
 
     static let store = CommandSpec(
         "store", "looks after the store's database",

@@ -1,5 +1,6 @@
-/// The store as everything about reports needs it. Confined to the executor of the store's writer and on its connection,
-/// so that a report and the play state it tells about change in one transaction. Every method throws ``LectureError``.
+/// The store as everything about reports needs it. Confined to the executor of the store's writer and on its
+/// connection, so that a report and the play state it tells about change in one transaction. Every method throws
+/// ``LectureError``.
 ///
 /// What is stored when, and what each number means, is in docs/statistics.md.
 package protocol StatisticsOutbox: AnyObject {
@@ -43,6 +44,7 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - lanes: how many lanes at the most.
     ///   - rows: how many rows of each.
     /// - Returns: rows as ``PlanRow`` wants them; `bytes` is the stored size of the report.
+    /// - Throws: ``LectureError``.
     func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow]
     /// Reports, in the order asked for.
     func reports(_ ids: [OutboxID]) throws -> [ReportRecord]
@@ -64,6 +66,7 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - owner: this program's row.
     ///   - now: the wall clock.
     /// - Returns: the request's row.
+    /// - Throws: ``LectureError``.
     func begin(
         _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> FlightID
@@ -89,13 +92,14 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - reason: why they are dead; nil when they are delivered.
     ///   - answer: what was answered.
     ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
     func settle(
         _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
     ) throws
     /// The request is over; no report is in it any more. Its lanes are free.
     func end(_ flight: FlightID, owner: OwnerID) throws
-    /// Gives a request back: its sealed piece waits for whoever comes next, with its id and bytes; its other reports are
-    /// pending again.
+    /// Gives a request back: its sealed piece waits for whoever comes next, with its id and bytes; its other reports
+    /// are pending again.
     func release(_ flight: FlightID, owner: OwnerID) throws
     /// Takes requests of a target that no living owner has and whose wait is over, the oldest first. What only a dead
     /// owner had leased without sealing is pending again.
@@ -105,6 +109,8 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - owner: this program's row.
     ///   - limit: how many.
     ///   - now: the wall clock; a wait that a clock set back would lengthen counts as over.
+    /// - Returns: the requests, which are this owner's now.
+    /// - Throws: ``LectureError``.
     func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight]
     /// When the next request that nobody has is due; nil when none waits.
     func nextFlight(_ target: TargetID) throws -> PersistedWait?
@@ -117,6 +123,7 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - bootID: which run.
     ///   - epoch: the time at which that run's boot clock stood at 0.
     /// - Returns: how many reports got a corrected time.
+    /// - Throws: ``LectureError``.
     func correct(bootID: String, epoch: Timestamp) throws -> Int
 
     // MARK: Operators
@@ -157,6 +164,8 @@ package protocol StatisticsQueries: AnyObject {
     ///   - selection: which.
     ///   - id: only those behind this one; nil from the beginning.
     ///   - limit: how many at the most.
+    /// - Returns: the reports.
+    /// - Throws: ``LectureError``.
     func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport]
     /// Every place outside of the tables of reports where a learner is named.
     func otherTraces(of user: String) throws -> [String]

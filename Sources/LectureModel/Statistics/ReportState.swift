@@ -17,7 +17,7 @@ package enum FlightTable {}
 package typealias FlightID = RowID<FlightTable>
 
 /// Where a report is on its way to the LMS. Raw values are stored: frozen, never reused.
-package enum ReportState: Int, Sendable, CaseIterable {
+public enum ReportState: Int, Sendable, CaseIterable {
     /// Waits to be sent.
     case pending = 0
     /// A process is sending it.
@@ -32,7 +32,7 @@ package enum ReportState: Int, Sendable, CaseIterable {
     case expired = 5
 
     /// The name in JSON, in `lms list --state` and in documentation.
-    package var name: String {
+    public var name: String {
         switch self {
         case .pending: "pending"
         case .leased: "leased"
@@ -46,13 +46,13 @@ package enum ReportState: Int, Sendable, CaseIterable {
     /// The state with this name.
     ///
     /// - Parameter name: as in ``name``.
-    package init?(name: String) {
+    public init?(name: String) {
         guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = state
     }
 
     /// The names of all states, in their order.
-    package static var names: [String] { allCases.map(\.name) }
+    public static var names: [String] { allCases.map(\.name) }
 
     /// Whether later reports of the same session wait for this one.
     package var holdsSession: Bool {

@@ -42,6 +42,24 @@ package enum DeadReason: Int, Sendable, CaseIterable {
     case unsupported = 3
     /// The id is known to the target with another content.
     case conflict = 4
+
+    /// The name in JSON, in `lms list` and for `lms retry --reason`.
+    package var name: String {
+        switch self {
+        case .refused: "refused"
+        case .tooLarge: "too_large"
+        case .unsupported: "unsupported"
+        case .conflict: "conflict"
+        }
+    }
+
+    /// The reason with this name.
+    ///
+    /// - Parameter name: as in ``name``.
+    package init?(name: String) {
+        guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = reason
+    }
 }
 
 /// Why a target gets nothing more until somebody sees to it. Raw values are stored: frozen, never reused.

@@ -29,7 +29,7 @@ extension LectureError.Code {
     /// An answer that is none: a captive portal, a redirect to elsewhere, other text.
     public static let reportAnswerUnexpected = Self(
         -20146, "report_answer_unexpected", "what answered is not the LMS; the reports are kept",
-        "A sign-in page of the network or a wrong address: open the URL in a browser. lms.targets says what is a success.")
+        "A sign-in page of the network or a wrong address: open the URL in a browser.")
     /// A target is busy or fails.
     public static let reportTargetWaits = Self(
         -20147, "report_target_waits", "the LMS cannot take the reports now; they are kept",

@@ -4,7 +4,8 @@ package import LectureModel
 package enum ImportEvent: Hashable, Sendable {
     /// A row, and the line it began on.
     case report(line: Int, ReportRecord)
-    /// A line that could not be read. Nothing else is lost by it.
+    /// A line that could not be read. Nothing else is lost by it. With the code `exportIncomplete` it is a summary line
+    /// that does not agree with the lines before it.
     case fault(line: Int, LectureError)
     /// The summary line, which agrees with the lines before it.
     case summary(line: Int, reports: Int)
@@ -137,12 +138,14 @@ package struct ImportReader {
         self.digest = makeDigest?()
         let reports = value["reports"]?.integer
         guard let reports, reports == Int64(found) else {
-            throw LectureError(.json, detail: "the summary counts other lines than the \(found) before it")
+            throw LectureError(
+                .exportIncomplete, detail: "the summary counts other lines than the \(found) before it")
         }
         if let digest, let due = value["digest"]?.string {
             let sum = try digest.finish()
             if Hexadecimal.text(sum) != due {
-                throw LectureError(.json, detail: "the digest of the summary is not that of the lines before it")
+                throw LectureError(
+                    .exportIncomplete, detail: "the digest of the summary is not that of the lines before it")
             }
         }
         return .summary(line: number, reports: found)

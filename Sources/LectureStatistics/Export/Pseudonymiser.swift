@@ -8,7 +8,8 @@ package import LectureModel
 /// | `user` | all of it |
 /// | `session` | the row's learner id at its beginning or end; in the rest as in other texts |
 /// | members `client_user_id`, `player_id`, `hardware_id` of `values`, in any case | all of the value |
-/// | other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one only as a word |
+/// | `content`, `course` | the row's learner id, unless it is short: `lecture-1` is not about the learner `1` |
+/// | `id`, other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one only as a word |
 /// | integers inside `uservalues` | one that reads like the learner id |
 ///
 /// The id is found as it is, percent-encoded, as form data, and with the escapes of JSON. An id below 4 bytes, like
@@ -43,6 +44,11 @@ package struct Pseudonymiser: Sendable {
         let finder = Finder(id: record.user, pseudonym: pseudonym(of: record.user), wordLength: Self.wordLength)
         var record = record
         record.user = finder.pseudonym
+        record.id = finder.replacing(record.id)
+        if finder.isLong {
+            record.content = finder.replacing(record.content)
+            record.course = record.course.map { finder.replacing($0) }
+        }
         record.session = finder.replacing(session: record.session)
         record.reason = record.reason.map { finder.replacing($0) }
         record.note = record.note.map { finder.replacing($0) }
@@ -92,7 +98,7 @@ package struct Pseudonymiser: Sendable {
 private struct Finder {
     let id: String
     let pseudonym: String
-    private let isLong: Bool
+    let isLong: Bool
     private let spellings: [[UInt8]]
 
     init(id: String, pseudonym: String, wordLength: Int) {

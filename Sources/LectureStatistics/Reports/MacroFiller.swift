@@ -1,4 +1,4 @@
-internal import LectureModel
+package import LectureModel
 
 /// A parameter of a request to a channel: a template before the macros are filled in, a value after.
 package struct ReportParameter: Hashable, Sendable {
@@ -52,15 +52,23 @@ package struct MacroFiller: Sendable {
         }
     }
 
-    private let report: PlayReport
-    private let source: ReportSource
+    private let values: any MacroValues
 
     /// Takes the values.
     ///
     /// - Parameters:
     ///   - report: what to tell.
     ///   - source: who reports, and about which content.
-    package init(report: PlayReport, source: ReportSource) { (self.report, self.source) = (report, source) }
+    package init(report: PlayReport, source: ReportSource) { values = PlayMacros(report: report, source: source) }
+
+    /// Takes the values of a report that was stored, as ``StoredMacros`` reads them.
+    ///
+    /// - Parameters:
+    ///   - record: the report.
+    ///   - document: what `{JSON_DATA}` stands for instead; nil for the record's own.
+    package init(_ record: ReportRecord, document: String? = nil) {
+        values = StoredMacros(record, document: document)
+    }
 
     /// Fills the parameters of a channel; their names are left alone.
     ///
@@ -93,7 +101,7 @@ package struct MacroFiller: Sendable {
                 continue
             }
             let name = String(decoding: bytes[position + 1..<end - 1], as: UTF8.self)
-            if let value = value(of: name) {
+            if let value = values.value(of: name) {
                 filled.append(contentsOf: value.utf8)
             } else {
                 filled.append(contentsOf: bytes[position..<end])
@@ -114,7 +122,26 @@ package struct MacroFiller: Sendable {
         return end + 1
     }
 
-    private func value(of name: String) -> String? {
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}
+
+/// What stands for a macro.
+protocol MacroValues: Sendable {
+    /// The value of a macro, nil when nobody knows its name.
+    func value(of name: String) -> String?
+}
+
+/// The macros of a play that is under way.
+struct PlayMacros: MacroValues {
+    let report: PlayReport
+    let source: ReportSource
+
+    func value(of name: String) -> String? {
         switch name {
         case "CLIENT_USER_ID": report.clientUserID
         case "START_AT": "\(report.startAt)"
@@ -138,7 +165,7 @@ package struct MacroFiller: Sendable {
 
     private func blockValue(_ name: String) -> String? {
         for (prefix, read) in Self.blockMacros where name.hasPrefix(prefix) {
-            guard let number = Self.number(name.dropFirst(prefix.count), in: 1...BlockGrid.mostBlocks) else {
+            guard let number = MacroName.number(name.dropFirst(prefix.count), in: 1...BlockGrid.mostBlocks) else {
                 return nil
             }
             return number <= report.blocks.count ? "\(read(report.blocks[number - 1]))" : "0"
@@ -147,34 +174,39 @@ package struct MacroFiller: Sendable {
     }
 
     private func userValue(_ name: String) -> String? {
-        if let value = source.userValues[name] ?? source.userValues[FieldText.lowercased(name)] { return value }
-        // Two names that differ only in case: the one that sorts first, so that the same report has the same bytes.
-        if let other = source.userValues.keys.filter({ FieldText.equal($0, name) }).min() {
-            return source.userValues[other]
-        }
-        let prefix = "USERVALUE"
-        guard name.utf8.count > prefix.utf8.count, FieldText.equal(name.prefix(prefix.count), prefix) else {
-            return nil
-        }
-        return Self.number(name.dropFirst(prefix.count), in: 0...99) == nil ? nil : ""
+        MacroName.userValue(name, names: source.userValues.keys) { source.userValues[$0] }
     }
 
     private static let blockMacros: [(String, @Sendable (PlayReport.Block) -> Int64)] = [
         ("BLOCK_PLAY_", { $0.isPlayed ? 1 : 0 }), ("BLOCK_TIME_", { $0.seconds }),
     ]
 
+}
+
+/// How the names of macros are put together.
+enum MacroName {
+    /// The value of the user that a macro names.
+    ///
+    /// - Parameters:
+    ///   - name: the macro.
+    ///   - names: the names of all values.
+    ///   - read: the value of a name.
+    static func userValue(_ name: String, names: some Sequence<String>, _ read: (String) -> String?) -> String? {
+        if let value = read(name) ?? read(FieldText.lowercased(name)) { return value }
+        // Two names that differ only in case: the one that sorts first, so that the same report has the same bytes.
+        if let other = names.filter({ FieldText.equal($0, name) }).min() { return read(other) }
+        let prefix = "USERVALUE"
+        guard name.utf8.count > prefix.utf8.count, FieldText.equal(name.prefix(prefix.count), prefix) else {
+            return nil
+        }
+        return number(name.dropFirst(prefix.count), in: 0...99) == nil ? nil : ""
+    }
+
     /// Digits without a leading zero.
-    private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
+    static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
         guard case .value(let value) = FieldText.decimal(text), let number = Int(exactly: value),
             range.contains(number), "\(number)" == text
         else { return nil }
         return number
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-        default: false
-        }
     }
 }

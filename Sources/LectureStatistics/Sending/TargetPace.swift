@@ -142,7 +142,12 @@ package struct TargetPace: Hashable, Sendable {
 
     /// Somebody has seen to it: the credentials or the address were changed, or an operator asks to send. What the
     /// server asked to wait is waited all the same.
-    package mutating func resume() { suspension = nil }
+    ///
+    /// - Parameter liftsWait: the wait is our own and not the server's, and ends too.
+    package mutating func resume(liftingWait liftsWait: Bool = false) {
+        suspension = nil
+        if liftsWait { wait = nil }
+    }
 
     /// Never makes a wait shorter that a server asked for.
     private mutating func lengthen(_ delay: Duration, _ wall: Timestamp) {

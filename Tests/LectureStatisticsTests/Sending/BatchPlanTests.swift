@@ -122,7 +122,8 @@ struct BatchPlanTests {
                     $0.isCumulative = Bool.random(using: &chance)
                 }
             }
-            check(BatchPlan(rows.values.shuffled(using: &chance), limits: [TargetID(1): limits], slots: 99), rows, limits)
+            check(
+                BatchPlan(rows.values.shuffled(using: &chance), limits: [TargetID(1): limits], slots: 99), rows, limits)
         }
     }
 

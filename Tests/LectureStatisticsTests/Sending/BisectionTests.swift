@@ -1,3 +1,4 @@
+import LectureModel
 import LectureStatistics
 import LectureTestSupport
 import Testing

@@ -221,7 +221,8 @@ struct SendingCampaignTests {
         scenario.crashes = Bool.random(using: &chance)
         let sessions = Int.random(in: 1...12, using: &chance)
         for number in 0..<count {
-            let lane = SessionLane(target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &chance))", session: "5")
+            let lane = SessionLane(
+                target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &chance))", session: "5")
             scenario.later.append(
                 .init(
                     lane: lane, sequence: number, bytes: Int.random(in: 20...280, using: &chance),
