@@ -173,9 +173,10 @@ import Testing
         let path = shelf.directory.file("out.jsonl")
         let manager = shelf.manager
         let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
+            while !Task.isCancelled { await Task.yield() }
             return try await manager.exportReports(to: .file(path, mayReplace: false))
         }
+        task.cancel()
         await #expect(throws: LectureError(.interrupted)) { try await task.value }
         #expect(!FileManager.default.fileExists(atPath: path))
     }

@@ -13,6 +13,11 @@ public struct ErasureReceipt: Sendable, Hashable {
         public let reports: Int
         /// Why nobody knows what is in it; nil when the learner is erased there.
         public let problem: LectureError?
+
+        /// A copy.
+        public init(path: String, reports: Int, problem: LectureError?) {
+            (self.path, self.reports, self.problem) = (path, reports, problem)
+        }
     }
 
     /// A place that still names the learner.
@@ -21,25 +26,31 @@ public struct ErasureReceipt: Sendable, Hashable {
         public let place: String
         /// How often; 1 where that is not counted.
         public let count: Int
+
+        /// A place.
+        public init(place: String, count: Int) { (self.place, self.count) = (place, count) }
     }
 
     /// Whether nothing was erased: it says what would be.
     public let isDryRun: Bool
     /// Reports by the state they were in.
-    public internal(set) var reports: [ReportState: Int] = [:]
+    public var reports: [ReportState: Int] = [:]
     /// Sessions.
-    public internal(set) var sessions = 0
+    public var sessions = 0
     /// Requests whose end was not known and that were dissolved; the other reports in them go out again.
-    public internal(set) var requests = 0
+    public var requests = 0
     /// Copies of the store, in the order of their paths.
-    public internal(set) var copies: [Copy] = []
+    public var copies: [Copy] = []
     /// What is left.
-    public internal(set) var traces: [Trace] = []
+    public var traces: [Trace] = []
     /// Whether the raw bytes of the store and its copies were searched for the id. One below four bytes is found
     /// everywhere by chance, and is not looked for.
-    public internal(set) var isSearched = false
+    public var isSearched = false
 
-    init(isDryRun: Bool) { self.isDryRun = isDryRun }
+    /// Nothing was done and nothing found.
+    ///
+    /// - Parameter isDryRun: whether it says what would be.
+    public init(isDryRun: Bool) { self.isDryRun = isDryRun }
 
     /// What stands in the way of saying that the learner is gone; empty when nothing does.
     public var problems: [LectureError] {
