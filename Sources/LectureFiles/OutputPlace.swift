@@ -4,8 +4,8 @@ import LectureModel
 
 /// A name outside the store under which a file shall stand, whole or not at all.
 ///
-/// A new file has no name until it is whole (`O_TMPFILE`), so that a kill in the middle leaves nothing behind; where the
-/// file system cannot do that it has a temporary one.
+/// A new file has no name until it is whole (`O_TMPFILE`), so that a kill in the middle leaves nothing behind; where
+/// the file system cannot do that it has a temporary one.
 struct OutputPlace {
     /// The directory the file shall be in.
     let directory: Descriptor

@@ -54,8 +54,8 @@ public enum StoreTools {
         try StoreMaintenance.check(StoreLocation(directory: directory))
     }
 
-    /// Makes a consistent copy while others use the store. It appears whole or not at all and never replaces a file. The
-    /// store remembers where it is, so that erasing a learner reaches it.
+    /// Makes a consistent copy while others use the store. It appears whole or not at all and never replaces a file.
+    /// The store remembers where it is, so that erasing a learner reaches it.
     ///
     /// - Parameters:
     ///   - directory: the directory of the store.

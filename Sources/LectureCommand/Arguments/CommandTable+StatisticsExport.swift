@@ -9,13 +9,14 @@ extension CommandTable {
         "export", "writes reports as CSV, JSON Lines or xAPI",
         discussion: [
             "A million reports need the memory of a few. With --output the file is compressed when its name ends with "
-                + ".gz or .zst, only its owner may read it, and it stands under its name only when it is whole. What is "
-                + "stored meanwhile may be in the export or not; what was there before is in it once.",
+                + ".gz or .zst, only its owner may read it, and it stands under its name only when it is whole. What "
+                + "is stored meanwhile may be in the export or not; what was there before is in it once.",
             "JSON Lines ends with a summary line with the SHA-256 of the lines before it, and is what 'lecturectl lms "
                 + "import' reads back. In CSV a text that a spreadsheet would take for a formula has an apostrophe in "
                 + "front. xAPI is an array of statements of the video profile.",
             "--pseudonymise replaces learners by keyed hashes (HMAC with SHA-256): with the same key the same learner "
-                + "has the same pseudonym. The key is all of the file's bytes, at least 16; only its owner may read it.",
+                + "has the same pseudonym. The key is all of the file's bytes, at least 16; only its owner "
+                + "may read it.",
         ],
         options: [
             .value(
@@ -44,12 +45,12 @@ extension CommandTable {
     private static let lmsImport = CommandSpec(
         "import", "reads exports back",
         discussion: [
-            "Reads JSON Lines or CSV, compressed with gzip or Zstandard or not: the bytes say which. Reports come in the "
-                + "state they are in there; what was being sent when the export was made waits again. Repeating an "
+            "Reads JSON Lines or CSV, compressed with gzip or Zstandard or not: the bytes say which. Reports come in "
+                + "the state they are in there; what was being sent when the export was made waits again. Repeating an "
                 + "import changes nothing.",
             "A line that cannot be read and a report that cannot be stored are named and do not stop the others; the "
-                + "status is then 1. A file that is cut off or was changed ends with status 65; its readable reports are "
-                + "stored.",
+                + "status is then 1. A file that is cut off or was changed ends with status 65; its readable reports "
+                + "are stored.",
         ],
         arguments: [ArgumentSpec("FILE", "The exports; - reads standard input.", .file, maximum: nil)],
         options: [
@@ -63,8 +64,8 @@ extension CommandTable {
         "erase", "erases a learner from the store and its copies, and proves it",
         discussion: [
             "Deletes the learner's reports in every state, sessions, and requests; empties the store's log; does the "
-                + "same in each copy that 'lecturectl store backup' made; then searches the raw bytes of all of them for "
-                + "the id, also percent-encoded and with the escapes of JSON. An id below four bytes is not searched "
+                + "same in each copy that 'lecturectl store backup' made; then searches the raw bytes of all of them "
+                + "for the id, also percent-encoded and with the escapes of JSON. An id below four bytes is not searched "
                 + "for, as it is everywhere by chance.",
             "What was done is printed. The status is 1 when a copy cannot be reached or another place still names the "
                 + "learner: each is named. Exports, and copies made by other means, are yours to delete.",

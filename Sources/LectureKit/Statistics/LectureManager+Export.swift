@@ -10,8 +10,8 @@ extension LectureManager {
     /// Writes reports to a file or a stream, in constant memory.
     ///
     /// A report is exported in the state it has at that moment. Reports that are stored meanwhile may be in it or not;
-    /// those that were there before are in it exactly once. Nobody is held up. A task that is cancelled ends the export;
-    /// nothing stands under the file's name then that was not there before.
+    /// those that were there before are in it exactly once. Nobody is held up. A task that is cancelled ends the
+    /// export; nothing stands under the file's name then that was not there before.
     ///
     /// - Parameters:
     ///   - destination: where to.
@@ -70,8 +70,8 @@ extension LectureManager {
         }
     }
 
-    /// Stores the reports of an export, in the states they have there; what was being sent when it was made waits again.
-    /// Reports that are known with the same content are passed by, so an import may be repeated.
+    /// Stores the reports of an export, in the states they have there; what was being sent when it was made waits
+    /// again. Reports that are known with the same content are passed by, so an import may be repeated.
     ///
     /// - Parameters:
     ///   - path: a file, compressed with gzip or Zstandard or not; `-` is standard input.

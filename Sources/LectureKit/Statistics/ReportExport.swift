@@ -108,8 +108,8 @@ public struct ReportExportResult: Sendable, Hashable {
 /// Writes an export page by page, on a reader's connection of its own and on one thread, which may block.
 ///
 /// Every page is a look of its own: a read transaction over all of it would keep the log of the store from being
-/// emptied as long as whoever reads the output likes. So a report is exported in the state it has when its page is read;
-/// what is stored while the export runs may be in it or not, and what was stored before is in it exactly once.
+/// emptied as long as whoever reads the output likes. So a report is exported in the state it has when its page is
+/// read; what is stored while the export runs may be in it or not, and what was stored before is in it exactly once.
 struct ReportExporter {
     /// Rows of one page, at the most: a report may have a MiB.
     private static let longestPage = 256

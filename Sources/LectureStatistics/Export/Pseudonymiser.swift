@@ -9,7 +9,7 @@ package import LectureModel
 /// | `session` | the row's learner id at its beginning or end; in the rest as in other texts |
 /// | members `client_user_id`, `player_id`, `hardware_id` of `values`, in any case | all of the value |
 /// | `content`, `course` | the row's learner id, unless it is short: `lecture-1` is not about the learner `1` |
-/// | `id`, other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one only as a word |
+/// | `id`, other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one as a word |
 /// | integers inside `uservalues` | one that reads like the learner id |
 ///
 /// The id is found as it is, percent-encoded, as form data, and with the escapes of JSON. An id below 4 bytes, like
