@@ -186,7 +186,7 @@ struct EngineRouteTests {
         try world.add("b", user: "lee")
         world.lms.answer(204, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
         try world.send()
-        let times = try world.rows("corrected_ms FROM report WHERE corrected_ms IS NOT NULL") { $0.int64(0) }
+        let times = try world.numbers("corrected_ms FROM report WHERE corrected_ms IS NOT NULL")
         let server: Int64 = 1_795_165_200_000
         #expect(times.count == 2 && times.allSatisfy { abs($0 - server) < 1000 })
     }
@@ -196,11 +196,12 @@ struct EngineRouteTests {
         try world.add("a")
         try world.add("b", user: "lee") { $0.target = .init(url: SendWorld.url, format: .json) }
         world.lms.behave { request, _ in
-            let date = request.url.hasPrefix("https") ? "Fri, 20 Nov 2026 09:00:00 GMT" : "Tue, 01 Jan 2030 00:00:00 GMT"
+            let date =
+                request.url.hasPrefix("https") ? "Fri, 20 Nov 2026 09:00:00 GMT" : "Tue, 01 Jan 2030 00:00:00 GMT"
             return .answer(204, headers: [("Date", date)])
         }
         try world.send()
-        let times = try world.rows("corrected_ms FROM report WHERE corrected_ms IS NOT NULL") { $0.int64(0) }
+        let times = try world.numbers("corrected_ms FROM report WHERE corrected_ms IS NOT NULL")
         #expect(times.count == 2 && times.allSatisfy { abs($0 - 1_795_165_200_000) < 1000 })
     }
 }
