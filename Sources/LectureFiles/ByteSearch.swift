@@ -41,6 +41,16 @@ package enum ByteSearch {
         }
     }
 
+    /// How often any of the texts stands in some bytes.
+    ///
+    /// - Parameters:
+    ///   - texts: those that are empty are passed by.
+    ///   - bytes: where they are looked for.
+    /// - Returns: the number of places.
+    package static func count(of texts: [[UInt8]], in bytes: [UInt8]) -> Int {
+        texts.reduce(0) { $0 + ($1.isEmpty ? 0 : places(of: $1, in: bytes[...], endingBehind: 0)) }
+    }
+
     private static func read(
         _ file: Descriptor, into buffer: inout [UInt8], behind kept: Int, at offset: UInt64
     ) throws(SystemError) -> Int {

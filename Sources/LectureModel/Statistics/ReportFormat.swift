@@ -1,5 +1,5 @@
 /// How reports go over the wire to a target.
-package enum ReportFormat: String, Sendable, CaseIterable {
+public enum ReportFormat: String, Sendable, CaseIterable {
     /// The channel's own method and parameter names, with the macros filled in.
     case kollus
     /// A POST with a batch of events as one JSON object.

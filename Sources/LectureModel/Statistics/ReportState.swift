@@ -55,7 +55,7 @@ public enum ReportState: Int, Sendable, CaseIterable {
     public static var names: [String] { allCases.map(\.name) }
 
     /// Whether later reports of the same session wait for this one.
-    package var holdsSession: Bool {
+    public var holdsSession: Bool {
         switch self {
         case .pending, .leased: true
         case .delivered, .dead, .superseded, .expired: false

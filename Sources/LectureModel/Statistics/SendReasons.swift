@@ -33,7 +33,7 @@ package enum KeepReason: Int, Sendable, CaseIterable {
 }
 
 /// Why a report is a dead letter. Raw values are stored: frozen, never reused.
-package enum DeadReason: Int, Sendable, CaseIterable {
+public enum DeadReason: Int, Sendable, CaseIterable {
     /// 4xx for this report alone.
     case refused = 1
     /// 413, 414 or 431 for this report alone.
@@ -44,7 +44,7 @@ package enum DeadReason: Int, Sendable, CaseIterable {
     case conflict = 4
 
     /// The name in JSON, in `lms list` and for `lms retry --reason`.
-    package var name: String {
+    public var name: String {
         switch self {
         case .refused: "refused"
         case .tooLarge: "too_large"
@@ -56,18 +56,27 @@ package enum DeadReason: Int, Sendable, CaseIterable {
     /// The reason with this name.
     ///
     /// - Parameter name: as in ``name``.
-    package init?(name: String) {
+    public init?(name: String) {
         guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = reason
     }
 }
 
 /// Why a target gets nothing more until somebody sees to it. Raw values are stored: frozen, never reused.
-package enum SuspendReason: Int, Sendable, CaseIterable {
+public enum SuspendReason: Int, Sendable, CaseIterable {
     /// 401: it wants credentials, or others.
     case unauthorized = 1
     /// 403: it does not want us.
     case forbidden = 2
     /// 407: the proxy wants credentials.
     case proxy = 3
+
+    /// The name in JSON and in `lms list --summary`.
+    public var name: String {
+        switch self {
+        case .unauthorized: "unauthorized"
+        case .forbidden: "forbidden"
+        case .proxy: "proxy"
+        }
+    }
 }
