@@ -18,7 +18,8 @@ enum ReportCheck {
         guard record.attempts >= 0 else { throw invalid("attempts") }
         let texts: [(String, String?)] = [
             ("id", record.id), ("content", record.content), ("user", record.user), ("session", record.session),
-            ("course", record.course), ("note", record.note), ("boot_id", record.bootID), ("target", record.target?.url),
+            ("course", record.course), ("note", record.note), ("boot_id", record.bootID),
+            ("target", record.target?.url),
         ]
         for (name, text) in texts where text?.utf8.contains(0) == true { throw invalid(name) }
         if let method = record.target?.method, method != "GET", method != "POST" { throw invalid("target") }
@@ -68,7 +69,8 @@ struct KnownReport {
         ) { row in
             KnownReport(
                 id: row.id(0), uuid: uuid, lane: row.int64(1), user: row.text(2), session: row.text(3),
-                target: row.optionalInt64(4).map { TargetID($0) }, firstTarget: row.optionalInt64(5).map { TargetID($0) },
+                target: row.optionalInt64(4).map { TargetID($0) },
+                firstTarget: row.optionalInt64(5).map { TargetID($0) },
                 sequence: row.int64(6), isFree: row.bool(7), content: row.text(8), course: row.optionalText(9),
                 note: row.optionalText(10), values: row.text(11))
         }

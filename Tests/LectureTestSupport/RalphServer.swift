@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A learning record store that shares nothing with the product: Ralph, in Python, which `Tools/lrs` installs.
 ///

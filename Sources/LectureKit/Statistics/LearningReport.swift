@@ -91,7 +91,9 @@ enum ReportForm {
 
     private static func values(_ text: String) throws(LectureError) -> JSONValue {
         let count = text.utf8.count
-        guard count <= longestValues else { throw fault("values", "\(count) bytes; at most \(longestValues) are taken") }
+        guard count <= longestValues else {
+            throw fault("values", "\(count) bytes; at most \(longestValues) are taken")
+        }
         let value: JSONValue
         do throws(LectureError) {
             value = try JSONScanner.value(of: Array(text.utf8), limits: limits)

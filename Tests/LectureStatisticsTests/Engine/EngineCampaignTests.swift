@@ -42,7 +42,12 @@ struct EngineCampaignTests {
         for _ in 0..<25 {
             world.begin()
             let steps = Guarded(world.chance.number(1..<60))
-            world.run { _ in steps.withLock { $0 -= 1; return $0 < 0 } }
+            world.run { _ in
+                steps.withLock {
+                    $0 -= 1
+                    return $0 < 0
+                }
+            }
             try world.restart()
             world.wait(.milliseconds(Int64(world.chance.number(0..<20_000))))
             #expect(try world.isConserved())
@@ -76,7 +81,12 @@ struct EngineCampaignTests {
         for _ in 0..<10 {
             world.begin()
             let steps = Guarded(world.chance.number(1..<25))
-            world.run { _ in steps.withLock { $0 -= 1; return $0 < 0 } }
+            world.run { _ in
+                steps.withLock {
+                    $0 -= 1
+                    return $0 < 0
+                }
+            }
             world.process.engine.stop()
             #expect(world.run { $0.process.isStopped })
             #expect(world.process.ends.count == 1 && !world.process.engine.isBusy)

@@ -196,7 +196,8 @@ struct EngineRouteTests {
         try world.add("a")
         try world.add("b", user: "lee") { $0.target = .init(url: SendWorld.url, format: .json) }
         world.lms.behave { request, _ in
-            let date = request.url.hasPrefix("https") ? "Fri, 20 Nov 2026 09:00:00 GMT" : "Tue, 01 Jan 2030 00:00:00 GMT"
+            let date =
+                request.url.hasPrefix("https") ? "Fri, 20 Nov 2026 09:00:00 GMT" : "Tue, 01 Jan 2030 00:00:00 GMT"
             return .answer(204, headers: [("Date", date)])
         }
         try world.send()

@@ -84,7 +84,9 @@ final class SendWorld {
         let woken = Guarded(false)
         let ports = StatisticsEngine.Ports(
             outbox: outbox, transport: lms, clock: clock, random: chance,
-            newID: { "request-\(ids.withLock { $0 += 1; return $0 })" },
+            newID: { "request-\(ids.withLock { $0 += 1
+return $0 })"
+            },
             compress: { _, bytes in TurnedBits.turn(bytes) }, hash: { Self.hash($0) })
         let engine = StatisticsEngine(
             ports: ports, settings: settings, owner: owner,
@@ -94,7 +96,8 @@ final class SendWorld {
 
     /// 32 bytes that differ for different names.
     private static func hash(_ bytes: [UInt8]) -> [UInt8] {
-        var generator = SeededGenerator(seed: bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
+        var generator = SeededGenerator(
+            seed: bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
         return (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
     }
 
@@ -167,7 +170,8 @@ final class SendWorld {
     /// created = rows + pruned + erased, and no lane counts wrongly.
     func isConserved() throws -> Bool {
         let account = try rows(
-            "created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account") { $0.int64(0) == 1 }
+            "created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account"
+        ) { $0.int64(0) == 1 }
         let lanes = try rows(
             "count(*) FROM lms_lane WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)"
         ) { $0.int64(0) }
