@@ -1,4 +1,4 @@
-package import LectureModel
+import LectureModel
 import LectureSQLite
 
 /// What reports about a content need to know of it.
