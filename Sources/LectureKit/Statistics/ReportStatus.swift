@@ -166,6 +166,8 @@ public struct SendOptions: Sendable, Hashable {
     public var attempts = 5
     /// A target that has to be waited for longer is left to the next call.
     public var longestWait: Duration = .seconds(30)
+    /// Whether ``LectureModel/LectureEvent/reportsDelivered(_:)`` names what arrived.
+    public var namesDelivered = false
 
     /// The usual way.
     public init() {}

@@ -71,6 +71,9 @@ extension StatisticsEngine {
                 try outbox.settle(flight.id, reports, dead: nil, answer: answer, now: turn.now)
                 count(flight.target) { $0.delivered += reports.count }
                 count(open: -reports.count, flight.target)
+                if work.orders.contains(where: \.order.namesDelivered) {
+                    notices.append(.delivered(try outbox.reports(reports).map(\.id)))
+                }
             case .dead(let reports, let reason): try bury(reports, of: flight, reason, answer, turn)
             case .divided, .kept: break
             }

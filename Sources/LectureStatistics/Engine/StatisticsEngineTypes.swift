@@ -48,6 +48,8 @@ package struct SendOrder: Hashable, Sendable {
     package var attempts = 5
     /// A wait that is longer ends the order for its target.
     package var longestWait = Duration.seconds(30)
+    /// Whether ``StatisticsNotice/delivered(_:)`` is told while it works.
+    package var namesDelivered = false
 
     /// An order.
     package init(id: Int) { self.id = id }
@@ -92,6 +94,8 @@ package struct TargetObstacle: Hashable, Sendable {
 package enum StatisticsNotice: Hashable, Sendable {
     /// Reports were settled or requests went out for an order; not more often than each 100 ms.
     case progress(order: Int, SendSummary)
+    /// Reports were delivered; told only while an order asks for it.
+    case delivered([String])
     /// A report became a dead letter.
     case refused(String, DeadReason, SendAnswer)
     /// A target answered something that is no success.
