@@ -84,7 +84,9 @@ extension StatisticsEngine {
             work.flights[flight.id] = nil
             return
         }
-        let made = try piece(current.reports, target, isFirst: false, id: newID)
+        let known = flight.known
+        let next = try piece(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
+        guard let made = next else { return try release(flight.id) }
         let isOurs = try whileOurs(flight.id) {
             try outbox.advance(flight.id, to: made.piece, owner: owner, now: turn.now)
         }
