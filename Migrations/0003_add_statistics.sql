@@ -14,6 +14,8 @@ CREATE TABLE lms_target (
     wait_set_ms INTEGER,
     suspension INTEGER CHECK (suspension BETWEEN 1 AND 3),
     bytes_limit INTEGER CHECK (bytes_limit > 0),
+    -- How many reports for it are pending or leased; kept by the triggers below.
+    open INTEGER NOT NULL DEFAULT 0 CHECK (open >= 0),
     trouble_ms INTEGER,
     trouble_status INTEGER,
     trouble_reason INTEGER CHECK (trouble_reason BETWEEN 1 AND 9),
@@ -23,7 +25,7 @@ CREATE TABLE lms_target (
 ) STRICT;
 
 -- A request whose first byte may have gone out and whose end is not known. Under its uuid these bytes go out and no
--- others. Reports of the request that are in no bytes yet are leased by its owner and by nobody once that is gone.
+-- others. Reports of the request that are in no bytes yet are leased by its owner, and pending once that is gone.
 CREATE TABLE lms_flight (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     target_id INTEGER NOT NULL REFERENCES lms_target (id),
@@ -46,7 +48,7 @@ CREATE TABLE lms_flight (
     CHECK ((next_attempt_ms IS NULL) = (wait_set_ms IS NULL))
 ) STRICT;
 
-CREATE INDEX lms_flight_target ON lms_flight (target_id, owner_id, id);
+CREATE INDEX lms_flight_target ON lms_flight (target_id, owner_id, next_attempt_ms, wait_set_ms);
 CREATE INDEX lms_flight_owner ON lms_flight (owner_id) WHERE owner_id IS NOT NULL;
 
 -- What keeps its order: the reports of one session of one learner for one target. NULL waits for a target. A request
@@ -62,8 +64,8 @@ CREATE TABLE lms_lane (
 ) STRICT;
 
 CREATE UNIQUE INDEX lms_lane_session ON lms_lane (client_user_id, session, coalesce(target_id, 0));
-CREATE INDEX lms_lane_ready ON lms_lane (target_id, id) WHERE open > 0 AND flight_id IS NULL;
-CREATE INDEX lms_lane_open ON lms_lane (target_id, open) WHERE open > 0;
+-- The lanes from which a request may be made.
+CREATE INDEX lms_lane_ready ON lms_lane (target_id, (open > 0 AND flight_id IS NULL));
 CREATE INDEX lms_lane_flight ON lms_lane (flight_id) WHERE flight_id IS NOT NULL;
 
 -- A report. State: 0 pending, 1 leased, 2 delivered, 3 dead, 4 superseded, 5 expired. The long texts come last: SQLite
@@ -71,6 +73,8 @@ CREATE INDEX lms_lane_flight ON lms_lane (flight_id) WHERE flight_id IS NOT NULL
 CREATE TABLE report (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     lane_id INTEGER NOT NULL REFERENCES lms_lane (id),
+    -- The target it had first, once it was given another; only compared with.
+    first_target INTEGER,
     sequence INTEGER NOT NULL,
     state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 5),
     -- Whether the bytes of its request hold it.
@@ -99,25 +103,56 @@ CREATE TABLE report (
 ) STRICT;
 
 CREATE INDEX report_lane ON report (lane_id, sequence, id) WHERE state < 2;
-CREATE INDEX report_state ON report (state, changed_ms);
-CREATE INDEX report_flight ON report (flight_id) WHERE flight_id IS NOT NULL;
+CREATE INDEX report_state ON report (state);
+-- What may be deleted once its time is over, the oldest first.
+CREATE INDEX report_ended ON report (changed_ms) WHERE state IN (2, 4, 5);
+CREATE INDEX report_flight ON report (flight_id, lane_id) WHERE flight_id IS NOT NULL;
 -- Every row of a lane, for the next number and for an erasure.
 CREATE INDEX report_session ON report (lane_id, sequence);
 CREATE INDEX report_uncorrected ON report (boot_id) WHERE corrected_ms IS NULL AND boot_id IS NOT NULL;
 
-CREATE TRIGGER report_lane_insert AFTER INSERT ON report BEGIN
+CREATE TRIGGER report_insert AFTER INSERT ON report BEGIN
     UPDATE lms_account SET created = created + 1;
     UPDATE lms_lane SET open = open + 1 WHERE id = NEW.lane_id AND NEW.state < 2;
 END;
 
-CREATE TRIGGER report_lane_update AFTER UPDATE OF state, lane_id ON report
+CREATE TRIGGER report_open AFTER UPDATE OF state, lane_id ON report
 WHEN (OLD.state < 2) <> (NEW.state < 2) OR OLD.lane_id <> NEW.lane_id BEGIN
     UPDATE lms_lane SET open = open - 1 WHERE id = OLD.lane_id AND OLD.state < 2;
     UPDATE lms_lane SET open = open + 1 WHERE id = NEW.lane_id AND NEW.state < 2;
 END;
 
-CREATE TRIGGER report_lane_delete AFTER DELETE ON report WHEN OLD.state < 2 BEGIN
+CREATE TRIGGER report_delete AFTER DELETE ON report WHEN OLD.state < 2 BEGIN
     UPDATE lms_lane SET open = open - 1 WHERE id = OLD.lane_id;
+END;
+
+CREATE TRIGGER lms_lane_open AFTER UPDATE OF open ON lms_lane WHEN NEW.target_id IS NOT NULL BEGIN
+    UPDATE lms_target SET open = open + NEW.open - OLD.open WHERE id = NEW.target_id;
+END;
+
+-- A lane is held by a request exactly as long as that has a report of it.
+CREATE TRIGGER report_flight_enter AFTER UPDATE OF flight_id, lane_id ON report
+WHEN NEW.flight_id IS NOT NULL AND (OLD.flight_id IS NOT NEW.flight_id OR OLD.lane_id <> NEW.lane_id) BEGIN
+    UPDATE lms_lane SET flight_id = NEW.flight_id WHERE id = NEW.lane_id AND flight_id IS NOT NEW.flight_id;
+END;
+
+CREATE TRIGGER report_flight_leave AFTER UPDATE OF flight_id, lane_id ON report
+WHEN OLD.flight_id IS NOT NULL AND (OLD.flight_id IS NOT NEW.flight_id OR OLD.lane_id <> NEW.lane_id) BEGIN
+    UPDATE lms_lane SET flight_id = NULL WHERE id = OLD.lane_id AND flight_id = OLD.flight_id
+        AND NOT EXISTS (SELECT 1 FROM report WHERE flight_id = OLD.flight_id AND lane_id = OLD.lane_id);
+END;
+
+CREATE TRIGGER report_flight_delete AFTER DELETE ON report WHEN OLD.flight_id IS NOT NULL BEGIN
+    UPDATE lms_lane SET flight_id = NULL WHERE id = OLD.lane_id AND flight_id = OLD.flight_id
+        AND NOT EXISTS (SELECT 1 FROM report WHERE flight_id = OLD.flight_id AND lane_id = OLD.lane_id);
+END;
+
+-- Nobody has the request any more, because its owner gave it back or is gone: what its bytes hold waits with it, the rest
+-- is free. One whose bytes hold nothing that waits is over.
+CREATE TRIGGER lms_flight_orphan AFTER UPDATE OF owner_id ON lms_flight WHEN NEW.owner_id IS NULL BEGIN
+    UPDATE report SET state = 0, flight_id = NULL WHERE flight_id = NEW.id AND is_sealed = 0;
+    UPDATE report SET state = 0 WHERE flight_id = NEW.id AND state = 1;
+    DELETE FROM lms_flight WHERE id = NEW.id AND NOT EXISTS (SELECT 1 FROM report WHERE flight_id = NEW.id);
 END;
 
 -- created = the rows of report + pruned + erased.

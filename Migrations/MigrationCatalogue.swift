@@ -28,7 +28,7 @@ package enum MigrationCatalogue {
             sql: PackageResources._002_add_licences_sql),
         Entry(
             identifier: "0003_add_statistics",
-            sha256: "5c59f0588f3cf2fb34ea43b2b5320ceb19d781996dd9072ff3ae98096d4957ae",
+            sha256: "9023345c2be74e2c636690d6383eb2af2faaf10eae1cc101f6608acc5248f06e",
             sql: PackageResources._003_add_statistics_sql),
     ]
 }

@@ -35,10 +35,20 @@ package enum ByteSearch {
             let end = kept + got
             for text in texts { found += places(of: text, in: buffer[..<end], endingBehind: kept) }
             offset += UInt64(got)
-            let rest = min(end, longest - 1)
+            let rest = min(end, max(0, longest - 1))
             buffer.replaceSubrange(..<rest, with: Array(buffer[end - rest..<end]))
             kept = rest
         }
+    }
+
+    /// How often any of the texts stands in some bytes.
+    ///
+    /// - Parameters:
+    ///   - texts: those that are empty are passed by.
+    ///   - bytes: where they are looked for.
+    /// - Returns: the number of places.
+    package static func count(of texts: [[UInt8]], in bytes: [UInt8]) -> Int {
+        texts.reduce(0) { $0 + ($1.isEmpty ? 0 : places(of: $1, in: bytes[...], endingBehind: 0)) }
     }
 
     private static func read(

@@ -11,7 +11,8 @@ import Testing
     /// Sends a batch of the `json` format.
     @discardableResult
     private func send(
-        _ sandbox: SandboxOrigin, _ key: String, _ events: [String], _ more: [String] = [], to path: String = "/lms/json"
+        _ sandbox: SandboxOrigin, _ key: String, _ events: [String], _ more: [String] = [],
+        to path: String = "/lms/json"
     ) async throws -> Answer {
         let body = #"{"batch_id":"\#(key)","events":[\#(events.joined(separator: ","))]}"#
         return try await Answer.get(
@@ -29,8 +30,8 @@ import Testing
             #expect(text(answer) == "{\"ok\":true,\"batch_id\":\"b1\"}\n")
         }
         let sums = try await sandbox.lmsSummary()
-        #expect([sums.requests, sums.taken, sums.replayed, sums.events, sums.once] == [3, 1, 2, 2, 2])
-        #expect(try await sandbox.lmsEvents().map(\.came) == [3, 3])
+        #expect([sums.requests, sums.taken, sums.replayed, sums.events, sums.once] == [3, 1, 2, 2, 2] as [Int])
+        #expect(try await sandbox.lmsEvents().map(\.came) == [3, 3] as [Int])
         #expect(sums.keyViolations == 0 && sums.contentViolations == 0 && sums.outOfOrder == 0)
         await sandbox.stop()
     }
@@ -43,7 +44,7 @@ import Testing
         #expect(try await send(sandbox, "b3", [Self.event("e3", 4)]).status == 200)
         #expect(try await send(sandbox, "b4", [Self.event("e1", 9)]).status == 409)
         let sums = try await sandbox.lmsSummary()
-        #expect([sums.keyViolations, sums.contentViolations, sums.more, sums.outOfOrder] == [1, 1, 1, 1])
+        #expect([sums.keyViolations, sums.contentViolations, sums.more, sums.outOfOrder] == [1, 1, 1, 1] as [Int])
         #expect(sums.never == 1)
         await sandbox.stop()
     }
@@ -154,7 +155,7 @@ import Testing
             sandbox.http + "/lms/a?TM=12", ["-H", "Idempotency-Key: kg", "--get", "--data-urlencode", "PT=3 4"])
         #expect(try await sandbox.lmsEvents("/lms/a").map(\.id) == ["k0", "k1", "k2", "k9#1", "k9#2", "kg"])
         let sums = try await sandbox.lmsSummary("/lms/a")
-        #expect([sums.once, sums.outOfOrder, sums.lanes] == [6, 1, 1])
+        #expect([sums.once, sums.outOfOrder, sums.lanes] == [6, 1, 1] as [Int])
         #expect(try await sandbox.lmsVisits("/lms/a").map(\.method).last == "GET")
         await sandbox.stop()
     }
@@ -180,7 +181,7 @@ import Testing
         #expect(try await post("k3", "u").status == 200)
         #expect(try await post("k4", "v").status == 409)
         let sums = try await sandbox.lmsSummary(path)
-        #expect([sums.events, sums.once, sums.contentViolations, sums.bad] == [1, 1, 1, 1])
+        #expect([sums.events, sums.once, sums.contentViolations, sums.bad] == [1, 1, 1, 1] as [Int])
         let found = try await Answer.get(sandbox.http + path + "?statementId=\(id)")
         #expect(found.status == 200 && text(found) == statement("u"))
         let other = try await Answer.get(sandbox.http + path + "?statementId=\(id.dropLast())b")

@@ -24,7 +24,7 @@ extension LectureManager {
         to destination: ReportExportDestination, format: ReportExportFormat = .jsonLines,
         filter: ReportExportFilter = ReportExportFilter(), pseudonymKey: PseudonymKey? = nil
     ) async throws -> ReportExportResult {
-        let settings = StatisticsSettings(bootID: "")
+        let settings = configuration.statistics.settings(bootID: "")
         let form = ReportExportForm(
             format: format, key: pseudonymKey, homePage: settings.homePage,
             activityPrefix: settings.activityPrefix, digests: digests)
@@ -100,7 +100,7 @@ extension LectureManager {
     private func store(
         _ items: [ImportFeed.Item], _ feed: ImportFeed, _ result: inout ReportImportResult
     ) throws -> [LectureError] {
-        let outbox = try outbox()
+        let outbox = SQLiteOutbox(index: writer)
         let now = clock.now()
         var refused: [LectureError] = []
         // Counted aside: a transaction that fails has stored nothing.
@@ -112,7 +112,6 @@ extension LectureManager {
                 case .damage(let error): counts.damage = counts.damage ?? error
                 case .report(let line, let record):
                     do {
-                        try record.requireStorable()
                         if try outbox.add(imported: record, now: now) { counts.stored += 1 } else { counts.known += 1 }
                     } catch let error as LectureError
                         where error.code == .reportConflict || error.code == .reportInvalid
@@ -125,23 +124,5 @@ extension LectureManager {
         counts.refused += refused.count
         result = counts
         return refused
-    }
-}
-
-extension ReportRecord {
-    /// What the store asks of a report, whoever brings it.
-    ///
-    /// - Throws: `LectureError(.reportInvalid)` that names the member.
-    func requireStorable() throws(LectureError) {
-        func refuse(_ member: String, _ cause: String) -> LectureError {
-            LectureError(.reportInvalid, detail: "member '\(member)'", cause: "member '\(member)' \(cause)")
-        }
-        if !(1...256).contains(id.utf8.count) { throw refuse("id", "has not 1 to 256 bytes") }
-        if user.utf8.count > 512 { throw refuse("user", "has more than 512 bytes") }
-        if session.utf8.count > 512 { throw refuse("session", "has more than 512 bytes") }
-        if values.members == nil { throw refuse("values", "is no object") }
-        if let method = target?.method, method != "GET", method != "POST" {
-            throw refuse("method", "is neither GET nor POST")
-        }
     }
 }

@@ -18,9 +18,6 @@ package struct Pseudonymiser: Sendable {
     /// Members that name a person or a machine of theirs, whatever their value.
     private static let personal: Set<String> = ["client_user_id", "player_id", "hardware_id"]
 
-    /// From how many bytes on an id is replaced inside of words.
-    private static let wordLength = 4
-
     private let hash: @Sendable ([UInt8]) -> [UInt8]
 
     /// Makes a pseudonymiser.
@@ -41,7 +38,7 @@ package struct Pseudonymiser: Sendable {
     /// - Parameter record: the row.
     /// - Returns: the row without the id.
     package func apply(to record: ReportRecord) -> ReportRecord {
-        let finder = Finder(id: record.user, pseudonym: pseudonym(of: record.user), wordLength: Self.wordLength)
+        let finder = Finder(id: record.user, pseudonym: pseudonym(of: record.user))
         var record = record
         record.user = finder.pseudonym
         record.id = finder.replacing(record.id)
@@ -101,21 +98,11 @@ private struct Finder {
     let isLong: Bool
     private let spellings: [[UInt8]]
 
-    init(id: String, pseudonym: String, wordLength: Int) {
+    init(id: String, pseudonym: String) {
         self.id = id
         self.pseudonym = pseudonym
-        isLong = id.utf8.count >= wordLength
-        var spellings: [[UInt8]] = []
-        if !id.isEmpty {
-            let quoted = Array(JSONValue.string(id).text.utf8.dropFirst().dropLast())
-            let percent = PercentEncoding.text(id)
-            let form = percent.split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")
-            let all = [Array(id.utf8), Array(percent.utf8), Array(percent.lowercased().utf8), Array(form.utf8), quoted]
-            for spelling in all where !spellings.contains(spelling) { spellings.append(spelling) }
-            // The longest first, so that no shorter one leaves a rest of it.
-            spellings.sort { $0.count > $1.count }
-        }
-        self.spellings = spellings
+        isLong = id.utf8.count >= LearnerSpelling.wordLength
+        spellings = LearnerSpelling.all(of: id)
     }
 
     /// A session is often the id and a time, without anything between the two.
