@@ -123,9 +123,10 @@ extension StatisticsEngine {
     /// - Parameters:
     ///   - reports: at least one.
     ///   - target: where it goes.
-    ///   - wasTried: whether a report may have gone out alone before it came into this request.
     ///   - id: under which id; nil for one report's own, or a new one.
+    ///   - wasTried: whether a report may have gone out alone before it came into this request.
     /// - Returns: nil when a report is gone: somebody erased it.
+    /// - Throws: ``LectureError`` from the store.
     func piece(
         _ reports: [OutboxID], _ target: TargetWork, id: String? = nil, wasTried: (OutboxID, ReportRecord) -> Bool
     ) throws -> MadePiece? {
