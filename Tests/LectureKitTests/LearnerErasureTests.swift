@@ -27,8 +27,9 @@ import Testing
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let learner = "홍길동 학생"
-        #expect(
-            try await Self.places(learner, in: shelf.database) + Self.places(learner, in: shelf.database + "-wal") > 0)
+        let files = [shelf.database, shelf.database + "-wal"]
+        let before = try await Self.places(learner, in: files[0]) + Self.places(learner, in: files[1])
+        #expect(before > 0)
         let receipt = try await shelf.manager.eraseLearner(learner)
         #expect(receipt.problems.isEmpty && receipt.isSearched && receipt.traces.isEmpty, "\(receipt)")
         #expect(receipt.reports == [.pending: 1, .delivered: 1, .dead: 1, .superseded: 1, .expired: 1])
@@ -106,9 +107,8 @@ import Testing
         try StoreTools.backup(shelf.directory.file("store"), to: copy)
         try FileManager.default.removeItem(atPath: copy)
         let receipt = try await shelf.manager.eraseLearner("kim7")
-        #expect(
-            receipt.copies.map(\.problem) == [LectureError(.openStore)]
-                && receipt.problems == [LectureError(.openStore)])
+        #expect(receipt.copies.map(\.problem) == [LectureError(.openStore)])
+        #expect(receipt.problems == [LectureError(.openStore)])
         #expect(receipt.reports.values.reduce(0, +) == 5)
         try await shelf.manager.forgetCopy(copy)
         #expect(try await shelf.manager.eraseLearner("kim7").problems.isEmpty)
