@@ -35,7 +35,7 @@ package enum ByteSearch {
             let end = kept + got
             for text in texts { found += places(of: text, in: buffer[..<end], endingBehind: kept) }
             offset += UInt64(got)
-            let rest = min(end, longest - 1)
+            let rest = min(end, max(0, longest - 1))
             buffer.replaceSubrange(..<rest, with: Array(buffer[end - rest..<end]))
             kept = rest
         }

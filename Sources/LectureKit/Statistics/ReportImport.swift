@@ -169,6 +169,8 @@ final class ImportFeed: @unchecked Sendable {
 
     /// A report that was read and cannot be stored.
     func refusal(_ line: Int, _ error: LectureError) -> LectureError {
-        LectureError(error.code, detail: "\(path), line \(line)", cause: error.cause)
+        // The id of a report that is in conflict is the line's to tell.
+        let cause = error.code == .reportInvalid ? "member '\(error.detail)'" : ""
+        return LectureError(error.code, detail: "\(path), line \(line)", cause: cause)
     }
 }

@@ -104,12 +104,14 @@ struct TargetWork {
         return condition
     }
 
-    /// Whether the wait of the target is one that it asked for.
-    var waitIsAskedFor: Bool { pace.wait != nil && lastTrouble?.reason == .busy }
+    /// Whether the target has asked to wait for longer than until now.
+    func isAskedToWait(at now: Timestamp) -> Bool {
+        lastTrouble?.reason == .busy && (pace.wait?.remaining(at: now) ?? .zero) > .zero
+    }
 
     /// Somebody asks to send.
-    mutating func resume() {
-        pace.resume(liftingWait: !waitIsAskedFor)
+    mutating func resume(at now: Timestamp) {
+        pace.resume(liftingWait: !isAskedToWait(at: now))
         (failures, failedAt, obstacle) = (0, nil, nil)
     }
 

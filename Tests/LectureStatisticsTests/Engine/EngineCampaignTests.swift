@@ -90,7 +90,7 @@ struct EngineCampaignTests {
             world.process.engine.stop()
             #expect(world.run { $0.process.isStopped })
             #expect(world.process.ends.count == 1 && !world.process.engine.isBusy)
-            #expect(try world.rows("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") { $0.int64(0) } == [0])
+            #expect(try world.numbers("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") == [0])
             #expect(try world.isConserved())
             try world.restart()
         }
@@ -132,8 +132,7 @@ struct EngineCampaignTests {
         world.lms.behave { _, _ in .failure(28, takesEffect: true) }
         world.begin(other)
         world.run(for: .seconds(1)) { _ in world.lms.requests.count == 4 }
-        try other.index.dismissOwner(other.owner, now: world.clock.now())
-        world.lms.hangUp()
+        try world.kill(other)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 40)
         #expect(world.lms.breaches.isEmpty && world.lms.repeats == 40 && world.lms.effects.count == 40)

@@ -186,7 +186,7 @@ struct EngineRouteTests {
         try world.add("b", user: "lee")
         world.lms.answer(204, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
         try world.send()
-        let times = try world.rows("corrected_ms FROM report WHERE corrected_ms IS NOT NULL") { $0.int64(0) }
+        let times = try world.numbers("corrected_ms FROM report WHERE corrected_ms IS NOT NULL")
         let server: Int64 = 1_795_165_200_000
         #expect(times.count == 2 && times.allSatisfy { abs($0 - server) < 1000 })
     }
@@ -201,7 +201,7 @@ struct EngineRouteTests {
             return .answer(204, headers: [("Date", date)])
         }
         try world.send()
-        let times = try world.rows("corrected_ms FROM report WHERE corrected_ms IS NOT NULL") { $0.int64(0) }
+        let times = try world.numbers("corrected_ms FROM report WHERE corrected_ms IS NOT NULL")
         #expect(times.count == 2 && times.allSatisfy { abs($0 - 1_795_165_200_000) < 1000 })
     }
 }
