@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ["POST", "GET"])
+    func `a channel gets its own names by its own method`(_ method: String) async throws {
+        try await StatisticsScene.play(path: "/lms") { me in
+            let names = #"{"TM":"{PLAY_TIME}","user":"{CLIENT_USER_ID}","all":"{JSON_DATA}"}"#
+            try me.configure(path: "/lms", more: #","method":"\#(method)","parameters":\#(names)"#)
+            let report = #"{"CLIENT_USER_ID":"a&b=c é","PLAY_TIME":7,"START_AT":5}"#
+            try await me.add([#"{"id":"a","user":"a&b=c é","session":"5","seq":1,"report":\#(report)}"#])
+            try await me.send()
+            try await me.expectOnce(["a"], on: "/lms")
+            #expect(try await me.sandbox.lmsVisits("/lms").map(\.method) == [method])
+            let target = try await me.sandbox.requests(for: "/lms").first?.target
+            let query = "?TM=7&user=a%26b%3Dc%20%C3%A9&all="
+            #expect(target?.replacing("+", with: "%20").hasPrefix("/lms" + (method == "GET" ? query : "")) == true)
+        }
+    }
+
     @Test func `a server of old habits is believed where the configuration says so`() async throws {
         try await StatisticsScene.play(#""answer":"text""#) { me in
             try await me.add(Self.lines)
