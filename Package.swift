@@ -167,6 +167,10 @@ let package = Package(
         .testTarget(
             name: "LicenceProgramTests",
             dependencies: ["LectureCrypto", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // And reports: learning management systems with habits, kills, and a record store that others wrote.
+        .testTarget(
+            name: "StatisticsProgramTests",
+            dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -142,7 +142,8 @@ extension SQLiteOutbox {
             }
             // What is still sealed was refused together, and divided: that was an attempt too.
             try connection.execute(
-                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight)
+                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight
+            )
             for report in piece.reports {
                 try connection.execute("UPDATE report SET is_sealed = 1 WHERE id = ?", report)
             }

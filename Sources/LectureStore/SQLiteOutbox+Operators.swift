@@ -162,7 +162,9 @@ extension SQLiteOutbox {
     package func prune(before: Timestamp, limit: Int) throws -> Int {
         guard limit > 0 else { return 0 }
         return try atomically {
-            let ended = try connection.query(Self.endedRows, before, limit) { ($0.id(0, OutboxTable.self), $0.int64(1)) }
+            let ended = try connection.query(Self.endedRows, before, limit) {
+                ($0.id(0, OutboxTable.self), $0.int64(1))
+            }
             for (report, _) in ended { try connection.execute("DELETE FROM report WHERE id = ?", report) }
             try forgetLanes(Set(ended.map(\.1)))
             try connection.execute("UPDATE lms_account SET pruned = pruned + ?", ended.count)

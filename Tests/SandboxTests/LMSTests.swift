@@ -11,7 +11,8 @@ import Testing
     /// Sends a batch of the `json` format.
     @discardableResult
     private func send(
-        _ sandbox: SandboxOrigin, _ key: String, _ events: [String], _ more: [String] = [], to path: String = "/lms/json"
+        _ sandbox: SandboxOrigin, _ key: String, _ events: [String], _ more: [String] = [],
+        to path: String = "/lms/json"
     ) async throws -> Answer {
         let body = #"{"batch_id":"\#(key)","events":[\#(events.joined(separator: ","))]}"#
         return try await Answer.get(

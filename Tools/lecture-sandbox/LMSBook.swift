@@ -172,10 +172,11 @@ struct LMSBook {
     var eventLines: String {
         var text = ""
         for (id, record) in zip(ids, records) {
-            text += JSON.object([
-                ("id", .string(id)), ("came", .integer(Int64(record.came))),
-                ("effects", .integer(Int64(record.effects))),
-            ]).text
+            text +=
+                JSON.object([
+                    ("id", .string(id)), ("came", .integer(Int64(record.came))),
+                    ("effects", .integer(Int64(record.effects))),
+                ]).text
             text += "\n"
         }
         return text

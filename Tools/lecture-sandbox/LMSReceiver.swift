@@ -133,7 +133,9 @@ final class LMSReceiver: Sendable {
         if isReplay && manner.has(.conflictKnown) { return (acknowledged(.text(409, ""), manner), .replayed) }
         if !isReplay || form == .xapi {
             let others = book.take(all, key: key, isByID: form == .xapi || key == nil)
-            if !others.isEmpty { return (.json(409, .object([("error", .string("\(others[0]) is known"))])), .conflict) }
+            if !others.isEmpty {
+                return (.json(409, .object([("error", .string("\(others[0]) is known"))])), .conflict)
+            }
         }
         return (acknowledged(answer(all, key, form, manner), manner), isReplay ? .replayed : .taken)
     }

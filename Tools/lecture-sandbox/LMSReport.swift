@@ -147,7 +147,8 @@ struct LMSReader {
             guard let value = try? StrictJSON.value(of: field.value) else { return nil }
             return value.elements ?? [value]
         }
-        let plain = Dictionary(fields.map { ($0.name, String(decoding: $0.value, as: UTF8.self)) }) { first, _ in first }
+        let plain = Dictionary(fields.map { ($0.name, String(decoding: $0.value, as: UTF8.self)) }) { first, _ in first
+        }
         let whole = LMSDigest(fields.reduce(into: []) { $0 += Array("\($1.name)=".utf8) + $1.value })
         let reports = documents.first { !$0.isEmpty && $0.allSatisfy { $0.members != nil } } ?? [.object([])]
         let name = key ?? plain["event_id"] ?? "\(whole)"

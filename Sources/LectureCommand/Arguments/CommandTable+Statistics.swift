@@ -27,10 +27,10 @@ extension CommandTable {
                 + "For several channels one row each is stored, and each has its line: ID, ID.2, ….",
             "Behind 'lms add' --json takes the report's file. The global flag of that name stands before the command: "
                 + "'lecturectl --json lms add'.",
-            "With --batch it reads one JSON object a line on standard input, {\"id\":…,\"user\":…,\"session\":…,"
-                + "\"seq\":n,\"content\":…,\"course\":…,\"note\":…,\"target\":…,\"format\":…,\"report\":{…},"
-                + "\"time_ms\":n}, all optional, and stores up to 1,000 of them at once. A bad line is named with its "
-                + "number and does not stop the others; the status is then 1.",
+            "With --batch it reads one JSON object a line on standard input, {\"id\": …, \"user\": …, \"session\": …, "
+                + "\"seq\": n, \"content\": …, \"course\": …, \"note\": …, \"target\": …, \"format\": …, "
+                + "\"report\": {…}, \"time_ms\": n}, all optional, and stores up to 1,000 of them at once. A bad line is "
+                + "named with its number and does not stop the others; the status is then 1.",
         ],
         options: [
             .value(
@@ -42,12 +42,13 @@ extension CommandTable {
                 "seq", nil, "N", .integer(0...Int.max), help: "The number in the session.", defaultText: "the next"),
             .value(
                 "json", nil, "FILE", .file, help: "The report, a JSON object; - is standard input.",
-                defaultText: "an empty report", conflicts: ["play", "batch"]),
+                defaultText: "an empty report"),
             .value(
                 "play", nil, "FILE", .file,
-                help: "Make the report from what was played: {\"duration_ms\":n,\"block_count\":n,\"intervals\":[…]}; "
-                    + "- is standard input.",
-                conflicts: ["json", "batch"]),
+                help: "Make the report from what was played: {\"duration_ms\": n, \"block_count\": n, "
+                    + "\"intervals\": [{\"activity\", \"from_ms\", \"to_ms\", \"speed_permille\", \"wall_ms\", \"boot_ns\", "
+                    + "\"ended_boot_ns\"}]}; "
+                    + "- is standard input."),
             .value("content", nil, "KEY", .key, help: "The content the report is about."),
             .value("course", nil, "NAME", .text, help: "The course.", defaultText: "the content's course"),
             .value("note", nil, "TEXT", .text, help: "A text that goes along with the report."),
@@ -58,8 +59,7 @@ extension CommandTable {
         ],
         examples: [
             ExampleSpec(
-                "lecturectl lms add --user u1 --session s1 --json report.json --target https://lms.example/reports",
-                "store one report"),
+                "lecturectl lms add --user kim --session 1 --json report.json", "store one report"),
             ExampleSpec("lecturectl lms add --batch < reports.jsonl", "store many"),
         ])
 
@@ -117,7 +117,7 @@ extension CommandTable {
         examples: [
             ExampleSpec("lecturectl lms send", "send what waits"),
             ExampleSpec(
-                "lecturectl lms send --target https://lms.example/reports --format json", "send it all elsewhere"),
+                "lecturectl lms send --target https://lms.example/r --format json", "send it all elsewhere"),
         ])
 
     private static let lmsRetry = CommandSpec(

@@ -104,6 +104,14 @@ package enum CommandTable {
         return spec
     }
 
+    /// The global options that mean the same behind a command: `lms add` has a --json of its own.
+    ///
+    /// - Parameter spec: the command.
+    /// - Returns: all others.
+    static func globalOptions(behind spec: CommandSpec) -> [OptionSpec] {
+        globalOptions.filter { spec.option(long: $0.long) == nil }
+    }
+
     /// A global option by its long name.
     ///
     /// - Parameter long: the name without dashes.

@@ -7,6 +7,12 @@ enum ReportAddCommand {
     static let longestInput = 4 << 20
 
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let sources = ["json", "play"].filter { command.text($0) != nil } + (command.flag("batch") ? ["batch"] : [])
+        if sources.count > 1 {
+            // Not a rule of the table: the global --json of that name may stand before each of them.
+            throw UsageError(
+                "Options '--\(sources[0])' and '--\(sources[1])' exclude each other.", path: command.path)
+        }
         let session = try CommandSession(command, context)
         if command.flag("batch") { return try await batch(session) }
         let report = try await report(session)

@@ -115,7 +115,8 @@ private struct SendRun {
     }
 
     private func finish(_ result: ReportSendResult, elapsed: Duration) throws -> ExitStatus {
-        for obstacle in result.obstacles {
+        // Who interrupts it knows why reports are left.
+        for obstacle in result.obstacles where signal == nil {
             context.say(sentence(obstacle))
             if session.wantsJSON { try context.output.write(JSONLine.obstacle(obstacle)) }
         }

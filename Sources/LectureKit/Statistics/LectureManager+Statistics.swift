@@ -100,7 +100,9 @@ extension LectureManager {
     ) throws -> StoredReportID {
         var report = report
         report.record.target = target
-        report.isCumulative = target.map { configuration.statistics.isCumulative($0.url) } ?? false
+        // Reports without a session have nothing in common that one could say for the others.
+        report.isCumulative =
+            !report.record.session.isEmpty && target.map { configuration.statistics.isCumulative($0.url) } ?? false
         let addition = try outbox.add(report, now: now)
         return StoredReportID(
             id: report.record.id, isNew: addition.isNew, sequence: addition.sequence,

@@ -8,6 +8,7 @@ extension StatisticsEngine {
             let target = work.targets[flight.target]
         else { return }
         flight.phase = .ready
+        let isAskedToWait = target.isAskedToWait(at: turn.now)
         if reply.outcome.end == .cancelled {
             work.targets[flight.target]?.pace.ended(ticket, nil, wall: turn.now, random: 0)
             work.flights[id] = flight
@@ -22,12 +23,12 @@ extension StatisticsEngine {
         switch verdict {
         case .keep(let reason, let wait):
             answer.reason = reason
-            note(failed: flight.target, answer, Self.error(reason, reply, target), begun: begun, turn)
+            note(failed: flight.target, Self.error(reason, reply, target), begun: begun, turn)
             try keep(flight, reason, wait, answer, turn)
         case .suspend:
             let cause = "HTTP \(reply.head?.status ?? 0)"
             let error = LectureError(.reportTargetRefuses, detail: Self.host(target.address.url), cause: cause)
-            note(failed: flight.target, answer, error, begun: begun, turn)
+            note(failed: flight.target, error, begun: begun, turn)
             try keep(flight, nil, nil, answer, turn)
         case .follow(let url):
             (flight.url, flight.phase) = (url, .following)
@@ -35,9 +36,12 @@ extension StatisticsEngine {
             work.flights[id] = flight
         case .delivered, .split, .bisect, .dead:
             work.targets[flight.target]?.succeeded()
-            if verdict != .delivered { note(trouble: answer, of: flight.target) }
             try advance(flight, verdict, answer, turn)
         }
+        // A server's word how long to wait is remembered as long as it holds.
+        if verdict == .delivered || isAskedToWait && answer.reason != .busy { return }
+        if case .follow = verdict { return }
+        work.targets[flight.target]?.lastTrouble = answer
     }
 
     private func judge(_ reply: SendReply, _ flight: FlightWork, _ target: TargetWork, _ url: String) -> SendVerdict {
@@ -80,7 +84,9 @@ extension StatisticsEngine {
             work.flights[flight.id] = nil
             return
         }
-        let made = try piece(current.reports, target, isFirst: false, id: newID)
+        let known = flight.known
+        let next = try piece(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
+        guard let made = next else { return try release(flight.id) }
         let isOurs = try whileOurs(flight.id) {
             try outbox.advance(flight.id, to: made.piece, owner: owner, now: turn.now)
         }
@@ -137,9 +143,7 @@ extension StatisticsEngine {
     }
 
     /// Counts a failure. Those of one burst are one: of requests that were begun before the last one was known.
-    private func note(
-        failed id: TargetID, _ answer: SendAnswer, _ error: LectureError, begun: BootInstant, _ turn: Turn
-    ) {
+    private func note(failed id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
         guard var target = work.targets[id] else { return }
         if target.failedAt.map({ begun >= $0 }) ?? true {
             target.failures += 1
@@ -147,16 +151,8 @@ extension StatisticsEngine {
         }
         target.obstacle = error
         work.targets[id] = target
-        note(trouble: answer, of: id)
         let wait = target.pace.suspension == nil ? target.pace.wait?.remaining(at: turn.now) ?? .zero : nil
         notices.append(.obstacle(TargetObstacle(target: id, error: error, again: wait.map { turn.now + $0 })))
-    }
-
-    /// Remembers what was answered last. A server's word how long to wait is remembered as long as it holds.
-    private func note(trouble answer: SendAnswer, of id: TargetID) {
-        guard let target = work.targets[id] else { return }
-        if target.waitIsAskedFor, answer.reason != .busy, target.pace.suspension == nil { return }
-        work.targets[id]?.lastTrouble = answer
     }
 
     private static func error(_ reason: KeepReason, _ reply: SendReply, _ target: TargetWork) -> LectureError {
@@ -175,8 +171,8 @@ extension StatisticsEngine {
 
     // MARK: Time
 
-    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way can have
-    /// written it, so it counts only when no target of the orders has https, and when the LMS has answered as it should.
+    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way may have
+    /// written it, so it counts only when no target of the orders has https, and when the LMS answered as it should.
     private func hear(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
         guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
         if !Self.isSecure(url) {

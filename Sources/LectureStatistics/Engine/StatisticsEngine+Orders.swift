@@ -18,7 +18,7 @@ extension StatisticsEngine {
                 work.targets[entry.id] = TargetWork(entry, settings.target(entry.address))
             }
             work.targets[entry.id]?.open = entry.open
-            work.targets[entry.id]?.resume()
+            work.targets[entry.id]?.resume(at: turn.now)
         }
     }
 

@@ -42,7 +42,12 @@ struct EngineCampaignTests {
         for _ in 0..<25 {
             world.begin()
             let steps = Guarded(world.chance.number(1..<60))
-            world.run { _ in steps.withLock { $0 -= 1; return $0 < 0 } }
+            world.run { _ in
+                steps.withLock {
+                    $0 -= 1
+                    return $0 < 0
+                }
+            }
             try world.restart()
             world.wait(.milliseconds(Int64(world.chance.number(0..<20_000))))
             #expect(try world.isConserved())
@@ -76,11 +81,16 @@ struct EngineCampaignTests {
         for _ in 0..<10 {
             world.begin()
             let steps = Guarded(world.chance.number(1..<25))
-            world.run { _ in steps.withLock { $0 -= 1; return $0 < 0 } }
+            world.run { _ in
+                steps.withLock {
+                    $0 -= 1
+                    return $0 < 0
+                }
+            }
             world.process.engine.stop()
             #expect(world.run { $0.process.isStopped })
             #expect(world.process.ends.count == 1 && !world.process.engine.isBusy)
-            #expect(try world.rows("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") { $0.int64(0) } == [0])
+            #expect(try world.numbers("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") == [0])
             #expect(try world.isConserved())
             try world.restart()
         }
@@ -122,8 +132,7 @@ struct EngineCampaignTests {
         world.lms.behave { _, _ in .failure(28, takesEffect: true) }
         world.begin(other)
         world.run(for: .seconds(1)) { _ in world.lms.requests.count == 4 }
-        try other.index.dismissOwner(other.owner, now: world.clock.now())
-        world.lms.hangUp()
+        try world.kill(other)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 40)
         #expect(world.lms.breaches.isEmpty && world.lms.repeats == 40 && world.lms.effects.count == 40)

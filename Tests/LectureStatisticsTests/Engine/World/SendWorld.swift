@@ -79,22 +79,30 @@ final class SendWorld {
         _ settings: StatisticsSettings, _ ids: Guarded<Int>, seed: UInt64
     ) throws -> SendProcess {
         let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
-        let outbox = FailingOutbox(try SQLiteOutbox(index: index), seed: seed)
+        let outbox = FailingOutbox(SQLiteOutbox(index: index), seed: seed)
         let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         let ports = StatisticsEngine.Ports(
             outbox: outbox, transport: lms, clock: clock, random: chance,
-            newID: { "request-\(ids.withLock { $0 += 1; return $0 })" },
-            compress: { _, bytes in TurnedBits.turn(bytes) }, hash: { Self.hash($0) })
+            newID: { "request-\(Self.next(ids))" }, compress: { _, bytes in TurnedBits.turn(bytes) },
+            hash: { Self.hash($0) })
         let engine = StatisticsEngine(
             ports: ports, settings: settings, owner: owner,
             inbox: StatisticsInbox(wake: { woken.withLock { $0 = true } }))
         return SendProcess(index, outbox, engine, owner, woken)
     }
 
+    private static func next(_ numbers: Guarded<Int>) -> Int {
+        numbers.withLock { number in
+            number += 1
+            return number
+        }
+    }
+
     /// 32 bytes that differ for different names.
     private static func hash(_ bytes: [UInt8]) -> [UInt8] {
-        var generator = SeededGenerator(seed: bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
+        var generator = SeededGenerator(
+            seed: bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
         return (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
     }
 
@@ -112,6 +120,13 @@ final class SendWorld {
         let other = try Self.process(location, clock, lms, chance, settings, ids, seed: 7)
         processes.append(other)
         return other
+    }
+
+    /// That second program is killed.
+    func kill(_ other: SendProcess) throws {
+        lms.hangUp()
+        try other.index.dismissOwner(other.owner, now: clock.now())
+        processes.removeAll { $0 === other }
     }
 
     // MARK: Reports
@@ -148,34 +163,35 @@ final class SendWorld {
         }
     }
 
-    /// The columns of reports in the store.
-    func rows<Result>(_ columns: String, _ body: (Row) -> Result) throws -> [Result] {
+    /// A column of the store, numbers only.
+    func numbers(_ columns: String) throws -> [Int64] {
         try Connection(path: "\(location.directory)/lecturekit.db", access: .readWrite)
-            .query("SELECT \(columns)") { body($0) }
+            .query("SELECT \(columns)") { $0.int64(0) }
     }
 
     /// How many reports are in a state.
     func count(_ state: ReportState) throws -> Int {
-        Int(try rows("count(*) FROM report WHERE state = \(state.rawValue)") { $0.int64(0) }.first ?? -1)
+        Int(try numbers("count(*) FROM report WHERE state = \(state.rawValue)").first ?? -1)
     }
 
     /// The state of a report.
     func state(_ id: String) throws -> ReportState? {
-        try rows("state FROM report WHERE uuid = '\(id)'") { ReportState(rawValue: Int($0.int64(0))) }.first ?? nil
+        try numbers("state FROM report WHERE uuid = '\(id)'").first.flatMap { ReportState(rawValue: Int($0)) }
     }
 
     /// created = rows + pruned + erased, and no lane counts wrongly.
     func isConserved() throws -> Bool {
-        let account = try rows(
-            "created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account") { $0.int64(0) == 1 }
-        let lanes = try rows(
-            "count(*) FROM lms_lane WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)"
-        ) { $0.int64(0) }
-        return account == [true] && lanes == [0]
+        let account = try numbers("created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account")
+        let lanes = try numbers(
+            """
+            count(*) FROM lms_lane
+            WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)
+            """)
+        return account == [1] && lanes == [0]
     }
 
     /// How many requests are stored.
-    func flights() throws -> Int { Int(try rows("count(*) FROM lms_flight") { $0.int64(0) }.first ?? -1) }
+    func flights() throws -> Int { Int(try numbers("count(*) FROM lms_flight").first ?? -1) }
 
     /// The target as it is stored.
     func entry() throws -> TargetEntry {

@@ -200,7 +200,8 @@ final class VirtualLMS: Transport {
     private static func take(_ request: LMSRequest, _ takesEffect: Bool, _ state: inout State) {
         let bytes = request.sealed
         if let old = state.bytesOfID.updateValue(bytes, forKey: request.id), old != bytes {
-            state.breaches.append("\(request.id) has other bytes: \(String(decoding: old, as: UTF8.self)) \(request.text)")
+            state.breaches.append(
+                "\(request.id) has other bytes: \(String(decoding: old, as: UTF8.self)) \(request.text)")
         }
         guard takesEffect else { return }
         for event in request.events {
