@@ -149,7 +149,7 @@ let package = Package(
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
-                "LectureKit", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
                 "LectureTestSupport",
             ]),
         .testTarget(

@@ -58,6 +58,7 @@ struct Checksum {
     /// other; the last end is only that of all bytes when the length is theirs, so another length says nothing.
     ///
     /// - Parameter tail: the last eight bytes of the file.
+    /// - Returns: whether it does.
     func contradicts(tail: [UInt8]) -> Bool {
         guard tail.count == 8 else { return true }
         func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }

@@ -46,6 +46,8 @@ struct OutputPlace {
     ///
     /// - Parameter mode: its permissions, cut by the umask. Unlike the store's own files, what is given to the user has
     ///   those of the user's umask.
+    /// - Returns: the open file.
+    /// - Throws: ``SystemError``.
     func makeFile(mode: mode_t = 0o666) throws(SystemError) -> NewFile {
         let number = csystem_open_unnamed(directory.number, mode)
         if number >= 0 {

@@ -18,6 +18,9 @@ import LectureSQLite
 package final class SQLiteOutbox: StatisticsOutbox {
     let connection: Connection
     let rows: ReportRows
+    /// The target that was asked for last, for as long as the transaction lasts: after a rollback its number may be
+    /// another's.
+    private var lastTarget: (transaction: UInt64, address: ReportRecord.Target, id: TargetID)?
 
     /// Shares the connection of the store's writer.
     ///
@@ -71,7 +74,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
                 try accept(record.target, for: known)
                 return ReportAddition(isNew: false, sequence: known.sequence)
             }
-            let lane = try lane(record.user, record.session, try record.target.map { try target($0) })
+            let lane = try lane(record.user, record.session, try record.target.map { try remembered($0) })
             let sequence = takesNext ? try nextSequence(record.user, record.session) : record.sequence
             try insert(record, lane: lane, sequence: sequence, values: values, isCumulative: isCumulative, now: now)
             return ReportAddition(isNew: true, sequence: sequence)
@@ -134,6 +137,19 @@ package final class SQLiteOutbox: StatisticsOutbox {
             }
             return made
         }
+    }
+
+    private func remembered(_ address: ReportRecord.Target) throws -> TargetID {
+        let transaction = connection.transactionSerial
+        if let last = lastTarget, last.transaction == transaction, last.address.url.utf8.elementsEqual(address.url.utf8),
+            last.address.parameters.isEmpty, address.parameters.isEmpty, last.address.format == address.format,
+            last.address.method == address.method
+        {
+            return last.id
+        }
+        let id = try target(address)
+        lastTarget = (transaction, address, id)
+        return id
     }
 
     private func existing(_ address: ReportRecord.Target) throws -> TargetID? {

@@ -49,8 +49,8 @@ struct CompressorTests {
         try compressor.finish()
         try file.close()
         #expect((1...1 << 16).contains(largest))
-        let script =
-            "\(compression.rawValue) -dc \"$0\" | sha256sum; for i in $(seq 64); do cat \"$1\"; done | sha256sum"
+        let ours = "\(compression.rawValue) -dc \"$0\" | sha256sum"
+        let script = "\(ours); for i in $(seq 64); do cat \"$1\"; done | sha256sum"
         let plain = try directory.write(piece, to: "piece")
         let sums = try await ChildProcess.run("/bin/bash", ["-euc", script, path, plain]).text.split(separator: "\n")
         #expect(sums.count == 2 && sums[0] == sums[1])

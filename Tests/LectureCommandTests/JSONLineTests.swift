@@ -96,7 +96,7 @@ import Testing
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + (try LicenceLines.all()) + ReportLines.all()
+        ] + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
     }
 
     @Test func `every line is one object that its schema describes`() throws {

@@ -69,6 +69,12 @@ final class OutboxFixture {
         return try row(uuid)
     }
 
+    /// Stores a report as it is.
+    func put(_ record: ReportRecord) throws {
+        let addition = try outbox.add(NewReport(record), now: now)
+        #expect(addition == ReportAddition(isNew: true, sequence: record.sequence))
+    }
+
     /// Whether a report is stored anew, and its number.
     func add(_ report: NewReport) throws -> [String] {
         let addition = try outbox.add(report, now: now)

@@ -6,7 +6,7 @@ import Testing
 /// Reports that nobody would write by hand, clocks that are wrong, and disks that are full.
 @Suite(.timeLimit(.minutes(5))) struct HostileReportNetTests {
     private static let learners = [
-        "'; DROP TABLE report; --", "\"quoted\"\\", "=cmd|' /C calc'!A0", "a\nb\r\nc\td", "\u{0}zero\u{1}\u{7F}",
+        "'; DROP TABLE report; --", "\"quoted\"\\", "=cmd|' /C calc'!A0", "a\nb\r\nc\td", "one\u{1}\u{1F}\u{7F}",
         "{CLIENT_USER_ID}", "%00%0d%0aX: y&z=1+2", "수강생 가나다 é", "\u{202E}right-to-left\u{2066}", "👩‍🏫🧑🏿‍🎓",
         "../../etc/passwd", String(repeating: "x", count: 512), "<script>alert(1)</script>", "a\u{2028}b\u{FEFF}",
     ]
@@ -91,6 +91,7 @@ import Testing
         try await StatisticsScene.play { me in
             let lines = [
                 StatisticsScene.line("a", 1), "{", StatisticsScene.line("b", 2), #"{"id":7}"#, #"{"report":[]}"#, "",
+                #"{"user":"\u0000"}"#,
                 StatisticsScene.line("c", 3),
             ]
             let file = try me.home.write(lines.joined(separator: "\n"), to: "lines")
@@ -98,7 +99,7 @@ import Testing
             me.keep(ending)
             #expect(ending.status == 1)
             #expect(StatisticsScene.acknowledged(ending.text) == ["a", "b", "c"])
-            for number in [2, 4, 5] { #expect(ending.errorText.contains("line \(number)"), "\(ending.errorText)") }
+            for number in [2, 4, 5, 7] { #expect(ending.errorText.contains("line \(number)"), "\(ending.errorText)") }
             try await me.send()
             try await me.expectOnce(["a", "b", "c"])
         }
@@ -118,7 +119,7 @@ import Testing
             for clock in ["+3650d", "-7300d"] {
                 let environment = FakeClock.environment.merging(["FAKETIME": clock]) { _, new in new }
                 try await me.send(
-                    "--max-attempts", "1", "--longest-wait", "0s", expecting: [75], environment: environment)
+                    "--max-attempts", "1", "--longest-wait", "1s", expecting: [75], environment: environment)
             }
             try await me.sandbox.setLMS(habits: "")
             try await me.send()
@@ -135,12 +136,12 @@ import Testing
         let lines = (0..<2000).map { #"{"id":"r\#($0)","user":"u","session":"s\#($0)","report":{"x":"\#(text)"}}"# }
         let file = try me.home.write(lines.joined(separator: "\n") + "\n", to: "lines")
         let script = #"""
-            mount -t tmpfs -o size=12m none /mnt
+            mount -t tmpfs -o size=32m none /mnt
             export LECTURE_STORE=/mnt/store
+            head -c 16M /dev/zero > /mnt/room
             "$0" lms add --batch < "$1" > "$2/acks" || echo "status $?"
-            head -c 64M /dev/zero > /mnt/filler 2>/dev/null || true
             "$0" lms send --target "$3/lms/json" --format json --quiet || echo "status $?"
-            rm /mnt/filler
+            rm /mnt/room
             "$0" lms send --target "$3/lms/json" --format json --quiet
             "$0" lms list --ids > "$2/ids"
             "$0" store check >/dev/null
@@ -149,7 +150,7 @@ import Testing
         let ending = try await me.withMounts(script, file, me.home.path, sandbox.http)
         #expect(ending.status == 0, "\(ending.errorText)")
         let said = ending.text.split(separator: "\n")
-        #expect(said.first.map { ["status 74", "status 75", "status 1"].contains($0) } == true, "\(ending.text)")
+        #expect(said.dropLast() == ["status 75", "status 75"], "\(ending.text)")
         #expect(said.last?.contains(#""conserved":true"#) == true, "\(ending.text)")
         let acknowledged = StatisticsScene.acknowledged(
             try String(contentsOfFile: me.home.file("acks"), encoding: .utf8))

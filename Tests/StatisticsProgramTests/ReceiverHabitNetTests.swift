@@ -12,7 +12,7 @@ import Testing
         /// Whether the server took the reports all the same.
         var isTaken = false
         /// How long the server is asked, when it is not asked once.
-        var words = ["--max-attempts", "1", "--longest-wait", "0s"]
+        var words = ["--max-attempts", "1", "--longest-wait", "1s"]
 
         var testDescription: String { habits }
     }
@@ -25,9 +25,10 @@ import Testing
     private static let ids = ["a", "b", "c"]
 
     private static let kept = [
-        Scene(habits: "lose:100", isTaken: true), Scene(habits: "half", isTaken: true),
+        Scene(habits: "lose:100", status: 69, isTaken: true), Scene(habits: "half", status: 69, isTaken: true),
         Scene(habits: "late:100;status=500", isTaken: true), Scene(habits: "late:100;status=504", isTaken: true),
-        Scene(habits: "hang:100", isTaken: true), Scene(habits: "timeout:100"), Scene(habits: "drop:100"),
+        Scene(habits: "hang:100", status: 69, isTaken: true), Scene(habits: "timeout:100", status: 69),
+        Scene(habits: "drop:100", status: 69),
         Scene(habits: "status:500"), Scene(habits: "status:502"), Scene(habits: "status:503"),
         Scene(habits: "busy:100;retry=1"), Scene(habits: "status:503;retry-date=1"), Scene(habits: "status:408"),
         Scene(habits: "status:425"), Scene(habits: "status:501"), Scene(habits: "status:505"),
@@ -66,6 +67,22 @@ import Testing
             let requests = try await me.sandbox.lmsSummary().requests
             try await me.send()
             #expect(try await me.sandbox.lmsSummary().requests == requests)
+        }
+    }
+
+    @Test(arguments: ["POST", "GET"])
+    func `a channel gets its own names by its own method`(_ method: String) async throws {
+        try await StatisticsScene.play(path: "/lms") { me in
+            let names = #"{"TM":"{PLAY_TIME}","user":"{CLIENT_USER_ID}","all":"{JSON_DATA}"}"#
+            try me.configure(path: "/lms", more: #","method":"\#(method)","parameters":\#(names)"#)
+            let report = #"{"CLIENT_USER_ID":"a&b=c é","PLAY_TIME":7,"START_AT":5}"#
+            try await me.add([#"{"id":"a","user":"a&b=c é","session":"5","seq":1,"report":\#(report)}"#])
+            try await me.send()
+            try await me.expectOnce(["a"], on: "/lms")
+            #expect(try await me.sandbox.lmsVisits("/lms").map(\.method) == [method])
+            let target = try await me.sandbox.requests(for: "/lms").first?.target
+            let query = "?TM=7&user=a%26b%3Dc%20%C3%A9&all="
+            #expect(target?.replacing("+", with: "%20").hasPrefix("/lms" + (method == "GET" ? query : "")) == true)
         }
     }
 
@@ -157,7 +174,7 @@ import Testing
         try await StatisticsScene.play { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "lose:100,conflict-known")
-            try await me.send("--max-attempts", "1", "--longest-wait", "0s", expecting: [75])
+            try await me.send("--max-attempts", "1", "--longest-wait", "1s", expecting: [69])
             try await me.sandbox.setLMS(habits: "conflict-known")
             try await me.send()
             #expect(try await me.sandbox.lmsSummary().statuses["409"] == 1)
@@ -187,7 +204,7 @@ import Testing
             try await me.useSecret("Bearer a-secret-that-nobody-is-told", "")
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "redirect-to:\(other.http)/lms/json")
-            try await me.send("--max-attempts", "1", "--longest-wait", "0s", expecting: [75])
+            try await me.send("--max-attempts", "1", "--longest-wait", "1s", expecting: [75])
             #expect(try await other.lmsSummary().requests == 0)
             #expect(try await me.account().open == 3)
             try await me.sandbox.setLMS(habits: "redirect,authorization:Bearer a-secret-that-nobody-is-told")

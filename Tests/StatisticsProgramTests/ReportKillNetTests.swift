@@ -95,7 +95,7 @@ import Testing
             try await me.add(StatisticsScene.lines(200, perSession: 2))
             let other = try await SandboxOrigin.start(["--no-https"])
             try await me.sandbox.setLMS(habits: "lose:50")
-            try await me.send("--max-attempts", "1", "--longest-wait", "0s", expecting: [69, 75])
+            try await me.send("--max-attempts", "1", "--longest-wait", "1s", expecting: [69, 75])
             let before = try await me.account()
             let (visits, events) = (try await me.sandbox.lmsVisits(), try await me.sandbox.lmsEvents())
             #expect(before.open > 0)

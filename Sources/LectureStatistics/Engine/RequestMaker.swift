@@ -21,6 +21,7 @@ struct RequestMaker {
     ///   - id: its `Idempotency-Key`.
     ///   - rows: the rows of the reports.
     ///   - records: the reports, at least one, in the same order.
+    /// - Returns: the request.
     func piece(_ id: String, _ rows: [OutboxID], _ records: [ReportRecord]) -> SealedPiece {
         switch address.format {
         case .json:

@@ -84,7 +84,9 @@ extension StatisticsEngine {
             work.flights[flight.id] = nil
             return
         }
-        let made = try piece(current.reports, target, isFirst: false, id: newID)
+        let known = flight.known
+        let next = try piece(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
+        guard let made = next else { return try release(flight.id) }
         let isOurs = try whileOurs(flight.id) {
             try outbox.advance(flight.id, to: made.piece, owner: owner, now: turn.now)
         }
@@ -169,8 +171,8 @@ extension StatisticsEngine {
 
     // MARK: Time
 
-    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way can have
-    /// written it, so it counts only when no target of the orders has https, and when the LMS has answered as it should.
+    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way may have
+    /// written it, so it counts only when no target of the orders has https, and when the LMS answered as it should.
     private func hear(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
         guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
         if !Self.isSecure(url) {

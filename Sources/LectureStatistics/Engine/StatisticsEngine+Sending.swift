@@ -99,22 +99,23 @@ extension StatisticsEngine {
             count(open: -plan.superseded.count, target.id)
         }
         for batch in plan.batches.prefix(slots) {
-            let (reports, made) = try fitting(batch.reports, target)
+            guard let (reports, made) = try fitting(batch.reports, target) else {
+                throw LectureError(.bug, detail: "a planned report is not there")
+            }
             let flight = try outbox.begin(made.piece, rest: [], target: target.id, owner: owner, now: turn.now)
             work.flights[flight] = FlightWork(flight, target.id, Bisection(reports), made)
         }
         return !plan.batches.isEmpty
     }
 
-    /// As many of the reports as fit into a request; at least one.
-    private func fitting(_ reports: [OutboxID], _ target: TargetWork) throws -> ([OutboxID], MadePiece) {
+    /// As many of the reports as fit into a request; at least one. Nil when one of them is gone.
+    private func fitting(_ reports: [OutboxID], _ target: TargetWork) throws -> ([OutboxID], MadePiece)? {
         var reports = reports
-        var made = try piece(reports, target, isFirst: true)
-        while made.rawBytes > target.limits.bytes, reports.count > 1 {
+        while let made = try piece(reports, target, wasTried: { $1.attempts > 0 }) {
+            if made.rawBytes <= target.limits.bytes || reports.count <= 1 { return (reports, made) }
             reports.removeLast(reports.count / 2)
-            made = try piece(reports, target, isFirst: true)
         }
-        return (reports, made)
+        return nil
     }
 
     /// Makes the request of reports.
@@ -122,24 +123,34 @@ extension StatisticsEngine {
     /// - Parameters:
     ///   - reports: at least one.
     ///   - target: where it goes.
-    ///   - isFirst: whether the reports are not leased yet.
     ///   - id: under which id; nil for one report's own, or a new one.
-    func piece(_ reports: [OutboxID], _ target: TargetWork, isFirst: Bool, id: String? = nil) throws -> MadePiece {
+    ///   - wasTried: whether a report may have gone out alone before it came into this request.
+    /// - Returns: nil when a report is gone: somebody erased it.
+    /// - Throws: ``LectureError`` from the store.
+    func piece(
+        _ reports: [OutboxID], _ target: TargetWork, id: String? = nil, wasTried: (OutboxID, ReportRecord) -> Bool
+    ) throws -> MadePiece? {
         let records = try outbox.reports(reports)
-        guard let first = records.first, records.count == reports.count else {
-            throw LectureError(.bug, detail: "reports of a request are gone")
-        }
-        // Its own id may have gone out before, and then under it the bytes of a time that was not corrected.
-        let isChanged = first.corrected != nil && first.attempts > (isFirst ? 0 : 1)
-        let own = records.count == 1 && !(isChanged && target.address.format != .kollus) ? first.id : nil
+        guard let first = records.first, records.count == reports.count else { return nil }
+        let tried = Set(zip(reports, records).lazy.filter { $1.attempts > 0 }.map(\.0))
+        // When it went out alone before, that was under its own id, and with the time that was known then.
+        let isChanged = wasTried(reports[0], first) && first.corrected != nil && target.address.format != .kollus
+        let own = records.count == 1 && !isChanged && Self.isPlain(first.id) ? first.id : nil
         var piece = maker(target).piece(id ?? own ?? ports.newID(), reports, records)
         let rawBytes = max(piece.body.count, piece.query.utf8.count)
         if let compress = ports.compress, !target.encoding.isEmpty, !piece.body.isEmpty {
-            piece.body = try compress(target.encoding, piece.body)
-            piece.encoding = target.encoding
+            do {
+                piece.body = try compress(target.encoding, piece.body)
+                piece.encoding = target.encoding
+            } catch {
+                // What cannot be encoded goes out as it is, which every target takes.
+            }
         }
-        return MadePiece(piece: piece, rawBytes: rawBytes)
+        return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried)
     }
+
+    /// Whether an id may stand in a header. Scripts choose ids as they like.
+    private static func isPlain(_ id: String) -> Bool { id.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
     private func maker(_ target: TargetWork) -> RequestMaker {
         RequestMaker(address: target.address, statement: statement)

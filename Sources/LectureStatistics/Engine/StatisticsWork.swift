@@ -19,6 +19,8 @@ struct FlightWork {
     var piece: SealedPiece
     /// The size of the body before it was encoded.
     var rawBytes: Int
+    /// Those of its reports that had been tried before they came into it; nil when nobody knows.
+    let known: Set<OutboxID>?
     /// How often the piece was sent.
     var tries = 0
     /// How often it was answered with a status that allows a bounded number of tries.
@@ -35,6 +37,7 @@ struct FlightWork {
     /// A request that was stored.
     init(_ stored: StoredFlight) {
         (id, target, piece) = (stored.id, stored.target, stored.piece)
+        known = nil
         (tries, boundedTries, wait) = (stored.tries, stored.boundedTries, stored.wait)
         batch = Bisection(stored.piece.reports)
         rawBytes = max(stored.piece.body.count, stored.piece.query.utf8.count)
@@ -43,7 +46,7 @@ struct FlightWork {
     /// A new one.
     init(_ id: FlightID, _ target: TargetID, _ batch: Bisection<OutboxID>, _ made: MadePiece) {
         (self.id, self.target, self.batch) = (id, target, batch)
-        (piece, rawBytes) = (made.piece, made.rawBytes)
+        (piece, rawBytes, known) = (made.piece, made.rawBytes, made.tried)
     }
 
     /// Another piece takes the place of the last one.
@@ -60,6 +63,8 @@ struct FlightWork {
 struct MadePiece {
     var piece: SealedPiece
     var rawBytes: Int
+    /// Those of its reports that were tried already.
+    var tried: Set<OutboxID>
 }
 
 /// A target that an order is about.

@@ -191,6 +191,7 @@ enum MacroName {
     ///   - name: the macro.
     ///   - names: the names of all values.
     ///   - read: the value of a name.
+    /// - Returns: the value; nil when nobody knows the name.
     static func userValue(_ name: String, names: some Sequence<String>, _ read: (String) -> String?) -> String? {
         if let value = read(name) ?? read(FieldText.lowercased(name)) { return value }
         // Two names that differ only in case: the one that sorts first, so that the same report has the same bytes.

@@ -67,6 +67,53 @@ struct EngineRouteTests {
         #expect(world.lms.requests.allSatisfy { $0.headers["Content-Encoding"] == "gzip" })
     }
 
+    @Test func `one report that is not taken encoded goes out plain under another id`() throws {
+        let world = try SendWorld { $0.encoding = "gzip" }
+        try world.add("a")
+        world.lms.behave { request, _ in request.headers["Content-Encoding"] == nil ? .good : .answer(415) }
+        #expect(try world.send().delivered == 1)
+        #expect(world.lms.breaches.isEmpty && world.lms.requests.map(\.id) == ["a", "request-1"])
+    }
+
+    @Test func `an id that no header can hold stays out of it`() throws {
+        let world = try SendWorld()
+        for id in ["a b", "é", "x\r\nAuthorization: evil"] {
+            try world.add(id)
+            #expect(try world.send().delivered == 1)
+            let request = try #require(world.lms.requests.last)
+            #expect(request.events == [id] && request.id.hasPrefix("request-"))
+            #expect(request.headers.elements.allSatisfy { !$0.value.contains("evil") })
+        }
+    }
+
+    @Test func `a dead letter that is sent again with a better time has another id`() throws {
+        let world = try SendWorld()
+        try world.add("a")
+        world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
+        #expect(try world.send().dead == 1)
+        let outbox = world.process.outbox.inner
+        #expect(try outbox.transaction { try outbox.revive(ReportSelection(), now: world.clock.now()) } == 1)
+        world.lms.behave { _, _ in .good }
+        #expect(try world.send().delivered == 1)
+        #expect(world.lms.breaches.isEmpty && world.lms.effects == ["a"])
+        #expect(world.lms.requests.map(\.id) == ["a", "request-1"])
+    }
+
+    @Test func `a learner who is erased while a request is under way takes it along, and nobody else`() throws {
+        let world = try SendWorld()
+        try world.add("a")
+        try world.add("b", user: "lee")
+        world.lms.answer(422)
+        world.begin()
+        world.run(for: .seconds(1)) { _ in !world.lms.requests.isEmpty }
+        _ = try world.process.outbox.inner.transaction {
+            try world.process.outbox.inner.erase(user: "kim", isForced: true)
+        }
+        #expect(world.run { !$0.process.ends.isEmpty })
+        #expect(try world.state("a") == nil && world.state("b") == .dead && world.isConserved())
+        #expect(world.process.troubles == 0 && world.lms.breaches.isEmpty)
+    }
+
     // MARK: Formats
 
     @Test func `a batch has the form of the contract`() throws {

@@ -50,6 +50,29 @@ import Testing
         #expect(result.session == "\(Self.pseudonymiser.pseudonym(of: user))_1700000000")
     }
 
+    @Test func `an id in the report's own id, its content or its course is replaced, a short one only in the id`() {
+        for (user, content) in [("kim7", "notes of *"), ("1", "lecture-1")] {
+            var record = Self.record(user)
+            record.id = "r-\(user)-2"
+            record.content = content.replacing("*", with: user)
+            record.course = record.content
+            let (result, name) = (Self.pseudonymiser.apply(to: record), Self.pseudonymiser.pseudonym(of: user))
+            #expect(result.id == "r-\(name)-2")
+            #expect(result.content == content.replacing("*", with: name))
+            #expect(result.course == result.content)
+        }
+    }
+
+    @Test func `an id is spelled in every way that a text may need`() {
+        let spellings = LearnerSpelling.all(of: "a/\"b ~").map { String(decoding: $0, as: UTF8.self) }
+        for due in [
+            "a/\"b ~", "a/\\\"b ~", "a%2F%22b%20~", "a%2f%22b%20~", "a%2F%22b+~", "a%2F%22b+%7E", "a%2f%22b+%7e",
+            "a%2F%5C%22b%20~",
+        ] { #expect(spellings.contains(due), "\(due)") }
+        #expect(spellings.map(\.utf8.count) == spellings.map(\.utf8.count).sorted(by: >))
+        #expect(LearnerSpelling.all(of: "") == [] && LearnerSpelling.all(of: "Kim") == [Array("Kim".utf8)])
+    }
+
     /// The session of the learner `kim`, and what becomes of it.
     private static let sessions = [
         ("kim1700000000", "*1700000000"), ("1700kim", "1700*"), ("kim", "*"), ("a-kim-b", "a-*-b"), ("akimb", "akimb"),

@@ -84,14 +84,19 @@ final class SendWorld {
         let woken = Guarded(false)
         let ports = StatisticsEngine.Ports(
             outbox: outbox, transport: lms, clock: clock, random: chance,
-            newID: { "request-\(ids.withLock { $0 += 1
-return $0 })"
-            },
-            compress: { _, bytes in TurnedBits.turn(bytes) }, hash: { Self.hash($0) })
+            newID: { "request-\(Self.next(ids))" }, compress: { _, bytes in TurnedBits.turn(bytes) },
+            hash: { Self.hash($0) })
         let engine = StatisticsEngine(
             ports: ports, settings: settings, owner: owner,
             inbox: StatisticsInbox(wake: { woken.withLock { $0 = true } }))
         return SendProcess(index, outbox, engine, owner, woken)
+    }
+
+    private static func next(_ numbers: Guarded<Int>) -> Int {
+        numbers.withLock { number in
+            number += 1
+            return number
+        }
     }
 
     /// 32 bytes that differ for different names.
