@@ -56,7 +56,10 @@ extension StatisticsConfiguration {
 
         private static func authorization(_ path: String) throws -> HeaderField {
             let file = try SecretFile.open(path, limit: StatisticsConfiguration.longestAuthorization)
-            let value = FieldText.trimmed(String(decoding: try file.bytes(), as: UTF8.self))
+            // An editor and `echo` end a text with a line end, which is not meant.
+            let bytes = try file.bytes()
+            let kept = bytes.prefix((bytes.lastIndex { $0 > 0x20 } ?? -1) + 1)
+            let value = FieldText.trimmed(String(decoding: kept, as: UTF8.self))
             do throws(LectureError) {
                 if value.isEmpty { throw LectureError(.headerInvalid) }
                 return try HeaderField(outgoing: "Authorization", value: String(value))
