@@ -18,13 +18,14 @@ enum ReportCheck {
         guard record.attempts >= 0 else { throw invalid("attempts") }
         let texts: [(String, String?)] = [
             ("id", record.id), ("content", record.content), ("user", record.user), ("session", record.session),
-            ("course", record.course), ("note", record.note), ("boot_id", record.bootID), ("target", record.target?.url),
+            ("course", record.course), ("note", record.note), ("boot_id", record.bootID),
+            ("target", record.target?.url),
         ]
         for (name, text) in texts where text?.utf8.contains(0) == true { throw invalid(name) }
         if let method = record.target?.method, method != "GET", method != "POST" { throw invalid("target") }
         guard record.values.members != nil else { throw invalid("values") }
-        // A value that was made by a program may have a name twice, or be nested without end. Reading the text back would
-        // find that too, and take as long as everything else together.
+        // A value that was made by a program may have a name twice, or be nested without end. Reading the text back
+        // would find that too, and take as long as everything else together.
         guard isSound(record.values, depth: 1) else { throw invalid("values") }
         let text = record.values.text
         guard text.utf8.count <= valuesLimit else { throw invalid("values") }
@@ -50,7 +51,8 @@ enum ReportCheck {
         for (place, member) in members.enumerated() {
             let count = member.name.utf8.count
             for other in members[..<place] where other.name.utf8.count == count {
-                if other.name.utf8.elementsEqual(member.name.utf8) { return true }
+                // Texts that differ have other bytes, and that is found many times faster.
+                if other.name == member.name, other.name.utf8.elementsEqual(member.name.utf8) { return true }
             }
         }
         return false
@@ -98,7 +100,8 @@ struct KnownReport {
         ) { row in
             KnownReport(
                 id: row.id(0), uuid: uuid, lane: row.int64(1), user: row.text(2), session: row.text(3),
-                target: row.optionalInt64(4).map { TargetID($0) }, firstTarget: row.optionalInt64(5).map { TargetID($0) },
+                target: row.optionalInt64(4).map { TargetID($0) },
+                firstTarget: row.optionalInt64(5).map { TargetID($0) },
                 sequence: row.int64(6), isFree: row.bool(7), content: row.text(8), course: row.optionalText(9),
                 note: row.optionalText(10), values: row.text(11))
         }

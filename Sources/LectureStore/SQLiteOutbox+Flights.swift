@@ -93,8 +93,8 @@ extension SQLiteOutbox {
 
     /// Begins a request.
     ///
-    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is held,
-    ///   or it goes to another target.
+    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is
+    ///   held, or it goes to another target.
     package func begin(
         _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> FlightID {
@@ -142,7 +142,8 @@ extension SQLiteOutbox {
             }
             // What is still sealed was refused together, and divided: that was an attempt too.
             try connection.execute(
-                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight)
+                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight
+            )
             for report in piece.reports {
                 try connection.execute("UPDATE report SET is_sealed = 1 WHERE id = ?", report)
             }
@@ -230,7 +231,8 @@ extension SQLiteOutbox {
         try connection.execute("DELETE FROM lms_flight WHERE id = ?", flight)
     }
 
-    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is another's.
+    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is
+    /// another's.
     package func release(_ flight: FlightID, owner: OwnerID) throws {
         try connection.execute("UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", flight, owner)
     }
