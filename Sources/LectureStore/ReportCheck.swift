@@ -24,8 +24,8 @@ enum ReportCheck {
         for (name, text) in texts where text?.utf8.contains(0) == true { throw invalid(name) }
         if let method = record.target?.method, method != "GET", method != "POST" { throw invalid("target") }
         guard record.values.members != nil else { throw invalid("values") }
-        // A value that was made by a program may have a name twice, or be nested without end. Reading the text back would
-        // find that too, and take as long as everything else together.
+        // A value that was made by a program may have a name twice, or be nested without end. Reading the text back
+        // would find that too, and take as long as everything else together.
         guard isSound(record.values, depth: 1) else { throw invalid("values") }
         let text = record.values.text
         guard text.utf8.count <= valuesLimit else { throw invalid("values") }
@@ -51,7 +51,8 @@ enum ReportCheck {
         for (place, member) in members.enumerated() {
             let count = member.name.utf8.count
             for other in members[..<place] where other.name.utf8.count == count {
-                if other.name.utf8.elementsEqual(member.name.utf8) { return true }
+                // Texts that differ have other bytes, and that is found many times faster.
+                if other.name == member.name, other.name.utf8.elementsEqual(member.name.utf8) { return true }
             }
         }
         return false

@@ -150,6 +150,7 @@ struct ReportSearch {
     /// - Parameters:
     ///   - columns: what to read.
     ///   - limit: whether the last parameter says how many rows at the most.
+    /// - Returns: a query in the order of the rows.
     func sql(_ columns: String, limit: Bool) -> String {
         let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
         return "SELECT \(columns) FROM \(source)\(condition) ORDER BY report.id\(limit ? " LIMIT ?" : "")"

@@ -22,8 +22,8 @@ extension SQLiteContentQueries: StatisticsQueries {
     /// All targets, with what waits for each.
     package func targets() throws -> [TargetEntry] { try ReportRows(connection: connection).targets() }
 
-    /// Reports in the order in which they were stored, behind one: a page costs what it holds, and no transaction is open
-    /// between two.
+    /// Reports in the order in which they were stored, behind one: a page costs what it holds, and no transaction is
+    /// open between two.
     package func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport] {
         try consistently { try ReportRows(connection: connection).reports(selection, after: id, limit: limit) }
     }

@@ -94,8 +94,10 @@ extension SQLiteOutbox {
     /// - Throws: ``LectureError``.
     package func noteBackup(_ path: String, made: Timestamp) throws {
         try connection.execute(
-            "INSERT INTO backup_copy(path, made_ms) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET made_ms = excluded.made_ms",
-            path, made)
+            """
+            INSERT INTO backup_copy(path, made_ms) VALUES (?, ?)
+            ON CONFLICT (path) DO UPDATE SET made_ms = excluded.made_ms
+            """, path, made)
     }
 
     /// Where copies of this store were put, in the order of their paths.
@@ -110,15 +112,16 @@ extension SQLiteOutbox {
         try connection.execute("DELETE FROM backup_copy WHERE path = ?", path)
     }
 
-    /// Deletes everything about a learner in a copy of a store, and writes the copy anew. Requests in it are nobody's and
-    /// are dissolved.
+    /// Deletes everything about a learner in a copy of a store, and writes the copy anew. Requests in it are nobody's
+    /// and are dissolved.
     ///
     /// - Parameters:
     ///   - path: a file that `store backup` made, of this program's schema or an older one; it is not migrated.
     ///   - user: the learner, byte by byte.
     /// - Returns: what was deleted, and where else the copy names the learner.
-    /// - Throws: ``LectureError``: `openStore` when there is no such file, `storeForeign`, `storeNewer`, `storeDamaged`,
-    ///   `storeReadOnly`, and `storeBusy` when somebody has it open so that deleted bytes may be left.
+    /// - Throws: ``LectureError``: `openStore` when there is no such file, `storeForeign`, `storeNewer`,
+    ///   `storeDamaged`, `storeReadOnly`, and `storeBusy` when somebody has it open so that deleted bytes may be
+    ///   left.
     package static func erase(inBackup path: String, user: String) throws -> (erased: ErasedReports, traces: [String]) {
         let cut = path.lastIndex(of: "/")
         let parent = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -93,8 +93,8 @@ extension SQLiteOutbox {
 
     /// Begins a request.
     ///
-    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is held,
-    ///   or it goes to another target.
+    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is
+    ///   held, or it goes to another target.
     package func begin(
         _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> FlightID {
@@ -231,7 +231,8 @@ extension SQLiteOutbox {
         try connection.execute("DELETE FROM lms_flight WHERE id = ?", flight)
     }
 
-    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is another's.
+    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is
+    /// another's.
     package func release(_ flight: FlightID, owner: OwnerID) throws {
         try connection.execute("UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", flight, owner)
     }

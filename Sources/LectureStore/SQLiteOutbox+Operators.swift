@@ -8,9 +8,9 @@ extension SQLiteOutbox {
 
     /// Has everything that is open go to another target.
     ///
-    /// A request whose end is not known goes along with its id and its bytes when the format is the same, unless the new
-    /// target has such a request with reports of the same session: one lane is held by one request. That one stays
-    /// where it is, and so do its reports.
+    /// A request whose end is not known goes along with its id and its bytes when the format is the same, unless the
+    /// new target has such a request with reports of the same session: one lane is held by one request. That one
+    /// stays where it is, and so do its reports.
     package func readdress(to target: TargetID) throws -> Int {
         try atomically {
             let format = try connection.first("SELECT format FROM lms_target WHERE id = ?", target) { $0.int(0) }
@@ -106,7 +106,8 @@ extension SQLiteOutbox {
         // What the old target asked for is nothing to the new one.
         try connection.execute(
             """
-            UPDATE lms_flight SET target_id = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL, wait_set_ms = NULL
+            UPDATE lms_flight SET target_id = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL,
+                wait_set_ms = NULL
             WHERE id = ?
             """, target, flight)
         for lane in lanes { count += try readdress(lane, to: target) }
@@ -149,8 +150,8 @@ extension SQLiteOutbox {
         }
     }
 
-    /// What is over for longer than until then. What was superseded is kept while a report of its lane is open: were that
-    /// refused, it would count again.
+    /// What is over for longer than until then. What was superseded is kept while a report of its lane is open: were
+    /// that refused, it would count again.
     static let endedRows = """
         SELECT report.id, report.lane_id FROM report INDEXED BY report_ended
         CROSS JOIN lms_lane ON lms_lane.id = report.lane_id

@@ -5,8 +5,8 @@ import LectureSQLite
 ///
 /// A report belongs to a *lane*, the reports of one session of one learner for one target, which keeps their order. A
 /// *flight* is a request whose end is not known; it holds the lanes of its reports. Triggers of the schema keep what
-/// follows from the rows: how many reports of a lane and of a target are open, which flight holds a lane, what becomes of
-/// the reports of a flight whose owner is gone, and how many reports there ever were.
+/// follows from the rows: how many reports of a lane and of a target are open, which flight holds a lane, what
+/// becomes of the reports of a flight whose owner is gone, and how many reports there ever were.
 ///
 /// | | `state` | `flight_id` | `is_sealed` |
 /// |---|---|---|---|
@@ -43,11 +43,11 @@ package final class SQLiteOutbox: StatisticsOutbox {
 
     /// Stores a report.
     ///
-    /// An id that is known is passed by when the content is the same: content key, course, learner, session, values (the
-    /// order of members does not count), note, and the number unless it takes the next one. The clocks do not count,
-    /// since whoever asks again does so later. Nor does it count where the report has been sent since: a repetition fits
-    /// that names no target, the first one, or the present one. A report that waits for a target is given the one that
-    /// its repetition names.
+    /// An id that is known is passed by when the content is the same: content key, course, learner, session, values
+    /// (the order of members does not count), note, and the number unless it takes the next one. The clocks do not
+    /// count, since whoever asks again does so later. Nor does it count where the report has been sent since: a
+    /// repetition fits that names no target, the first one, or the present one. A report that waits for a target is
+    /// given the one that its repetition names.
     package func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition {
         var record = report.record
         (record.state, record.attempts, record.reason) = (.pending, 0, nil)
@@ -141,7 +141,8 @@ package final class SQLiteOutbox: StatisticsOutbox {
 
     private func remembered(_ address: ReportRecord.Target) throws -> TargetID {
         let transaction = connection.transactionSerial
-        if let last = lastTarget, last.transaction == transaction, last.address.url.utf8.elementsEqual(address.url.utf8),
+        if let last = lastTarget, last.transaction == transaction,
+            last.address.url.utf8.elementsEqual(address.url.utf8),
             last.address.parameters.isEmpty, address.parameters.isEmpty, last.address.format == address.format,
             last.address.method == address.method
         {

@@ -180,7 +180,8 @@ import Testing
 
     @Test(arguments: [
         ("7", "user=7&x", true), ("7", "17 of 77", false), ("a b", "x=a+b", true), ("a\"b", #"{"u":"a\"b"}"#, true),
-        ("é", "%C3%A9", true), ("é", "u=%c3%a9", true), ("-x", "a-x", true), ("", "anything", false), ("abc", "ab", false),
+        ("é", "%C3%A9", true), ("é", "u=%c3%a9", true), ("-x", "a-x", true), ("", "anything", false),
+        ("abc", "ab", false),
     ])
     func aNameIsFoundInItsSpellingsAndNotInsideOfWords(name: String, text: String, isFound: Bool) {
         #expect(LearnerName(name).isIn(text) == isFound)

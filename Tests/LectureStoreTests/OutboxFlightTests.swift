@@ -80,8 +80,15 @@ import Testing
             #expect(claimed.map(\.piece) == [OutboxFixture.piece("two", [reports[1]])])
             #expect(try box.state(reports[1]) == .leased)
             for late in [
-                { try box.outbox.keep(flight, FlightAttempt(tries: 1, boundedTries: 0, wait: nil, answer: box.answer(500)), owner: box.owner) },
-                { try box.outbox.advance(flight, to: OutboxFixture.piece("three", [reports[1]]), owner: box.owner, now: box.now) },
+                {
+                    try box.outbox.keep(
+                        flight, FlightAttempt(tries: 1, boundedTries: 0, wait: nil, answer: box.answer(500)),
+                        owner: box.owner)
+                },
+                {
+                    try box.outbox.advance(
+                        flight, to: OutboxFixture.piece("three", [reports[1]]), owner: box.owner, now: box.now)
+                },
             ] { #expect(lectureError(late)?.code == .leaseLost) }
             try box.outbox.release(flight, owner: box.owner)
             try box.outbox.end(flight, owner: box.owner)

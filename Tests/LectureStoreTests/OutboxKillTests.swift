@@ -10,8 +10,8 @@ import Testing
 /// What a kill in the middle of storing and settling leaves: every report that was acknowledged, each once, and each
 /// settlement whole.
 @Suite struct OutboxKillTests {
-    /// A place in a write at which the child dies: the limit on the size of a file ends it by SIGXFSZ, so the log of the
-    /// database is cut in the middle of a transaction that depends on the number.
+    /// A place in a write at which the child dies: the limit on the size of a file ends it by SIGXFSZ, so the log of
+    /// the database is cut in the middle of a transaction that depends on the number.
     @Test(arguments: [700_000, 812_345, 1_000_001, 1_234_567, 1_500_000, 2_222_222])
     func whatWasAcknowledgedIsThereAndTheLawHolds(bytes: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -66,7 +66,11 @@ import Testing
         for line in lines where line.hasPrefix("DONE ") {
             for number in 0..<3 { #expect(states["\(line.dropFirst(5))-\(number)"] == .delivered, "\(line)") }
         }
-        // The next process takes over what nobody knows the end of, with the same bytes.
+        try Self.takeOver(location)
+    }
+
+    /// The next process takes over what nobody knows the end of, with the same bytes.
+    private static func takeOver(_ location: StoreLocation) throws {
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         for owner in try index.owners() { try index.dismissOwner(owner, now: Timestamp(milliseconds: 1)) }
         let owner = try index.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))

@@ -190,9 +190,13 @@ import Testing
             var dice = SeededGenerator(seed: 5)
             for _ in 0..<400 {
                 var selection = ReportSelection()
-                if Bool.random(using: &dice) { selection.ids = (0..<9).map { _ in "\(Int.random(in: 0..<60, using: &dice))" } }
+                if Bool.random(using: &dice) {
+                    selection.ids = (0..<9).map { _ in "\(Int.random(in: 0..<60, using: &dice))" }
+                }
                 for state in ReportState.allCases where Bool.random(using: &dice) { selection.states.insert(state) }
-                if Int.random(in: 0..<4, using: &dice) == 0 { selection.reason = DeadReason.allCases.randomElement(using: &dice) }
+                if Int.random(in: 0..<4, using: &dice) == 0 {
+                    selection.reason = DeadReason.allCases.randomElement(using: &dice)
+                }
                 if Int.random(in: 0..<4, using: &dice) == 0 { selection.course = "maths" }
                 if Int.random(in: 0..<3, using: &dice) == 0 { selection.user = "u1" }
                 if Int.random(in: 0..<4, using: &dice) == 0 { selection.target = box.target }

@@ -90,7 +90,8 @@ import Testing
 
     @Test func everythingThatWasHandedInIsReadBack() throws {
         try OutboxFixture.with { box in
-            var record = OutboxFixture.record("\u{1F600} \"'id", user: "O'Brien \"x\"\n\t\u{202E}", session: "s,\r\n;--")
+            var record = OutboxFixture.record(
+                "\u{1F600} \"'id", user: "O'Brien \"x\"\n\t\u{202E}", session: "s,\r\n;--")
             (record.content, record.course, record.note) = ("강의", "", "=1+1\u{7F}")
             (record.boot, record.bootID) = (BootInstant(nanoseconds: .max), "boot")
             record.corrected = Timestamp(milliseconds: -5)

@@ -73,12 +73,15 @@ import Testing
                 let stored = Dictionary(uniqueKeysWithValues: rows)
                 guard stored == world.reports else {
                     let wrong = Set(stored.keys).union(world.reports.keys).filter { stored[$0] != world.reports[$0] }
-                    Issue.record("seed \(seed), step \(step): \(wrong.map { "\(String(describing: world.reports[$0])) is \(String(describing: stored[$0]))" })")
+                    Issue.record(
+                        "seed \(seed), step \(step): \(wrong.map { (world.reports[$0], stored[$0]) })"
+                    )
                     return
                 }
                 let account = try box.queries.account()
                 #expect(account.isConserved, "seed \(seed), step \(step)")
-                #expect((account.created, account.pruned, account.erased) == (world.created, world.pruned, world.erased))
+                #expect(
+                    (account.created, account.pruned, account.erased) == (world.created, world.pruned, world.erased))
                 if step.isMultiple(of: 25) {
                     #expect(try StoreMaintenance.check(box.store.location) == [], "seed \(seed), step \(step)")
                 }
@@ -153,8 +156,10 @@ import Testing
     ) throws {
         guard let (flight, rows) = walker.flights.randomElement(using: &dice) else { return }
         let sealed = rows.filter { world.reports[$0]?.flight == flight && world.reports[$0]?.isSealed == true }
-        let isOwn = try walker.index.connection.first(
-            "SELECT owner_id IS ? FROM lms_flight WHERE id = ?", walker.owner, flight) { $0.bool(0) } ?? false
+        let isOwn =
+            try walker.index.connection.first(
+                "SELECT owner_id IS ? FROM lms_flight WHERE id = ?", walker.owner, flight
+            ) { $0.bool(0) } ?? false
         switch Int.random(in: 0..<5, using: &dice) {
         case 0:
             try walker.outbox.settle(flight, rows, dead: nil, answer: box.answer(200), now: box.now)
@@ -218,7 +223,8 @@ import Testing
     /// The process is gone, another takes note of it, and it begins anew; its answers are never learnt.
     private func die(_ walker: inout Walker, _ world: inout World, _ box: OutboxFixture) throws {
         let own: [FlightID] = try box.store.index.connection.query(
-            "SELECT id FROM lms_flight WHERE owner_id = ?", walker.owner) { $0.id(0) }
+            "SELECT id FROM lms_flight WHERE owner_id = ?", walker.owner
+        ) { $0.id(0) }
         try walker.index.dismissOwner(walker.owner, now: box.now)
         for flight in own { world.orphan(flight) }
         walker.owner = try walker.index.registerOwner(pid: 9, bootID: "", command: "", now: box.now)

@@ -128,7 +128,9 @@ import Testing
         #expect(reports[0].record.corrected == Timestamp(milliseconds: 1_700_000_001_110))
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         let outbox = SQLiteOutbox(index: index)
-        #expect(try outbox.backups() == [BackupCopy(path: "/backup/a.db", made: Timestamp(milliseconds: 1_700_000_000_130))])
+        #expect(
+            try outbox.backups() == [BackupCopy(path: "/backup/a.db", made: Timestamp(milliseconds: 1_700_000_000_130))]
+        )
         let target = try #require(try outbox.targets().first)
         #expect(target.open == 2 && target.condition.suspension == .unauthorized)
         let owner = try #require(try index.owners().first)
