@@ -1,5 +1,5 @@
-public import LectureModel
 import LectureFiles
+public import LectureModel
 import LectureStore
 
 /// What is known about a store's database.

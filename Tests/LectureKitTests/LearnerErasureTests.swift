@@ -27,7 +27,8 @@ import Testing
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let learner = "홍길동 학생"
-        #expect(try await Self.places(learner, in: shelf.database) + Self.places(learner, in: shelf.database + "-wal") > 0)
+        #expect(
+            try await Self.places(learner, in: shelf.database) + Self.places(learner, in: shelf.database + "-wal") > 0)
         let receipt = try await shelf.manager.eraseLearner(learner)
         #expect(receipt.problems.isEmpty && receipt.isSearched && receipt.traces.isEmpty, "\(receipt)")
         #expect(receipt.reports == [.pending: 1, .delivered: 1, .dead: 1, .superseded: 1, .expired: 1])
@@ -43,7 +44,8 @@ import Testing
     @Test(arguments: ReportShelf.learners.filter { $0.utf8.count >= 4 && $0 != "null" })
     func `whatever the id is`(learner: String) async throws {
         let shelf = try ReportShelf()
-        try await shelf.fill(ReportShelf.records().filter { $0.user == "kim7" || $0.user.utf8.elementsEqual(learner.utf8) })
+        try await shelf.fill(
+            ReportShelf.records().filter { $0.user == "kim7" || $0.user.utf8.elementsEqual(learner.utf8) })
         let receipt = try await shelf.manager.eraseLearner(learner)
         #expect(receipt.problems.isEmpty, "\(receipt.traces)")
         #expect(receipt.reports.values.reduce(0, +) == 5)
@@ -104,7 +106,9 @@ import Testing
         try StoreTools.backup(shelf.directory.file("store"), to: copy)
         try FileManager.default.removeItem(atPath: copy)
         let receipt = try await shelf.manager.eraseLearner("kim7")
-        #expect(receipt.copies.map(\.problem) == [LectureError(.openStore)] && receipt.problems == [LectureError(.openStore)])
+        #expect(
+            receipt.copies.map(\.problem) == [LectureError(.openStore)]
+                && receipt.problems == [LectureError(.openStore)])
         #expect(receipt.reports.values.reduce(0, +) == 5)
         try await shelf.manager.forgetCopy(copy)
         #expect(try await shelf.manager.eraseLearner("kim7").problems.isEmpty)

@@ -33,7 +33,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("out.csv.gz", "gzip"), ("out.csv.zst", "zstd"), ("out.jsonl.gz", "gzip"), ("out.xapi.zst", "zstd")])
+    @Test(arguments: [
+        ("out.csv.gz", "gzip"), ("out.csv.zst", "zstd"), ("out.jsonl.gz", "gzip"), ("out.xapi.zst", "zstd"),
+    ])
     func `a file is compressed as its name says`(name: String, program: String) async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
@@ -99,7 +101,9 @@ import Testing
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         var filter = ReportExportFilter()
-        (filter.since, filter.until) = (Timestamp(milliseconds: 1_700_000_002_000), Timestamp(milliseconds: 1_700_000_009_000))
+        (filter.since, filter.until) = (
+            Timestamp(milliseconds: 1_700_000_002_000), Timestamp(milliseconds: 1_700_000_009_000)
+        )
         (filter.states, filter.course) = ([.dead, .pending], "Algebra, \"1\"")
         func due(_ filter: ReportExportFilter) -> [ReportRecord] {
             let rule = ExportFilter(
@@ -119,7 +123,8 @@ import Testing
     }
 
     @Test(arguments: ReportExportFormat.allCases)
-    func `under a key no learner is named, and the same one has the same pseudonym`(format: ReportExportFormat) async throws
+    func `under a key no learner is named, and the same one has the same pseudonym`(format: ReportExportFormat)
+        async throws
     {
         let shelf = try ReportShelf()
         try await shelf.fill()
@@ -132,7 +137,9 @@ import Testing
         // Shorter ids, and those that are words of JSON, stand in texts that are about nobody.
         for learner in ReportShelf.learners where learner.utf8.count >= 4 && learner != "null" {
             for spelling in LearnerSpelling.all(of: learner) {
-                #expect(!text.utf8.elementsEqual(spelling) && text.range(of: String(decoding: spelling, as: UTF8.self)) == nil, "\(learner)")
+                #expect(
+                    !text.utf8.elementsEqual(spelling)
+                        && text.range(of: String(decoding: spelling, as: UTF8.self)) == nil, "\(learner)")
             }
         }
         guard format == .jsonLines else { return }
@@ -192,7 +199,9 @@ import Testing
     @Test func `an empty store gives an empty export that is whole`() async throws {
         let shelf = try ReportShelf()
         #expect(try ReportShelf.records(try await shelf.exported(.jsonLines)).isEmpty)
-        #expect(String(decoding: try await shelf.exported(.csv), as: UTF8.self) == CSVWriter.columns.joined(separator: ",") + "\r\n")
+        #expect(
+            String(decoding: try await shelf.exported(.csv), as: UTF8.self) == CSVWriter.columns.joined(separator: ",")
+                + "\r\n")
         #expect(String(decoding: try await shelf.exported(.xapi), as: UTF8.self) == "[]\n")
     }
 
@@ -212,6 +221,7 @@ import Testing
 
     private static func plain(_ id: String) -> ReportRecord {
         ReportRecord(
-            id: id, content: "c", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1_700_000_000_000))
+            id: id, content: "c", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1_700_000_000_000)
+        )
     }
 }

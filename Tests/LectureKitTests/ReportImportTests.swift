@@ -35,10 +35,14 @@ import Testing
         lines[2] = "{\"record\":\"report\""
         lines[5] = "{\"record\":\"report\",\"id\":\"\"}"
         lines[7] = "not JSON at all"
-        let (result, refused) = try await shelf.imported(try shelf.directory.write(lines.joined(separator: "\n"), to: "x"))
+        let (result, refused) = try await shelf.imported(
+            try shelf.directory.write(lines.joined(separator: "\n"), to: "x"))
         #expect(result.stored == records.count - 3 && result.refused == 3)
         #expect(refused.map(\.code) == [.reportLine, .reportLine, .reportLine])
-        #expect(refused.map { $0.detail.hasSuffix(", line 3") || $0.detail.hasSuffix(", line 6") || $0.detail.hasSuffix(", line 8") } == [true, true, true])
+        #expect(
+            refused.map {
+                $0.detail.hasSuffix(", line 3") || $0.detail.hasSuffix(", line 6") || $0.detail.hasSuffix(", line 8")
+            } == [true, true, true])
         #expect(!refused.contains { $0.message.contains("kim7") })
     }
 
@@ -67,7 +71,8 @@ import Testing
     }
 
     @Test(arguments: [Compression?.none, .gzip, .zstd])
-    func `a file that is cut off anywhere is told, and what can be read of it is stored`(compression: Compression?) async throws
+    func `a file that is cut off anywhere is told, and what can be read of it is stored`(compression: Compression?)
+        async throws
     {
         let shelf = try ReportShelf()
         let records = ReportShelf.records()
@@ -107,7 +112,9 @@ import Testing
 
     @Test func `exports that stand one behind the other are read as one`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
-        let (first, second) = (try shelf.file(Array(records.prefix(10)), "a"), try shelf.file(Array(records.dropFirst(10)), "b"))
+        let (first, second) = (
+            try shelf.file(Array(records.prefix(10)), "a"), try shelf.file(Array(records.dropFirst(10)), "b")
+        )
         let both = try Data(contentsOf: URL(filePath: first)) + Data(contentsOf: URL(filePath: second))
         let (result, refused) = try await shelf.imported(try shelf.directory.write(Array(both), to: "both"))
         #expect(result.stored == records.count && result.damage == nil && refused.isEmpty)

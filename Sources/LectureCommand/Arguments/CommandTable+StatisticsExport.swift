@@ -31,7 +31,8 @@ extension CommandTable {
             .value("user", nil, "ID", .text, help: "Only this learner."),
             .value("output", "o", "FILE", .file, help: "Where the export is written.", defaultText: "standard output"),
             .value(
-                "pseudonymise", nil, "KEYFILE", .file, help: "Replace learners by pseudonyms under the key in this file."),
+                "pseudonymise", nil, "KEYFILE", .file,
+                help: "Replace learners by pseudonyms under the key in this file."),
             .flag("force", "f", help: "Replace the file of --output when it is there."),
         ],
         examples: [
