@@ -35,8 +35,8 @@ package final class RawServer: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         let accepted = accepted
         Thread.detachNewThread {
-            // Closed here and not by whoever ends the server: its number could be another server's before the next call,
-            // whose clients would then be answered by this one.
+            // Closed here and not by whoever ends the server: its number could be another server's before the next
+            // call, whose clients would then be answered by this one.
             defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
