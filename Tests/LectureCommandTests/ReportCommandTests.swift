@@ -266,7 +266,8 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         _ = try bench.scratch.write("token", "Bearer-77\n")
         let config = try bench.scratch.write(
             "config.json",
-            #"{"lms":{"url":"\#(bench.lms)","targets":[{"url":"\#(bench.sandbox.http)","authorization_file":"token"}]}}"#
+            #"{"lms":{"url":"\#(bench.lms)","targets":["#
+                + #"{"url":"\#(bench.sandbox.http)","authorization_file":"token"}]}}"#
         )
         let added = await bench("--config", config, "lms", "add", "--id", "a")
         let sent = await bench("--config", config, "--json", "--verbose", "lms", "send")

@@ -57,7 +57,9 @@ struct StatisticsNetTests {
             $0.statistics.keepDays = 0
         }
         let events = manager.events
-        try await manager.addReports((0..<250).map { report("r\($0)", "u\($0 % 7)") }).forEach { _ = try $0.get() }
+        for answer in try await manager.addReports((0..<250).map { report("r\($0)", "u\($0 % 7)") }) {
+            _ = try answer.get()
+        }
         var options = SendOptions()
         options.namesDelivered = true
         let result = try await manager.sendReports(options)

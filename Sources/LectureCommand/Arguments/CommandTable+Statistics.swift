@@ -29,8 +29,8 @@ extension CommandTable {
                 + "'lecturectl --json lms add'.",
             "With --batch it reads one JSON object a line on standard input, {\"id\": …, \"user\": …, \"session\": …, "
                 + "\"seq\": n, \"content\": …, \"course\": …, \"note\": …, \"target\": …, \"format\": …, "
-                + "\"report\": {…}, \"time_ms\": n}, all optional, and stores up to 1,000 of them at once. A bad line is "
-                + "named with its number and does not stop the others; the status is then 1.",
+                + "\"report\": {…}, \"time_ms\": n}, all optional, and stores up to 1,000 of them at once. A bad line "
+                + "is named with its number and does not stop the others; the status is then 1.",
         ],
         options: [
             .value(
@@ -46,8 +46,8 @@ extension CommandTable {
             .value(
                 "play", nil, "FILE", .file,
                 help: "Make the report from what was played: {\"duration_ms\": n, \"block_count\": n, "
-                    + "\"intervals\": [{\"activity\", \"from_ms\", \"to_ms\", \"speed_permille\", \"wall_ms\", \"boot_ns\", "
-                    + "\"ended_boot_ns\"}]}; "
+                    + "\"intervals\": [{\"activity\", \"from_ms\", \"to_ms\", \"speed_permille\", \"wall_ms\", "
+                    + "\"boot_ns\", \"ended_boot_ns\"}]}; "
                     + "- is standard input."),
             .value("content", nil, "KEY", .key, help: "The content the report is about."),
             .value("course", nil, "NAME", .text, help: "The course.", defaultText: "the content's course"),

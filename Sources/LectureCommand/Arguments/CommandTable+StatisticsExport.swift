@@ -65,8 +65,8 @@ extension CommandTable {
         discussion: [
             "Deletes the learner's reports in every state, sessions, and requests; empties the store's log; does the "
                 + "same in each copy that 'lecturectl store backup' made; then searches the raw bytes of all of them "
-                + "for the id, also percent-encoded and with the escapes of JSON. An id below four bytes is not searched "
-                + "for, as it is everywhere by chance.",
+                + "for the id, also percent-encoded and with the escapes of JSON. An id below four bytes is not "
+                + "searched for, as it is everywhere by chance.",
             "What was done is printed. The status is 1 when a copy cannot be reached or another place still names the "
                 + "learner: each is named. Exports, and copies made by other means, are yours to delete.",
             "A report in a request of which nobody knows whether it arrived stops everything with status 75: run "

@@ -15,13 +15,13 @@ public struct LearningReport: Sendable, Hashable {
     public var session: String
     /// The number in the session, from 0; nil takes the next.
     public var sequence: Int64?
-    /// The report itself: a JSON object of up to 1 MiB. The document of `{JSON_DATA}`, an object with the macros' names,
-    /// or anything else that the LMS understands.
+    /// The report itself: a JSON object of up to 1 MiB. The document of `{JSON_DATA}`, an object with the macros'
+    /// names, or anything else that the LMS understands.
     public var values: String
     /// A text that goes along, up to 64 KiB.
     public var note: String?
-    /// Where it goes; nil sends it to the channels of its content, else to the configured target, and keeps it until one
-    /// is named where there is neither.
+    /// Where it goes; nil sends it to the channels of its content, else to the configured target, and keeps it until
+    /// one is named where there is neither.
     public var target: ReportTarget?
     /// When it happened; nil is now. Of a time that is given it is not known in which run of the machine it was, so it
     /// is never corrected.
@@ -67,6 +67,7 @@ enum ReportForm {
     ///   - report: what an application or a script says.
     ///   - id: its identity.
     ///   - reading: both clocks.
+    /// - Returns: what the outbox stores.
     /// - Throws: ``LectureError`` with `reportInvalid` that names the member.
     static func record(
         _ report: LearningReport, id: String, reading: ClockReading

@@ -149,8 +149,8 @@ final class StatisticsRoom: @unchecked Sendable {
         return Dictionary(targets.map { ($0.id, $0.address.url) }) { first, _ in first }
     }
 
-    /// SHA-256 for names in xAPI. There is no name to go on with when memory for a hash is missing: two reports with the
-    /// same one would be taken for one.
+    /// SHA-256 for names in xAPI. There is no name to go on with when memory for a hash is missing: two reports with
+    /// the same one would be taken for one.
     private static func hash(_ digests: OpenSSLDigests) -> @Sendable ([UInt8]) -> [UInt8] {
         { bytes in
             do { return try digests.sha256(of: bytes) } catch { preconditionFailure("SHA-256 fails: \(error)") }

@@ -20,6 +20,7 @@ extension StatisticsConfiguration {
     /// - Parameters:
     ///   - bootID: this run of the machine.
     ///   - rate: requests a second to one target, over what the rules say; nil where they hold.
+    /// - Returns: the settings of an engine.
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile`.
     func settings(bootID: String, rate: Guarded<Int?>) throws -> StatisticsSettings {
         var settings = settings(bootID: bootID)
