@@ -88,8 +88,13 @@ enum ReportCommands {
             return words.joined()
         }
         if let status = answer.status { words.append("HTTP \(status)") }
-        if !answer.text.isEmpty { words.append(answer.text) }
+        if !answer.text.isEmpty { words.append(oneLine(answer.text)) }
         return words.joined(separator: " ")
+    }
+
+    /// What a server answered, without the line ends and blanks that only lay it out.
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     // MARK: list --summary
@@ -130,7 +135,7 @@ enum ReportCommands {
         if let suspension = target.suspension { facts.append(("refuses", suspension.name)) }
         if let answer = target.answer {
             let status = answer.status.map { "HTTP \($0)" } ?? "no answer"
-            facts.append(("answered", "\(HumanText.date(answer.at)) \(status) \(answer.text)"))
+            facts.append(("answered", "\(HumanText.date(answer.at)) \(status) \(oneLine(answer.text))"))
         }
         return facts
     }
@@ -151,7 +156,8 @@ enum ReportCommands {
         return try await session.withManager { manager in
             let count = try await manager.retryReports(query)
             if session.wantsJSON { try context.output.write(JSONLine.revived(count)) }
-            session.tell("\(count) reports wait again; 'lecturectl lms send' sends them.")
+            let reports = ReportExportCommands.count(count)
+            session.tell("To be sent again: \(reports). 'lecturectl lms send' sends what waits.")
             // Who names reports is told when one of them is no dead letter.
             return count < Set(ids).count ? .someFailed : .done
         }
