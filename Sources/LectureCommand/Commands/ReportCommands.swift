@@ -135,7 +135,7 @@ enum ReportCommands {
         if let suspension = target.suspension { facts.append(("refuses", suspension.name)) }
         if let answer = target.answer {
             let status = answer.status.map { "HTTP \($0)" } ?? "no answer"
-            facts.append(("answered", "\(HumanText.date(answer.at)) \(status) \(oneLine(answer.text))"))
+            facts.append(("trouble", "\(HumanText.date(answer.at)) \(status) \(oneLine(answer.text))"))
         }
         return facts
     }
