@@ -8,6 +8,7 @@ import PackageDescription
 let migrations = [
     "0001_create_store",
     "0002_add_licences",
+    "0003_add_statistics",
 ]
 
 let package = Package(
@@ -25,6 +26,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(
             name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
@@ -32,6 +34,7 @@ let package = Package(
             name: "CGnuTLS", path: "Tools/CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .systemLibrary(
             name: "CNghttp2", path: "Tools/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Tools/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
         // Media bytes for the sandbox; C because they must be quick in a debug build too.
@@ -43,6 +46,7 @@ let package = Package(
         // Engines: rules without input or output.
         .target(name: "LectureDownload", dependencies: ["LectureModel"]),
         .target(name: "LectureLicence", dependencies: ["LectureModel"]),
+        .target(name: "LectureStatistics", dependencies: ["LectureModel"]),
 
         // Adapters: one means each.
         .target(
@@ -53,18 +57,20 @@ let package = Package(
         .target(name: "LectureFiles", dependencies: ["LectureModel", "CSystem"]),
         .target(name: "LectureTransport", dependencies: ["LectureModel", "CCurl"]),
         .target(name: "LectureCrypto", dependencies: ["LectureModel", "COpenSSL"]),
+        .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
 
         // The product, the command.
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureDownload", "LectureLicence", "LectureStore", "LectureFiles", "LectureTransport",
-                "LectureCrypto",
+                "LectureModel", "LectureDownload", "LectureLicence", "LectureStatistics", "LectureStore",
+                "LectureFiles",
+                "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
-            name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox"],
+            name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
         // What the servers of the tests need of GnuTLS: digests, certificates, TLS.
         .target(name: "SandboxSecurity", dependencies: ["CGnuTLS"], path: "Tools/SandboxSecurity"),
@@ -113,6 +119,11 @@ let package = Package(
                 "LectureSimulation", "LectureTestSupport",
             ]),
         .testTarget(
+            name: "LectureStatisticsTests",
+            dependencies: [
+                "LectureStatistics", "LectureStore", "LectureSQLite", "LectureModel", "LectureTestSupport",
+            ]),
+        .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
                 "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
@@ -134,8 +145,13 @@ let package = Package(
             name: "LectureTransportTests", dependencies: ["LectureTransport", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),
         .testTarget(
+            name: "LectureArchiveTests", dependencies: ["LectureArchive", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
             name: "LectureKitTests",
-            dependencies: ["LectureKit", "LectureCrypto", "LectureModel", "LectureDownload", "LectureTestSupport"]),
+            dependencies: [
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
+                "LectureTestSupport",
+            ]),
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
@@ -151,6 +167,10 @@ let package = Package(
         .testTarget(
             name: "LicenceProgramTests",
             dependencies: ["LectureCrypto", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // And reports: learning management systems with habits, kills, and a record store that others wrote.
+        .testTarget(
+            name: "StatisticsProgramTests",
+            dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

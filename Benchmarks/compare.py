@@ -10,7 +10,7 @@ at the end.
   Benchmarks/compare.py kills  [--mib 1024] [--kills 100]  kill -9 at random times
   Benchmarks/compare.py queue  [--items 100000]            memory with a long queue
 """
-import argparse, hashlib, json, os, random, shutil, socket, subprocess, sys, tempfile, threading, time
+import argparse, hashlib, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LECTURECTL = os.environ.get("LECTURECTL", os.path.join(REPOSITORY, ".build/release/lecturectl"))
@@ -53,15 +53,20 @@ http {{ log_format own '$status $body_bytes_sent'; access_log {self.log} own; se
         self.process.wait()
 
 
-def run(arguments, **options):
-    """Runs a command; answers wall seconds, CPU seconds, peak memory in MiB, exit status."""
+def run(arguments, kill_after=None, **options):
+    """Runs a command, and kills it after so many seconds; answers wall seconds, CPU seconds, peak memory in MiB, exit status."""
     begin = time.monotonic()
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
+    process = subprocess.Popen(arguments, **options)
     # The kernel's ru_maxrss also counts this script, which the child was until it became the tool; VmHWM does not.
     peak, ended = [0], threading.Event()
 
     def watch():
         while not ended.wait(0.01):
+            if kill_after is not None and time.monotonic() - begin >= kill_after:
+                # Not process.kill(), which would take the status away from wait4.
+                os.kill(process.pid, signal.SIGKILL)
+                return
             try:
                 with open(f"/proc/{process.pid}/status") as file:
                     peak[0] = max([peak[0]] + [int(line.split()[1]) for line in file if line.startswith("VmHWM")])

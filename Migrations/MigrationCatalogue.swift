@@ -26,5 +26,9 @@ package enum MigrationCatalogue {
             identifier: "0002_add_licences",
             sha256: "377fc0368372e5694293571f39d5fe15afe0a411589ce169b33ee6994663e4a8",
             sql: PackageResources._002_add_licences_sql),
+        Entry(
+            identifier: "0003_add_statistics",
+            sha256: "9023345c2be74e2c636690d6383eb2af2faaf10eae1cc101f6608acc5248f06e",
+            sql: PackageResources._003_add_statistics_sql),
     ]
 }

@@ -30,7 +30,9 @@ package struct CommandRunner: Sendable {
         do throws(UsageError) {
             command = try ArgumentParser.parse(context.arguments, environment: context.environment)
         } catch {
-            return report(error, wantsJSON: context.arguments.contains("--json"), context)
+            // Behind 'lms add' the word is an option with a value.
+            let words = context.arguments.prefix { word in error.path != ["lms", "add"] || word != "add" }
+            return report(error, wantsJSON: words.contains("--json"), context)
         }
         do {
             if command.flag("help") { return try Documents.show(HelpPage.text(path: command.path), context) }

@@ -68,7 +68,7 @@ package enum ExitStatus: Sendable, Equatable {
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
-        case .unknownContent:
+        case .unknownContent, .reportRefused, .learnerLeft:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable:
             return .usage
@@ -84,15 +84,16 @@ package enum ExitStatus: Sendable, Equatable {
         case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
-            .serverWait, .schedule, .deadline, .leaseLost, .interrupted:
+            .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
+            .reportAnswerUnexpected, .reportsUnderWay:
             return .tryAgain
         case .notDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired, .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed:
+            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
-            .licenceFileRefused:
+            .licenceFileRefused, .reportInvalid, .reportConflict, .reportLine, .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused:
             return .configuration

@@ -9,8 +9,8 @@ import LectureModel
 /// temporary name, between a link and a rename.
 struct Publication {
     private let output: String
-    private let directory: Descriptor
-    private let name: String
+    private let place: OutputPlace
+    private var directory: Descriptor { place.directory }
 
     /// Opens the output's directory, which must exist.
     ///
@@ -19,15 +19,7 @@ struct Publication {
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` when it cannot be a file.
     init(output: String) throws(LectureError) {
         self.output = output
-        let parts = output.split(separator: "/", omittingEmptySubsequences: false)
-        name = parts.last.map(String.init) ?? ""
-        guard !output.utf8.contains(0), !name.isEmpty, name != ".", name != ".." else {
-            throw LectureError(.outputRefused, detail: output, cause: "it does not name a file")
-        }
-        let parent = parts.dropLast().joined(separator: "/")
-        let path = parts.count == 1 ? "." : parent.isEmpty ? "/" : parent
-        directory = Descriptor(
-            takingOwnership: try systemCall(.output, output) { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        place = try OutputPlace(output)
     }
 
     /// Puts the file there, durably, in place of what stood there.
@@ -41,7 +33,7 @@ struct Publication {
     func receive(_ source: Descriptor, named sourceName: String, in bucket: Descriptor) throws(LectureError) {
         do throws(SystemError) {
             let status = try source.status()
-            if let there = try directory.status(of: name) {
+            if let there = try directory.status(of: place.name) {
                 if there.isDirectory { throw SystemError(number: EISDIR) }
                 // Linked before. A rename of one file onto itself does nothing and would leave the temporary name.
                 if there.isSameFile(as: status) { return }
@@ -59,19 +51,19 @@ struct Publication {
 
     /// Shares the source's blocks; false where the file system cannot.
     private func clone(_ source: Descriptor) throws(SystemError) -> Bool {
-        guard let file = try? makeFile() else { return false }
+        guard let file = try? place.makeFile() else { return false }
         guard csystem_clone(source.number, file.descriptor.number) == 0 else {
             file.discard()
             return false
         }
-        try install(file)
+        try place.install(file)
         return true
     }
 
     /// Gives the file a second name; false where that cannot be.
     private func link(_ sourceName: String, in bucket: Descriptor) throws(SystemError) -> Bool {
         do {
-            try give { (new) throws(SystemError) in
+            try place.give { (new) throws(SystemError) in
                 try systemCall { unsafe linkat(bucket.number, sourceName, directory.number, new, 0) }
             }
             return true
@@ -83,10 +75,10 @@ struct Publication {
     }
 
     private func copy(_ source: Descriptor) throws(LectureError) {
-        let file: NewFile
+        let file: OutputPlace.NewFile
         let total: UInt64
         do {
-            file = try makeFile()
+            file = try place.makeFile()
             total = try source.status().byteCount
         } catch {
             throw FileIntent.output.error(error, output)
@@ -98,7 +90,7 @@ struct Publication {
             throw error
         }
         do {
-            try install(file)
+            try place.install(file)
             try directory.sync()
         } catch {
             throw FileIntent.output.error(error, output)
@@ -128,70 +120,4 @@ struct Publication {
             position += UInt64(length)
         }
     }
-
-    // MARK: Names
-
-    /// A new file in the output's directory, without a name where the file system can do that.
-    private struct NewFile {
-        let descriptor: Descriptor
-        /// The temporary name; nil while the file has none.
-        let name: String?
-        let directory: Descriptor
-
-        /// Deletes it. That this may fail changes nothing about the error that is already on its way.
-        func discard() {
-            if let name { _ = try? directory.unlink(name) }
-        }
-    }
-
-    private func makeFile() throws(SystemError) -> NewFile {
-        // Unlike the store's own files, what is given to the user has the permissions of the user's umask.
-        let number = csystem_open_unnamed(directory.number, 0o666)
-        if number >= 0 {
-            return NewFile(descriptor: Descriptor(takingOwnership: number), name: nil, directory: directory)
-        }
-        guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL, ENOSYS].contains(-number) else {
-            throw SystemError(number: -number)
-        }
-        let name = temporaryName()
-        let descriptor = try directory.open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o666)
-        return NewFile(descriptor: descriptor, name: name, directory: directory)
-    }
-
-    /// Syncs a whole new file and gives it the output's name.
-    private func install(_ file: NewFile) throws(SystemError) {
-        do {
-            try file.descriptor.sync()
-            if let temporary = file.name {
-                try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
-            } else {
-                try give { (new) throws(SystemError) in
-                    let status = unsafe csystem_link_unnamed(file.descriptor.number, directory.number, new)
-                    if status != 0 { throw SystemError(number: status) }
-                }
-            }
-        } catch {
-            file.discard()
-            throw error
-        }
-    }
-
-    /// Makes a link under the output's name: at once where nothing stands there, else by way of a temporary name.
-    private func give(_ link: (String) throws(SystemError) -> Void) throws(SystemError) {
-        do {
-            return try link(name)
-        } catch {
-            if error.number != EEXIST { throw error }
-        }
-        let temporary = temporaryName()
-        try link(temporary)
-        do {
-            try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
-        } catch {
-            _ = try? directory.unlink(temporary)
-            throw error
-        }
-    }
-
-    private func temporaryName() -> String { ".lecturekit-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp" }
 }

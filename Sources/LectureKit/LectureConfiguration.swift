@@ -35,6 +35,8 @@ public struct LectureConfiguration: Sendable {
     public var seal = SealPolicy.licensed
     /// How the answers of DRM callbacks are verified.
     public var rights = RightsConfiguration()
+    /// Where learning reports go.
+    public var statistics = StatisticsConfiguration()
     /// The application's key; nil without one.
     public var application: ApplicationConfiguration?
     /// Where the device's key is kept; nil asks the environment (see ``DeviceHome/directory(in:)``).

@@ -43,6 +43,14 @@ import LectureTransport
 /// - ``planRenewal(_:)``
 /// - ``importLicence(_:trust:)``
 /// - ``debts()``
+/// ### Learning reports
+/// - ``addReport(_:)``
+/// - ``addReports(_:)``
+/// - ``recordPlay(of:user:duration:blocks:target:)``
+/// - ``sendReports(_:)``
+/// - ``retryReports(_:)``
+/// - ``reports(_:from:limit:)``
+/// - ``reportSummary()``
 /// ### Asking
 /// - ``events``
 /// - ``contents(_:sort:page:)``
@@ -77,6 +85,14 @@ public actor LectureManager {
     /// The reader of licences, with the device's key.
     var openedLicenceQueries: SQLiteContentQueries?
     var openedAuthenticator: (any RowAuthenticator)?
+    /// What sends reports; made with the first sending.
+    var statistics: StatisticsRoom?
+    /// Reports on the writer's connection; made when first needed.
+    var openedOutbox: SQLiteOutbox?
+    /// The reader of reports, on a connection of its own.
+    var openedStatisticsQueries: (any StatisticsQueries)?
+    /// How often a target may be asked at the most, for the sending that was asked for last.
+    let sendRate = Guarded<Int?>(nil)
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()
@@ -250,6 +266,7 @@ public actor LectureManager {
             self.room = nil
         }
         await stopRenewal()
+        await stopSending()
         if let seat {
             self.seat = nil
             await seat.transport.shutdown()

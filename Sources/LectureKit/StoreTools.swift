@@ -1,3 +1,4 @@
+import LectureFiles
 public import LectureModel
 import LectureStore
 
@@ -54,13 +55,49 @@ public enum StoreTools {
     }
 
     /// Makes a consistent copy while others use the store. It appears whole or not at all and never replaces a file.
+    /// The store remembers where it is, so that erasing a learner reaches it.
     ///
     /// - Parameters:
     ///   - directory: the directory of the store.
     ///   - path: the file to make.
+    /// - Returns: whether the store remembers it; false for a store that cannot be written.
     /// - Throws: ``LectureError``: `createFile` when the file is there already or cannot be made.
-    public static func backup(_ directory: String, to path: String) throws {
-        try StoreMaintenance.backup(StoreLocation(directory: directory), to: path)
+    @discardableResult
+    public static func backup(_ directory: String, to path: String) throws -> Bool {
+        let location = StoreLocation(directory: directory)
+        // A store of an older version is copied as it is; it knows no reports, so there is nothing to be remembered.
+        guard try StoreMaintenance.info(location).pending.isEmpty else {
+            try StoreMaintenance.backup(location, to: path)
+            return true
+        }
+        let now = SystemClock().now()
+        let outbox: SQLiteOutbox
+        do {
+            outbox = SQLiteOutbox(index: try SQLiteDownloadIndex(opening: location, now: now))
+        } catch let error as LectureError where error.code == .storeReadOnly {
+            try StoreMaintenance.backup(location, to: path)
+            return false
+        }
+        let place = try StoreTools.place(path)
+        let wasKnown = try outbox.backups().contains { $0.path == place }
+        // Before the copy is there: a kill between the two must not leave one that nobody knows of.
+        if !wasKnown { try outbox.noteBackup(place, made: now) }
+        do {
+            try StoreMaintenance.backup(location, to: path)
+        } catch {
+            if !wasKnown { try? outbox.forgetBackup(place) }
+            throw error
+        }
+        return true
+    }
+
+    /// The path of a file without links among its directories, so that one file has one name.
+    static func place(_ path: String) throws -> String {
+        let whole = try AbsolutePath.resolve(path)
+        guard let cut = whole.lastIndex(of: "/"),
+            let parent = try StoreLocation(directory: cut == whole.startIndex ? "/" : String(whole[..<cut])).resolved()
+        else { return whole }
+        return "\(parent == "/" ? "" : parent)\(whole[cut...])"
     }
 
     /// Brings a store to this program's schema; makes it when there is none.

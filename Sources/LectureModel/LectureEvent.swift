@@ -53,6 +53,22 @@ public enum LectureEvent: Sendable {
     case licenceEnded(ContentKey)
     /// The licence server has ordered a content away; its file is gone.
     case licenceDeleted(ContentKey)
+    /// Reports were settled or requests went out. At most a few times a second; the numbers count from the beginning of
+    /// the call that sends them.
+    case reportsProgress(ReportSendResult)
+    /// Reports are with their LMS, durably known. Not told again when a program ends between the two.
+    case reportsDelivered([String])
+    /// An LMS refused a report for good; it is kept as a dead letter.
+    ///
+    /// - Parameters:
+    ///   - id: the report.
+    ///   - reason: why it is dead.
+    ///   - error: `reportRefused` with what was answered.
+    case reportRefused(id: String, reason: DeadReason, error: LectureError)
+    /// A target answered something that is no success, or could not be reached.
+    case reportObstacle(ReportObstacle)
+    /// Everything that was due was sent, or could not be; also when the call was ended.
+    case reportsSent(ReportSendResult)
     /// The store could not be written, or a file of it not be deleted. Work is taken up again by itself; what was
     /// proven stays.
     case trouble(LectureError)

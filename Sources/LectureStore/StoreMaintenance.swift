@@ -206,6 +206,52 @@ package enum StoreMaintenance {
                 AND NOT EXISTS (SELECT 1 FROM content_key WHERE content_id = version.content_id)
             """
         ),
+        (
+            "reports have disappeared, or were counted twice",
+            """
+            SELECT abs(created - pruned - erased - (SELECT count(*) FROM report)) FROM lms_account
+            """
+        ),
+        ("there is no account of the reports", "SELECT NOT EXISTS (SELECT 1 FROM lms_account)"),
+        (
+            "a session counts other open reports than it has",
+            """
+            SELECT count(*) FROM lms_lane
+            WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)
+            """
+        ),
+        (
+            "a target counts other open reports than its sessions",
+            """
+            SELECT count(*) FROM lms_target
+            WHERE open <> (SELECT coalesce(sum(open), 0) FROM lms_lane WHERE target_id = lms_target.id)
+            """
+        ),
+        (
+            "a session and the request that holds it do not know each other",
+            """
+            SELECT (SELECT count(*) FROM report JOIN lms_lane ON lms_lane.id = report.lane_id
+                    WHERE report.flight_id IS NOT NULL AND report.flight_id IS NOT lms_lane.flight_id)
+                + (SELECT count(*) FROM lms_lane WHERE flight_id IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM report WHERE lane_id = lms_lane.id AND flight_id = lms_lane.flight_id))
+            """
+        ),
+        (
+            "a report is leased by nobody, or waits in a request that somebody has",
+            """
+            SELECT count(*) FROM report LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
+            WHERE report.state < 2
+                AND ((report.state = 1) <> (lms_flight.owner_id IS NOT NULL)
+                    OR (lms_flight.id IS NOT NULL AND lms_flight.owner_id IS NULL AND report.is_sealed = 0))
+            """
+        ),
+        (
+            "a request goes to another target than its sessions",
+            """
+            SELECT count(*) FROM lms_lane JOIN lms_flight ON lms_flight.id = lms_lane.flight_id
+            WHERE lms_lane.target_id IS NOT lms_flight.target_id
+            """
+        ),
         ("the store has no identity", "SELECT NOT EXISTS (SELECT 1 FROM store_identity)"),
     ]
 

@@ -36,6 +36,19 @@ import Testing
         #expect(command.text("color") == "never")
     }
 
+    @Test func `the same word is a flag before 'lms add' and takes a value behind it`() throws {
+        let flag = try parse("--json", "lms", "add")
+        #expect(flag.flag("json") && flag.text("json") == nil)
+        #expect(try parse("lms", "--json", "add").flag("json"))
+        let value = try parse("lms", "add", "--json", "r.json")
+        #expect(!value.flag("json") && value.text("json") == "r.json")
+        let both = try parse("--json", "lms", "add", "--json", "-")
+        #expect(both.flag("json") && both.text("json") == "-")
+        #expect(try parse("--json", "lms", "add", "--batch").flag("batch"))
+        #expect(sentence("lms", "add", "--json") == "Option '--json' needs a value: FILE.")
+        #expect(try parse("lms", "list", "--json").flag("json"))
+    }
+
     @Test func `a flag is taken back by its no form, and the last one counts`() throws {
         #expect(try !parse("list", "--json", "--no-json").flag("json"))
         #expect(try parse("list", "--no-json", "--json").flag("json"))

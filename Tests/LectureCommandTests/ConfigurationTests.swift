@@ -93,7 +93,8 @@ import Testing
     @Test func `unknown members are named and passed by`() throws {
         let settings = try load(file: #"{"netwrok":{},"network":{"jbos":1,"jobs":2},"lms":{"anything":[1]}}"#)
         #expect(settings.jobs.value == 2)
-        #expect(settings.warnings.count == 2)
+        #expect(settings.warnings.count == 3)
+        #expect(settings.warnings[2].contains("'lms.anything'"))
         #expect(settings.warnings[0].contains("'netwrok'"))
         #expect(settings.warnings[1].contains("'network.jbos'"))
     }
@@ -104,6 +105,15 @@ import Testing
         #"{"storage":{"seal":"sometimes"}}"#, #"{"drm":{"keys":[{"id":"a"}]}}"#, #"{"drm":{"unverified":"yes"}}"#,
         #"{"drm":{"keys":{}}}"#,
         #"{"drm":{"strict":1}}"#, #"{"drm":{"keys":[{"secret":"abc"}]}}"#, #"{"lms":1}"#,
+        #"{"lms":{"url":"ftp://h/x"}}"#, #"{"lms":{"url":"https://u:p@h/x"}}"#, #"{"lms":{"format":"json"}}"#,
+        #"{"lms":{"url":"https://h","format":"soap"}}"#, #"{"lms":{"url":"https://h","format":"json","method":"GET"}}"#,
+        #"{"lms":{"url":"https://h","format":"kollus","parameters":{"a":1}}}"#, #"{"lms":{"keep_days":-1}}"#,
+        #"{"lms":{"expire_days":0}}"#, #"{"lms":{"home_page":"here"}}"#, #"{"lms":{"targets":{}}}"#,
+        #"{"lms":{"targets":[{}]}}"#, #"{"lms":{"targets":[{"url":"https://h","answer":"yes"}]}}"#,
+        #"{"lms":{"targets":[{"url":"https://h","batch":0}]}}"#,
+        #"{"lms":{"targets":[{"url":"https://h"},{"url":"https://h"}]}}"#,
+        #"{"lms":{"targets":[{"url":"https://h","authorization_file":"nowhere"}]}}"#,
+        #"{"lms":{"targets":[{"url":"https://h","compression":"br"}]}}"#, #"{"lms":{"token":"x"}}"#,
         #"{"drm":{"keys":[{"secret_file":"nowhere"}]}}"#, #"{"application":{"password":"x"}}"#,
         #"{"network":{"jobs":1,"jobs":2}}"#,
     ])
@@ -164,6 +174,57 @@ import Testing
             _ = try scratch.write("key", "s", mode: mode)
             #expect(code(file: text) == .secretReadable)
         }
+    }
+
+    @Test func `where reports go is read, and shown without what is secret`() throws {
+        _ = try scratch.write("lms.token", "Bearer s3cret\n")
+        let settings = try load(
+            file: """
+                {"lms":{"url":"https://lms.example/r","format":"kollus","method":"GET","parameters":{"d":"{JSON_DATA}"},
+                "keep_days":7,"expire_days":90,"home_page":"https://id.example/","activity_prefix":"https://c.example/",
+                "targets":[{"url":"https://lms.example","answer":"text","batch":20,"batch_bytes":65536,"rate":50,
+                "concurrency":2,"compression":"gzip","authorization_file":"lms.token","cumulative":true}]}}
+                """)
+        #expect(settings.warnings.isEmpty)
+        let lms = settings.statistics.value
+        #expect(
+            lms.target
+                == ReportTarget(
+                    url: "https://lms.example/r", format: .kollus, method: "GET",
+                    parameters: [.init("d", "{JSON_DATA}")]))
+        #expect(lms.keepDays == 7 && lms.expireDays == 90)
+        #expect(lms.homePage == "https://id.example/" && lms.activityPrefix == "https://c.example/")
+        var rule = StatisticsConfiguration.Rule(url: "https://lms.example")
+        (rule.answer, rule.batch, rule.batchBytes, rule.rate, rule.concurrency) = (.text, 20, 65_536, 50, 2)
+        (rule.isCompressed, rule.isCumulative) = (true, true)
+        rule.authorizationFile = scratch.url.appending(path: "lms.token").path
+        #expect(lms.rules == [rule])
+        let shown = settings.descriptions.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")
+        #expect(shown.contains("lms.url=https://lms.example/r") && shown.contains("lms.keep_days=7"))
+        #expect(!shown.contains("s3cret"))
+    }
+
+    @Test func `the environment says where reports go before the file`() throws {
+        let text = #"{"lms":{"url":"https://file.example","format":"xapi","keep_days":3}}"#
+        _ = try scratch.write("config.json", text)
+        let path = scratch.url.appending(path: "config.json").path
+        let environment = ["HOME": "/h", "LECTURE_LMS_URL": "https://env.example", "LECTURE_LMS_FORMAT": "kollus"]
+        let settings = try load(["--config", path], environment: environment)
+        #expect(settings.statistics.value.target == ReportTarget(url: "https://env.example", format: .kollus))
+        #expect(settings.statistics.value.keepDays == 3 && settings.statistics.origin == .environment)
+        for (name, value) in [("LECTURE_LMS_URL", "nonsense"), ("LECTURE_LMS_FORMAT", "soap")] {
+            var wrong = environment
+            wrong[name] = value
+            #expect(throws: LectureError(.configuration)) { try load(environment: wrong) }
+        }
+    }
+
+    @Test func `credentials for an LMS that others may read are refused`() throws {
+        let text = #"{"lms":{"targets":[{"url":"https://h","authorization_file":"t"}]}}"#
+        _ = try scratch.write("t", "Bearer x", mode: 0o600)
+        #expect(code(file: text) == nil)
+        _ = try scratch.write("t", "Bearer x", mode: 0o644)
+        #expect(code(file: text) == .secretReadable)
     }
 
     @Test func `passwords are not shown`() throws {

@@ -42,7 +42,8 @@ import Testing
         let ranges: [(title: String, numbers: ClosedRange<Int>)] = [
             ("The storage", -9000 ... -8600), ("The store", -20009 ... -20001),
             ("Answers that are not the object", -20029 ... -20010), ("Input", -20049 ... -20030),
-            ("Scheduling, and the program itself", -20099 ... -20050), ("Licences, and the device", -20149 ... -20100),
+            ("Scheduling, and the program itself", -20099 ... -20050), ("Licences, and the device", -20139 ... -20100),
+            ("Learning reports", -20199 ... -20140),
         ]
         var text = introduction
         for (title, numbers) in ranges {

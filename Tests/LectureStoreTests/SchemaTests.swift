@@ -114,6 +114,60 @@ import Testing
         }
     }
 
+    @Test func aStoreOfSchemaThreeKeepsItsReports() throws {
+        let (directory, location) = try store(shipped: "0003")
+        let queries = try SQLiteContentQueries(opening: location)
+        let account = try queries.account()
+        #expect(account.isConserved && account.created == 9 && account.pruned == 2 && account.erased == 1)
+        #expect(account.rows == [.pending: 1, .leased: 1, .delivered: 1, .dead: 1, .superseded: 1, .expired: 1])
+        let reports = try queries.reports(ReportSelection(), after: nil, limit: 9)
+        #expect(reports.map(\.record.sequence) == [1, 2, 3, 4, 5, 6])
+        #expect(reports[3].record.reason == "too_large")
+        #expect(reports[3].answer?.status == 413)
+        #expect(reports[0].record.target?.parameters.map(\.name) == ["data"])
+        #expect(reports[0].record.corrected == Timestamp(milliseconds: 1_700_000_001_110))
+        let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
+        let outbox = SQLiteOutbox(index: index)
+        #expect(
+            try outbox.backups() == [BackupCopy(path: "/backup/a.db", made: Timestamp(milliseconds: 1_700_000_000_130))]
+        )
+        let target = try #require(try outbox.targets().first)
+        #expect(target.open == 2 && target.condition.suspension == .unauthorized)
+        let owner = try #require(try index.owners().first)
+        try index.dismissOwner(owner, now: Timestamp(milliseconds: 1))
+        let next = try index.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))
+        let flights = try outbox.claim(target.id, owner: next, limit: 9, now: Timestamp(milliseconds: 1))
+        #expect(flights.map(\.piece.body) == [[0x64, 0x61, 0x74, 0x61]])
+        _ = directory
+    }
+
+    @Test func everyEnumerationOfReportsFitsItsCheckAndNothingElseDoes() throws {
+        try OutboxFixture.with { box in
+            let connection = box.store.index.connection
+            let id = try box.add()
+            func fits(_ table: String, _ column: String, _ value: Int, _ rest: String = "") -> Bool {
+                let error = lectureError {
+                    try box.outbox.transaction {
+                        try connection.execute("UPDATE \(table) SET \(column) = ?\(rest) WHERE id = ?", value, id)
+                        throw LectureError(.cancelled)
+                    }
+                }
+                return error?.code == .cancelled
+            }
+            for state in ReportState.allCases {
+                #expect(fits("report", "state", state.rawValue, state == .dead ? ", dead_reason = 1" : ""))
+            }
+            for reason in DeadReason.allCases { #expect(fits("report", "dead_reason", reason.rawValue, ", state = 3")) }
+            for reason in SuspendReason.allCases { #expect(fits("lms_target", "suspension", reason.rawValue)) }
+            for reason in KeepReason.allCases { #expect(fits("lms_target", "trouble_reason", reason.rawValue)) }
+            for format in ReportFormat.allCases.indices { #expect(fits("lms_target", "format", format)) }
+            #expect(!fits("report", "state", 6) && !fits("report", "state", 3) && !fits("report", "dead_reason", 1))
+            #expect(!fits("report", "dead_reason", 5, ", state = 3") && !fits("report", "is_sealed", 1))
+            #expect(!fits("lms_target", "suspension", 4) && !fits("lms_target", "trouble_reason", 10))
+            #expect(!fits("lms_target", "format", 3) && !fits("lms_target", "next_attempt_ms", 1))
+        }
+    }
+
     @Test func everyEnumerationFitsItsCheckAndNothingElseDoes() throws {
         try StoreFixture.with { store in
             let id = try store.add("a")

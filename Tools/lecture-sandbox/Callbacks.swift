@@ -30,17 +30,20 @@ final class Port: Sendable {
 ///
 /// Belongs to the thread of its connection.
 final class Exchange {
-    private static let bodyLimit = 1 << 20
+    private let bodyLimit: Int
     let target: Target
     var sawHead = false
     var logNumber: Int?
     private(set) var body: [UInt8] = []
     private(set) var isBodyTooLong = false
 
-    init(target: Target) { self.target = target }
+    init(target: Target) {
+        self.target = target
+        bodyLimit = LMSReceiver.form(target.path) == nil ? 1 << 20 : LMSReceiver.bodyLimit
+    }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
-        guard body.count + bytes.count <= Self.bodyLimit else {
+        guard body.count + bytes.count <= bodyLimit else {
             isBodyTooLong = true
             return
         }
@@ -123,6 +126,7 @@ private func answer(
         guard case .elapsed = site.pacing.wait(milliseconds: Int32(clamping: reply.delayMilliseconds), socket: socket)
         else { return cmhd_result(false) }
     }
+    if case .unanswered = reply.ending { return cmhd_result(false) }
     let delivery = Delivery(reply: reply, pacing: site.pacing, socket: socket, log: site.log, logNumber: number)
     return unsafe queue(reply, delivery, on: connection)
 }

@@ -31,6 +31,7 @@ final class Delivery {
         var room = buffer.count
         switch reply.ending {
         case .whole: break
+        case .unanswered: return cmhd_reader_failed()
         case .closed(let count):
             guard offset < count else { return cmhd_reader_failed() }
             room = min(room, count - offset)

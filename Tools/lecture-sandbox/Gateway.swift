@@ -111,6 +111,8 @@ struct Gateway: Sendable {
     let leaseMilliseconds: Int64
     /// Whether every content needs a licence.
     let licensesAll: Bool
+    /// Whether every content has a channel to the LMS.
+    let reportsAll: Bool
 
     /// The link of a content for a learner, good for a day.
     ///
@@ -164,6 +166,23 @@ struct Gateway: Sendable {
         ]
     }
 
+    /// What a descriptor says of channels: nothing, or an LMS for each `lms` of the query.
+    private func channels(_ request: Request) -> [(String, JSON)] {
+        var places = request.target.queries(beginning: "lms").filter { $0.name.isEmpty }.map(\.value)
+        if places.isEmpty && reportsAll { places = [""] }
+        guard !places.isEmpty else { return [] }
+        let named = request.target.queries(beginning: "lms.").map { ($0.name, JSON.string($0.value)) }
+        let channels = places.map { place in
+            let url = place.contains("://") ? place : request.base + "/lms" + (place.isEmpty ? "" : "/" + place)
+            return JSON.object([
+                ("url", .string(url)), ("method", .string(request.target.query("lms-method") ?? "POST")),
+                ("period_s", .integer(request.target.query("lms-period").flatMap { Int64($0) } ?? 60)),
+                ("parameters", .object(named.isEmpty ? [("json_data", .string("{JSON_DATA}"))] : named)),
+            ])
+        }
+        return [("lms", .array(channels))]
+    }
+
     private func descriptor(_ entry: Course.Entry, user: String, request: Request, expiresAt: Int64) -> Reply {
         var url = request.base + entry.path + "?" + secret.lease(path: entry.path, expiresAt: expiresAt)
         if let fault = request.target.query("media-fault") { url += "&fault=" + Text.percentEncoded(fault) }
@@ -178,7 +197,7 @@ struct Gateway: Sendable {
             ("teacher", .string(entry.teacher)), ("content_type", .string("downloading")),
             ("downloadable", .boolean(true)), ("media", .object(media)), ("client_user_id", .string(user)),
         ]
-        members += licence(entry, request)
+        members += licence(entry, request) + channels(request)
         // `set.NAME=VALUE` replaces or adds a member, for descriptors that no honest gateway sends.
         for (name, value) in request.target.queries(beginning: "set.") {
             members.removeAll { $0.0 == name }

@@ -60,6 +60,8 @@ struct Reply: Sendable {
         case reset(after: Int)
         /// Nothing more comes after so many bytes, and the connection stays open.
         case silent(after: Int)
+        /// The connection is closed without a byte.
+        case unanswered
     }
 
     var status: Int

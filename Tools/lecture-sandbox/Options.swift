@@ -42,6 +42,7 @@ struct ServeOptions {
     var leaseSeconds = 600
     var requiresLease = false
     var licensesAll = false
+    var reportsAll = false
     var drmKeyFile: String?
     var userKey = "sandbox"
     var faults: [Fault] = []
@@ -67,6 +68,7 @@ struct ServeOptions {
             case "--lease-seconds": leaseSeconds = try words.number(of: word, in: 0...1_000_000)
             case "--require-lease": requiresLease = true
             case "--licensed": licensesAll = true
+            case "--lms": reportsAll = true
             case "--drm-key-file": drmKeyFile = try words.value(of: word)
             case "--user-key": userKey = try words.value(of: word)
             case "--fault": faults += try Fault.list(try words.value(of: word))

@@ -84,7 +84,7 @@ enum Sandbox {
         lecture-sandbox [serve] [--course DIR] [--bytes SIZE-SEED[?QUERY]]... [--port N] [--https-port N] [--no-https]
                         [--root DIR] [--secret-file FILE] [--lease-seconds N] [--require-lease] [--fault FAULTS]
                         [--digests none|repr|old|both] [--connection-limit N] [--stdin-watch]
-                        [--licensed] [--drm-key-file FILE] [--user-key KEY]
+                        [--licensed] [--lms] [--drm-key-file FILE] [--user-key KEY]
         lecture-sandbox token --key KEY --secret-file FILE [--user U] [--expires-in SECONDS] [--base URL]
         lecture-sandbox certificates --out DIR
         lecture-sandbox issue --dir DIR [--batch] [--key MCK | --app BUNDLE_ID [--app-expires-in SECONDS]]
@@ -100,6 +100,9 @@ enum Sandbox {
 
         The licence server answers POST /drm/callback; POST /_drm sets its policies and habits, GET /_drm, /_drm/items,
         /_drm/contents and /_drm/rates tell what it was asked. POST /_issue issues from the server's own directory.
+
+        Each path below /lms, /lms/json and /xAPI is an LMS; POST /_lms sets its habits, GET /_lms, /_lms/requests and
+        /_lms/summary tell what it took.
 
         Every path, fault, policy, habit and leaf is described in docs/sandbox.md.
 

@@ -6,6 +6,7 @@ final class Site: Sendable {
     let log = RequestLog()
     let pacing: Pacing
     let drm: DRMCallback
+    let lms = LMSReceiver()
     private let root: String
     /// Made when it is first asked: its keys cost time that most runs do not need to spend.
     private let issuer = Locked<Issuer?>(nil)
@@ -28,7 +29,7 @@ final class Site: Sendable {
         course = try Course(directory: options.course, generated: options.generated)
         gateway = Gateway(
             secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000,
-            licensesAll: options.licensesAll)
+            licensesAll: options.licensesAll, reportsAll: options.reportsAll)
         self.drm = drm
         self.root = root
         faults = Locked(FaultBoard())
@@ -60,7 +61,8 @@ final class Site: Sendable {
         guard Self.isLoopback(request.fields["host"]) else { return .text(421, "only for this machine\n") }
         if path.hasPrefix("/_") { return try control(request) }
         let isCallback = DRMCallback.isPath(path)
-        guard ["GET", "HEAD"].contains(request.method) || isCallback else {
+        let reportForm = LMSReceiver.form(path)
+        guard ["GET", "HEAD"].contains(request.method) || isCallback || reportForm != nil else {
             var reply = Reply.text(405, "GET and HEAD only\n")
             reply.fields.append(("Allow", "GET, HEAD"))
             return reply
@@ -72,6 +74,11 @@ final class Site: Sendable {
         if isCallback {
             // Asked even when a fault answers for it: its log has every question.
             var reply = drm.reply(to: request, logNumber: number, fault: replacement)
+            reply.apply(met)
+            return reply
+        }
+        if let reportForm {
+            var reply = replacement ?? lms.reply(to: request, reportForm)
             reply.apply(met)
             return reply
         }
@@ -173,12 +180,13 @@ final class Site: Sendable {
             faults.withLock { $0.reset() }
             log.reset()
             drm.reset()
+            lms.reset()
             return Reply(status: 204)
         case ("GET", "/_log"):
             return .text(200, log.lines(path: request.target.query("path")), type: "application/jsonl; charset=utf-8")
         case ("POST", "/_issue"): return try issue(request)
         case ("GET", "/_status"): return .json(200, log.sums)
-        default: return try drm.control(request) ?? .text(404, "nothing is here\n")
+        default: return try drm.control(request) ?? lms.control(request) ?? .text(404, "nothing is here\n")
         }
     }
 }

@@ -38,7 +38,7 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [precache, list, show, status, why, path, cat, pause, resume, cancel, reorder, remove, verify]
-            + [licence, device, store, completion, help, version])
+            + [licence, lms, device, store, completion, help, version])
 
     static let store = CommandSpec(
         "store", "looks after the store's database",
@@ -102,6 +102,14 @@ package enum CommandTable {
             spec = next
         }
         return spec
+    }
+
+    /// The global options that mean the same behind a command: `lms add` has a --json of its own.
+    ///
+    /// - Parameter spec: the command.
+    /// - Returns: all others.
+    static func globalOptions(behind spec: CommandSpec) -> [OptionSpec] {
+        globalOptions.filter { spec.option(long: $0.long) == nil }
     }
 
     /// A global option by its long name.

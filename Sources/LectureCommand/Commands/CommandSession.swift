@@ -51,6 +51,7 @@ struct CommandSession: Sendable {
         settings.caFile = configuration.caFile.value
         settings.seal = configuration.seal.value
         settings.rights = configuration.rights.value
+        settings.statistics = configuration.statistics.value
         settings.application = configuration.application.value
         settings.deviceDirectory = configuration.deviceDirectory.value
         settings.proxy = configuration.proxy.value

@@ -49,7 +49,10 @@ enum StoreCommands {
     @Sendable static func backup(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         let path = command.arguments[0]
-        try StoreTools.backup(session.configuration.storeDirectory.value, to: path)
+        let isRemembered = try StoreTools.backup(session.configuration.storeDirectory.value, to: path)
+        if !isRemembered {
+            context.say("The store cannot be written: 'lecturectl lms erase' will not know of this copy.")
+        }
         session.tell("The copy is in \(path).")
         return .done
     }

@@ -8,7 +8,7 @@ enum FishCompletion {
             "end",
             "complete -c lecturectl -f",
         ]
-        for option in CommandTable.globalOptions { lines.append(line(condition: nil, option)) }
+        for option in CommandTable.globalOptions { lines.append(line(condition: elsewhere(option), option)) }
         for (path, spec) in ShellCompletion.nodes {
             let condition = condition(path, spec)
             for command in spec.subcommands {
@@ -29,6 +29,14 @@ enum FishCompletion {
             tests.append("not __fish_seen_subcommand_from \(spec.subcommands.map(\.name).joined(separator: " "))")
         }
         return " -n '\(tests.joined(separator: "; and "))'"
+    }
+
+    /// Where a global option is meant: not behind a command that has one of the same name.
+    private static func elsewhere(_ option: OptionSpec) -> String? {
+        let others = CommandTable.leaves.filter { $0.spec.option(long: option.long) != nil }.map { path, _ in
+            "not begin; \(path.map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")); end"
+        }
+        return others.isEmpty ? nil : " -n '\(others.joined(separator: "; and "))'"
     }
 
     private static func line(condition: String?, _ option: OptionSpec) -> String {

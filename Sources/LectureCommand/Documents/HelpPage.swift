@@ -15,7 +15,7 @@ package enum HelpPage {
         lines += section("Commands", spec.subcommands.map { ($0.name, $0.summary) })
         lines += section("Arguments", spec.arguments.map { ($0.name, $0.help) })
         lines += section("Options", spec.visibleOptions.map { (label($0), $0.fullHelp) })
-        lines += section("Global options", CommandTable.globalOptions.map { (label($0), $0.fullHelp) })
+        lines += section("Global options", CommandTable.globalOptions(behind: spec).map { (label($0), $0.fullHelp) })
         if !spec.examples.isEmpty { lines += ["", "Examples:"] + spec.examples.flatMap(example) }
         if path.isEmpty { lines += section("Exit status", ExitStatus.meanings.map { ($0.code, $0.meaning) }) }
         if !spec.subcommands.isEmpty {

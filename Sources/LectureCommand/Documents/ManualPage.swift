@@ -70,6 +70,8 @@ package enum ManualPage {
             guard let name = option.environment, seen.insert(name).inserted else { continue }
             items.append((".It Ev \(name)", "Stands in for --\(option.long)."))
         }
+        items.append((".It Ev LECTURE_LMS_URL", "Stands in for lms.url of the configuration."))
+        items.append((".It Ev LECTURE_LMS_FORMAT", "The format of LECTURE_LMS_URL, json without it."))
         items.append((".It Ev NO_COLOR", "Switches colours off when it is set and not empty."))
         items.append((".It Ev SWIFT_BACKTRACE", "When set, a crash prints a backtrace, which may show secrets."))
         return [".Sh ENVIRONMENT"] + list(items)

@@ -25,7 +25,7 @@ enum ZshCompletion {
 
     private static func node(_ path: [String], _ spec: CommandSpec) -> String {
         let name = (["_lecturectl"] + path).joined(separator: "_")
-        let options = (spec.visibleOptions + CommandTable.globalOptions).flatMap(entries)
+        let options = (spec.visibleOptions + CommandTable.globalOptions(behind: spec)).flatMap(entries)
         guard spec.subcommands.isEmpty else { return branch(name, path, spec, options) }
         let arguments = spec.arguments.map { argument in
             let action = action(argument.grammar)

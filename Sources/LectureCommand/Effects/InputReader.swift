@@ -43,6 +43,32 @@ final class InputReader: @unchecked Sendable {
         }
     }
 
+    /// Whether something can be read at once, the end included.
+    func isReady() async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.async { [descriptor] in
+                var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                continuation.resume(returning: unsafe poll(&request, 1, 0) != 0)
+            }
+        }
+    }
+
+    /// Everything up to the end.
+    ///
+    /// - Parameter limit: how many bytes at the most.
+    /// - Returns: the bytes.
+    /// - Throws: `LectureError` with the reader's code when they cannot be read or are more.
+    func all(limit: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let piece = try await next() {
+            bytes += piece
+            guard bytes.count <= limit else {
+                throw LectureError(code, detail: path, cause: "more than \(limit) bytes")
+            }
+        }
+        return bytes
+    }
+
     private func read() throws(LectureError) -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         while true {

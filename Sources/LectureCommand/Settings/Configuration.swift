@@ -31,6 +31,8 @@ package struct Configuration: Sendable, Equatable {
     package let rights: Setting<RightsConfiguration>
     /// The application's key; nil without one.
     package let application: Setting<ApplicationConfiguration?>
+    /// Where learning reports go.
+    package let statistics: Setting<StatisticsConfiguration>
     /// Sentences about members of the file that mean nothing to this version.
     package let warnings: [String]
 
@@ -68,6 +70,7 @@ package struct Configuration: Sendable, Equatable {
         deviceDirectory = Self.deviceDirectory(environment, settings)
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
+        statistics = try Self.statistics(environment, settings.statistics)
         warnings = settings.warnings
     }
 
@@ -92,7 +95,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.user_key", rights.value.userKey == nil ? "" : "set", rights.origin),
             ("drm.strict", "\(rights.value.isStrict)", rights.origin),
             ("drm.unverified", "\(rights.value.permitsUnverified)", rights.origin),
-        ]
+        ] + statisticsDescriptions
     }
 
     /// A key without what is in it.

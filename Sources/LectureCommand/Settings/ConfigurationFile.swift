@@ -17,6 +17,7 @@ struct ConfigurationFile {
     var deviceDirectory: String?
     var rights = RightsConfiguration()
     var application: ApplicationConfiguration?
+    var statistics = StatisticsConfiguration()
     var warnings: [String] = []
 
     /// A configuration is small; a larger file is a mistake.
@@ -74,7 +75,7 @@ struct ConfigurationFile {
 }
 
 /// Takes the members of a configuration one by one.
-private struct ConfigurationReader {
+struct ConfigurationReader {
     let path: String
     var file = ConfigurationFile()
 
@@ -89,8 +90,7 @@ private struct ConfigurationReader {
         case "drm":
             for member in try members(section) { try takeRights(member) }
         case "lms":
-            // Statistics belong to a later version; what is in here is its own business.
-            _ = try members(section)
+            try takeStatistics(try members(section))
         default:
             try unknown(section.name)
         }
@@ -180,12 +180,12 @@ private struct ConfigurationReader {
 
     // MARK: Values
 
-    private func members(_ member: JSONMember) throws(LectureError) -> [JSONMember] {
+    func members(_ member: JSONMember) throws(LectureError) -> [JSONMember] {
         guard let members = member.value.members else { throw refused("\(member.name) must be an object") }
         return members
     }
 
-    private func integer(
+    func integer(
         _ member: JSONMember, _ section: String, _ range: ClosedRange<Int64>
     ) throws(LectureError) -> Int64 {
         guard let value = member.value.integer, range.contains(value) else {
@@ -195,20 +195,20 @@ private struct ConfigurationReader {
         return value
     }
 
-    private func text(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
+    func text(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
         guard let value = member.value.string, !value.isEmpty else {
             throw refused("\(section).\(member.name) must be a text that is not empty")
         }
         return value
     }
 
-    private func truth(_ member: JSONMember, _ section: String) throws(LectureError) -> Bool {
+    func truth(_ member: JSONMember, _ section: String) throws(LectureError) -> Bool {
         guard let value = member.value.bool else { throw refused("\(section).\(member.name) must be true or false") }
         return value
     }
 
     /// Names a member that means nothing here. One that looks like a secret is an error: secrets are given by file.
-    private mutating func unknown(_ name: String) throws(LectureError) {
+    mutating func unknown(_ name: String) throws(LectureError) {
         let last = name.split(separator: ".").last.map(String.init) ?? name
         guard !["secret", "password", "token"].contains(last) else {
             throw refused("\(name): secrets are given by file, in a member whose name ends in _file")
@@ -217,13 +217,13 @@ private struct ConfigurationReader {
     }
 
     /// A path in the file counts from the file's own directory.
-    private func absolute(_ name: String) -> String {
+    func absolute(_ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
         return "\(path[..<slash])/\(name)"
     }
 
     /// Every command looks, whether it needs the secret or not, so that it does not stay readable for long.
-    private func checkSecret(_ place: String) throws(LectureError) {
+    func checkSecret(_ place: String) throws(LectureError) {
         var facts = stat()
         guard unsafe stat(place, &facts) == 0 else {
             throw refused("\(place): \(ConfigurationFile.systemMessage(errno))")
@@ -231,5 +231,5 @@ private struct ConfigurationReader {
         guard facts.st_mode & 0o077 == 0 else { throw LectureError(.secretReadable, detail: place) }
     }
 
-    private func refused(_ reason: String) -> LectureError { LectureError(.configuration, detail: path, cause: reason) }
+    func refused(_ reason: String) -> LectureError { LectureError(.configuration, detail: path, cause: reason) }
 }

@@ -66,6 +66,44 @@ _lecturectl_value() {
     "licence verify --content") echo 'anything' ;;
     "licence verify --device") echo 'anything' ;;
     "licence verify --trust-dir") echo 'directories' ;;
+    "lms add --id") echo 'anything' ;;
+    "lms add --user") echo 'anything' ;;
+    "lms add --session") echo 'anything' ;;
+    "lms add --seq") echo 'anything' ;;
+    "lms add --json") echo 'files' ;;
+    "lms add --play") echo 'files' ;;
+    "lms add --content") echo 'keys' ;;
+    "lms add --course") echo 'anything' ;;
+    "lms add --note") echo 'anything' ;;
+    "lms add --target") echo 'anything' ;;
+    "lms add --format") echo 'words kollus json xapi' ;;
+    "lms list --state") echo 'words pending leased delivered dead superseded expired' ;;
+    "lms list --user") echo 'anything' ;;
+    "lms list --course") echo 'anything' ;;
+    "lms list --target") echo 'anything' ;;
+    "lms list --since") echo 'anything' ;;
+    "lms list --until") echo 'anything' ;;
+    "lms list --limit") echo 'anything' ;;
+    "lms list --offset") echo 'anything' ;;
+    "lms send --target") echo 'anything' ;;
+    "lms send --format") echo 'words kollus json xapi' ;;
+    "lms send --rate") echo 'anything' ;;
+    "lms send --max-attempts") echo 'anything' ;;
+    "lms send --longest-wait") echo 'anything' ;;
+    "lms retry --reason") echo 'words refused too_large unsupported conflict' ;;
+    "lms retry --since") echo 'anything' ;;
+    "lms retry --until") echo 'anything' ;;
+    "lms export --format") echo 'words csv jsonl xapi' ;;
+    "lms export --since") echo 'anything' ;;
+    "lms export --until") echo 'anything' ;;
+    "lms export --state") echo 'words pending leased delivered dead superseded expired' ;;
+    "lms export --course") echo 'anything' ;;
+    "lms export --user") echo 'anything' ;;
+    "lms export --output" | "lms export -o") echo 'files' ;;
+    "lms export --pseudonymise") echo 'files' ;;
+    "lms import --format") echo 'words jsonl csv' ;;
+    "lms erase --user") echo 'anything' ;;
+    "lms erase --forget-copy") echo 'files' ;;
     "device export --output" | "device export -o") echo 'files' ;;
     "device export --passphrase-file") echo 'files' ;;
     "device import --passphrase-file") echo 'files' ;;
@@ -102,10 +140,12 @@ _lecturectl_arguments() {
     "licence import") echo 'files' ;;
     "licence renew") echo 'keys' ;;
     "licence verify") echo 'files' ;;
+    "lms retry") echo 'anything' ;;
+    "lms import") echo 'files' ;;
     "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version' ;;
+    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -127,6 +167,13 @@ _lecturectl_options() {
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence debts") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
+    "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
+    "lms list") echo '--state --user --course --target --since --until --limit --offset --ids --summary' ;;
+    "lms send") echo '--target --format --rate --max-attempts --longest-wait --acks' ;;
+    "lms retry") echo '--all -a --reason --since --until' ;;
+    "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
+    "lms import") echo '--format' ;;
+    "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
@@ -136,8 +183,9 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version' ;;
+    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     "licence") echo 'list show import renew debts verify' ;;
+    "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;
     esac

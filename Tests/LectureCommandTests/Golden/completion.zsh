@@ -44,6 +44,7 @@ _lecturectl() {
             'remove:deletes contents and their files'
             'verify:reads contents again and locates damage'
             'licence:looks after licences'
+            'lms:looks after the learning reports for the LMS'
             'device:looks after this device'\''s key'
             'store:looks after the store'\''s database'
             'completion:prints completions for a shell'
@@ -68,6 +69,7 @@ _lecturectl() {
             remove) _lecturectl_remove ;;
             verify) _lecturectl_verify ;;
             licence) _lecturectl_licence ;;
+            lms) _lecturectl_lms ;;
             device) _lecturectl_device ;;
             store) _lecturectl_store ;;
             completion) _lecturectl_completion ;;
@@ -564,6 +566,224 @@ _lecturectl_licence_verify() {
         ':FILE:_files'
 }
 
+_lecturectl_lms() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'add:stores reports'
+            'list:lists reports, or says what waits for whom and why'
+            'send:sends every report that is due'
+            'retry:has dead letters sent again'
+            'export:writes reports as CSV, JSON Lines or xAPI'
+            'import:reads exports back'
+            'erase:erases a learner from the store and its copies, and proves it'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            add) _lecturectl_lms_add ;;
+            list) _lecturectl_lms_list ;;
+            send) _lecturectl_lms_send ;;
+            retry) _lecturectl_lms_retry ;;
+            export) _lecturectl_lms_export ;;
+            import) _lecturectl_lms_import ;;
+            erase) _lecturectl_lms_erase ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_lms_add() {
+    _arguments -s -S \
+        '--id=[The report'\''s identity; the same id is never counted twice.]:ID: ' \
+        '--user=[The learner.]:ID: ' \
+        '--session=[The session; reports of one keep their order.]:TEXT: ' \
+        '--seq=[The number in the session.]:N: ' \
+        '--json=[The report, a JSON object; - is standard input.]:FILE:_files' \
+        '--play=[Make the report from what was played: {"duration_ms": n, "block_count": n, "intervals": \[{"activity", "from_ms", "to_ms", "speed_permille", "wall_ms", "boot_ns", "ended_boot_ns"}\]}; - is standard input.]:FILE:_files' \
+        '--content=[The content the report is about.]:KEY:_lecturectl_keys' \
+        '--course=[The course.]:NAME: ' \
+        '--note=[A text that goes along with the report.]:TEXT: ' \
+        '--target=[Where the report goes.]:URL: ' \
+        '--format=[What is sent there: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
+        '--batch[Store the lines of standard input.]' \
+        '--acks[Print '\''ACK ID'\'' beside the lines of the global --json as well.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_lms_list() {
+    _arguments -s -S \
+        '*--state=[Only this state. Repeatable.]:STATE:(pending leased delivered dead superseded expired)' \
+        '--user=[Only this learner.]:ID: ' \
+        '--course=[Only this course.]:NAME: ' \
+        '--target=[Only what goes there.]:URL: ' \
+        '--since=[Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--until=[Nothing that happened then or later.]:TIME: ' \
+        '--limit=[At most so many.]:N: ' \
+        '--offset=[Leave out the first ones.]:N: ' \
+        '--ids[Print the ids alone, one a line.]' \
+        '--summary[Print the account and the targets.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_lms_send() {
+    _arguments -s -S \
+        '--target=[Send everything that is open there, whatever the reports carry.]:URL: ' \
+        '--format=[What is sent there: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
+        '--rate=[Requests a second to one target at the most.]:N: ' \
+        '--max-attempts=[Give a target up after it failed so many times in a row.]:N: ' \
+        '--longest-wait=[Do not wait for a target longer than this.]:DURATION: ' \
+        '--acks[Print '\''ACK ID'\'' on standard output once a report is durably known to be delivered.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_lms_retry() {
+    _arguments -s -S \
+        '-a[Every dead letter that the other options leave.]' \
+        '--all[Every dead letter that the other options leave.]' \
+        '--reason=[Only what is dead for this reason.]:REASON:(refused too_large unsupported conflict)' \
+        '--since=[Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--until=[Nothing that happened then or later.]:TIME: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:ID: '
+}
+
+_lecturectl_lms_export() {
+    _arguments -s -S \
+        '--format=[What is written.]:FORMAT:(csv jsonl xapi)' \
+        '--since=[Nothing that happened before; by the corrected time where it is known.]:TIME: ' \
+        '--until=[Nothing that happened then or later.]:TIME: ' \
+        '*--state=[Only reports in this state. Repeatable.]:STATE:(pending leased delivered dead superseded expired)' \
+        '--course=[Only this course.]:NAME: ' \
+        '--user=[Only this learner.]:ID: ' \
+        '-o+[Where the export is written.]:FILE:_files' \
+        '--output=[Where the export is written.]:FILE:_files' \
+        '--pseudonymise=[Replace learners by pseudonyms under the key in this file.]:KEYFILE:_files' \
+        '-f[Replace the file of --output when it is there.]' \
+        '--force[Replace the file of --output when it is there.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_lms_import() {
+    _arguments -s -S \
+        '--format=[What the files hold.]:FORMAT:(jsonl csv)' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:FILE:_files'
+}
+
+_lecturectl_lms_erase() {
+    _arguments -s -S \
+        '--user=[The learner'\''s id. Needed.]:ID: ' \
+        '-f[Also dissolve requests of which nobody knows whether they arrived; the other reports in them go out once more.]' \
+        '--force[Also dissolve requests of which nobody knows whether they arrived; the other reports in them go out once more.]' \
+        '-n[Only say what would be erased.]' \
+        '--dry-run[Only say what would be erased.]' \
+        '*--forget-copy=[This copy of the store is gone for good: strike it from the list. Repeatable.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
 _lecturectl_device() {
     local curcontext="$curcontext" state line
     local -a commands
@@ -810,7 +1030,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify licence device store completion help version)'
+        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version)'
 }
 
 _lecturectl_version() {

@@ -1,0 +1,151 @@
+import CArchive
+package import LectureModel
+
+/// Compresses a stream of bytes, in the memory of a few blocks.
+///
+/// The same bytes give the same result: no time and no name stands in it. Used by one thread at a time.
+@safe package final class Compressor {
+    /// Takes compressed bytes in order.
+    package typealias Sink = ([UInt8]) throws(LectureError) -> Void
+
+    /// How many bytes are gathered before the sink gets them.
+    private static let blockBytes = 1 << 16
+
+    /// What libarchive's callback finds behind its pointer.
+    private final class Outlet {
+        let sink: Sink
+        /// What the sink threw; it gets nothing more after that.
+        var failure: LectureError?
+
+        init(_ sink: @escaping Sink) { self.sink = sink }
+    }
+
+    private let archive: OpaquePointer
+    private let outlet: Outlet
+    private var isEnded = false
+
+    /// Begins a stream.
+    ///
+    /// - Parameters:
+    ///   - compression: how.
+    ///   - sink: gets the compressed bytes; what it throws comes out of ``write(_:)`` or ``finish()``.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive cannot begin.
+    package init(_ compression: Compression, _ sink: @escaping Sink) throws(LectureError) {
+        guard let archive = unsafe archive_write_new() else {
+            throw LectureError(.writeFile, detail: compression.rawValue, cause: "out of memory")
+        }
+        unsafe self.archive = archive
+        outlet = Outlet(sink)
+        let added =
+            switch compression {
+            case .gzip: unsafe archive_write_add_filter_gzip(archive)
+            case .zstd: unsafe archive_write_add_filter_zstd(archive)
+            }
+        // A filter that is only there as a program answers with a warning; no program is started behind one's back.
+        try require(added)
+        if compression == .gzip {
+            try require(unsafe archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
+        }
+        try require(unsafe archive_write_set_format_raw(archive))
+        try require(unsafe archive_write_set_bytes_per_block(archive, Int32(Self.blockBytes)))
+        // Otherwise the last block is filled up with zeros.
+        try require(unsafe archive_write_set_bytes_in_last_block(archive, 1))
+        // Unretained: the archive is freed with this object, and the outlet lives as long.
+        let context = unsafe Unmanaged.passUnretained(outlet).toOpaque()
+        try require(unsafe archive_write_open(archive, context, nil, bytesCompressed, nil))
+        let entry = unsafe archive_entry_new()
+        defer { unsafe archive_entry_free(entry) }
+        unsafe archive_entry_set_filetype(entry, UInt32(S_IFREG))
+        try require(unsafe archive_write_header(archive, entry))
+    }
+
+    deinit {
+        // Else freeing an unfinished archive would write its end.
+        if !isEnded { unsafe archive_write_fail(archive) }
+        unsafe archive_write_free(archive)
+    }
+
+    /// Compresses the next bytes.
+    ///
+    /// - Parameter bytes: as many as there are.
+    /// - Throws: what the sink throws; nothing may follow then.
+    package func write(_ bytes: [UInt8]) throws(LectureError) {
+        let isTaken = unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe archive_write_data(archive, piece.baseAddress, piece.count)
+                if count <= 0 { return false }
+                unsafe rest = unsafe rest.dropFirst(count)
+            }
+            return true
+        }
+        if !isTaken { throw failure }
+    }
+
+    /// Ends the stream; nothing may follow.
+    ///
+    /// - Throws: what the sink throws.
+    package func finish() throws(LectureError) {
+        let code = unsafe archive_write_close(archive)
+        // libarchive forgets a failure of an earlier call.
+        if let failure = outlet.failure { throw failure }
+        try require(code)
+        isEnded = true
+    }
+
+    /// Compresses bytes in memory, for instance the body of a request.
+    ///
+    /// - Parameters:
+    ///   - bytes: what to compress.
+    ///   - compression: how.
+    /// - Returns: the whole stream; the same for the same bytes.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive cannot.
+    package static func compress(_ bytes: [UInt8], _ compression: Compression) throws(LectureError) -> [UInt8] {
+        var result: [UInt8] = []
+        let compressor = try Compressor(compression) { piece in result += piece }
+        try compressor.write(bytes)
+        try compressor.finish()
+        return result
+    }
+
+    private func require(_ code: Int32) throws(LectureError) {
+        if code != ARCHIVE_OK { throw failure }
+    }
+
+    private var failure: LectureError {
+        if let failure = outlet.failure { return failure }
+        return unsafe LectureError(.writeFile, detail: "compression", cause: ArchiveText.reason(archive))
+    }
+
+    /// Hands a block to the sink.
+    ///
+    /// - Returns: how many bytes were taken, or −1.
+    fileprivate static func take(_ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let context = unsafe context else { return -1 }
+        let outlet = unsafe Unmanaged<Outlet>.fromOpaque(context).takeUnretainedValue()
+        if outlet.failure != nil { return -1 }
+        do throws(LectureError) {
+            try outlet.sink(unsafe Array(bytes))
+            return bytes.count
+        } catch {
+            outlet.failure = error
+            return -1
+        }
+    }
+}
+
+/// libarchive's write callback; on the thread that writes.
+private func bytesCompressed(
+    _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
+) -> Int {
+    unsafe Compressor.take(context, UnsafeRawBufferPointer(start: bytes, count: count))
+}
+
+/// What libarchive says.
+enum ArchiveText {
+    /// The library's words about its last failure.
+    static func reason(_ archive: OpaquePointer) -> String {
+        unsafe archive_error_string(archive).map { unsafe String(cString: $0) } ?? "libarchive gives no reason"
+    }
+}

@@ -1,0 +1,195 @@
+import CArchive
+import Glibc
+package import LectureModel
+
+/// Reads a file piece by piece, whether it is gzip, Zstandard or plain; what it is its first bytes say, not its name.
+///
+/// One piece is in memory at a time, so a file that expands without end fills nothing. Used by one thread at a time,
+/// which may block.
+@safe package final class Decompressor {
+    private static let pieceBytes = 1 << 16
+
+    /// What libarchive's callback finds behind its pointer.
+    @safe private final class Inlet {
+        let descriptor: Int32
+        let path: String
+        let buffer: UnsafeMutableRawBufferPointer
+        /// The first bytes, by which a compressed file is known.
+        var magic: [UInt8] = []
+        /// The last bytes, among which gzip has its checks.
+        var tail: [UInt8] = []
+        var failure: LectureError?
+
+        init(_ descriptor: Int32, _ path: String) {
+            (self.descriptor, self.path) = (descriptor, path)
+            unsafe buffer = .allocate(byteCount: Decompressor.pieceBytes, alignment: 4096)
+        }
+
+        deinit {
+            if descriptor > STDIN_FILENO { close(descriptor) }
+            unsafe buffer.deallocate()
+        }
+
+        /// The next bytes of the file into the buffer.
+        ///
+        /// - Returns: how many, 0 at the end, −1 after a failure.
+        func read() -> Int {
+            while true {
+                let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                if count >= 0 {
+                    keep(count)
+                    return count
+                }
+                if errno != EINTR {
+                    failure = LectureError(.readFile, detail: path, cause: unsafe String(cString: strerror(errno)))
+                    return -1
+                }
+            }
+        }
+
+        private func keep(_ count: Int) {
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            if magic.count < 4 { unsafe magic.append(contentsOf: piece.prefix(4 - magic.count)) }
+            unsafe tail.append(contentsOf: piece.suffix(8))
+            tail.removeFirst(max(0, tail.count - 8))
+        }
+    }
+
+    private enum Kind {
+        case plain
+        case gzip
+        case zstd
+    }
+
+    private let archive: OpaquePointer
+    private let inlet: Inlet
+    private let path: String
+    private var kind: Kind?
+    private var isEnded = false
+    private var checksum = Checksum()
+    private var piece: [UInt8]
+
+    /// Opens a file; nothing is read yet.
+    ///
+    /// - Parameter path: a file or a pipe; `-` is standard input.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    package init(_ path: String) throws(LectureError) {
+        self.path = path
+        if path.utf8.contains(0) { throw LectureError(.readFile, detail: "a file", cause: "its name holds a NUL") }
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw LectureError(.readFile, detail: path, cause: unsafe String(cString: strerror(errno)))
+        }
+        inlet = Inlet(descriptor, path)
+        guard let archive = unsafe archive_read_new() else {
+            throw LectureError(.readFile, detail: path, cause: "out of memory")
+        }
+        unsafe self.archive = archive
+        piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        // Without a decoder of its own libarchive would start a program and say so with a warning.
+        guard unsafe archive_read_support_filter_gzip(archive) == ARCHIVE_OK,
+            unsafe archive_read_support_filter_zstd(archive) == ARCHIVE_OK,
+            unsafe archive_read_support_format_raw(archive) == ARCHIVE_OK,
+            unsafe archive_read_support_format_empty(archive) == ARCHIVE_OK
+        else { throw LectureError(.readFile, detail: path, cause: unsafe ArchiveText.reason(archive)) }
+    }
+
+    deinit { unsafe archive_read_free(archive) }
+
+    /// The next bytes.
+    ///
+    /// - Returns: at most 64 KiB; nil at the end.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/exportIncomplete`` when
+    ///   the compressed stream is cut off or damaged; what came before is good as far as anybody can tell.
+    package func next() throws(LectureError) -> [UInt8]? {
+        if isEnded { return nil }
+        let kind = try opened()
+        if isEnded { return nil }
+        let count = unsafe piece.withUnsafeMutableBytes { buffer in
+            unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
+        }
+        if count < 0 { throw failure }
+        if count == 0 {
+            try end(kind)
+            return nil
+        }
+        if kind == .gzip { checksum.update(piece[..<count]) }
+        return Array(piece[..<count])
+    }
+
+    /// Opens the stream with the first piece, so that making a reader reads nothing.
+    private func opened() throws(LectureError) -> Kind {
+        if let kind { return kind }
+        // Unretained: the archive is freed with this object, and the inlet lives as long.
+        let context = unsafe Unmanaged.passUnretained(inlet).toOpaque()
+        guard unsafe archive_read_open(archive, context, nil, bytesWanted, nil) == ARCHIVE_OK else { throw failure }
+        var entry: OpaquePointer?
+        let code = unsafe archive_read_next_header(archive, &entry)
+        let kind = foundKind
+        self.kind = kind
+        switch code {
+        case ARCHIVE_OK:
+            if kind == .plain, isBeginning { throw damage("it is cut off in its first bytes") }
+        case ARCHIVE_EOF: try end(kind)
+        default: throw failure
+        }
+        return kind
+    }
+
+    /// What libarchive has taken the stream for.
+    private var foundKind: Kind {
+        switch unsafe archive_filter_code(archive, 0) {
+        case ARCHIVE_FILTER_GZIP: .gzip
+        case ARCHIVE_FILTER_ZSTD: .zstd
+        default: .plain
+        }
+    }
+
+    /// Whether a file that passes for plain begins like a compressed one: it is too short to be known as one.
+    private var isBeginning: Bool {
+        let magic = inlet.magic
+        if magic.starts(with: [0x1F, 0x8B]) || magic == [0x1F] { return true }
+        return [0x28, 0xB5, 0x2F, 0xFD].starts(with: magic)
+    }
+
+    /// Looks at the end of the stream: libarchive compares neither the length nor the checksum of gzip.
+    private func end(_ kind: Kind) throws(LectureError) {
+        isEnded = true
+        let number = unsafe archive_errno(archive)
+        if inlet.failure != nil || number != 0 { throw failure }
+        if kind == .gzip, checksum.contradicts(tail: inlet.tail) { throw damage("the checksum of gzip is another") }
+    }
+
+    private var failure: LectureError {
+        isEnded = true
+        return inlet.failure ?? damage(unsafe ArchiveText.reason(archive))
+    }
+
+    private func damage(_ cause: String) -> LectureError {
+        isEnded = true
+        return LectureError(.exportIncomplete, detail: path, cause: cause)
+    }
+
+    /// Reads for libarchive.
+    ///
+    /// - Parameters:
+    ///   - context: what was given at the opening.
+    ///   - bytes: set to the bytes that were read.
+    /// - Returns: how many, 0 at the end, −1 after a failure.
+    fileprivate static func read(
+        _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?
+    ) -> Int {
+        guard let context = unsafe context else { return -1 }
+        let inlet = unsafe Unmanaged<Inlet>.fromOpaque(context).takeUnretainedValue()
+        unsafe bytes?.pointee = unsafe UnsafeRawPointer(inlet.buffer.baseAddress)
+        return inlet.read()
+    }
+}
+
+/// libarchive's read callback; on the thread that reads.
+private func bytesWanted(
+    _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
+    _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> Int {
+    unsafe Decompressor.read(context, bytes)
+}

@@ -1,0 +1,113 @@
+import LectureKit
+import LectureModel
+
+/// `lecturectl lms export`, `import` and `erase`.
+enum ReportExportCommands {
+    // MARK: export
+
+    @Sendable static func export(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let path = command.text("output")
+        let format =
+            command.text("format").flatMap(ReportExportFormat.init(rawValue:))
+            ?? path.flatMap(ReportExportFormat.init(path:)) ?? .jsonLines
+        let key = try command.text("pseudonymise").map { try PseudonymKey(file: $0) }
+        let filter = filter(command)
+        return try await session.withManager { manager in
+            let output = context.output
+            let result = try await manager.exportReports(
+                to: path.map { .file($0, mayReplace: command.flag("force")) } ?? .stream { try output.write($0) },
+                format: format, filter: filter, pseudonymKey: key)
+            session.tell("\(count(result.reports)) exported.")
+            // On standard output is the export itself.
+            if session.wantsJSON, let path {
+                try output.write(JSONLine.exported(result, format: format, path: path))
+            }
+            return .done
+        }
+    }
+
+    private static func filter(_ command: ParsedCommand) -> ReportExportFilter {
+        var filter = ReportExportFilter()
+        filter.since = command.text("since").flatMap(Quantity.moment)
+        filter.until = command.text("until").flatMap(Quantity.moment)
+        filter.states = Set(command.texts("state").compactMap(ReportState.init(name:)))
+        filter.course = command.text("course")
+        filter.user = command.text("user")
+        return filter
+    }
+
+    static func count(_ reports: Int) -> String { reports == 1 ? "1 report" : "\(reports) reports" }
+
+    // MARK: import
+
+    @Sendable static func importFiles(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let format = command.text("format").flatMap(ReportImportFormat.init(rawValue:))
+        return try await session.withManager { manager in
+            var status = ExitStatus.done
+            for path in command.arguments {
+                let result = try await manager.importReports(from: path, format: format) { error in
+                    try session.report(error)
+                }
+                if result.refused > 0, status == .done { status = .someFailed }
+                if let damage = result.damage {
+                    try session.report(damage)
+                    status = .data
+                }
+                let refused = result.refused == 0 ? "" : ", \(result.refused) not"
+                session.tell("\(path): \(count(result.stored)) stored, \(result.known) known before\(refused).")
+                if session.wantsJSON { try context.output.write(JSONLine.imported(result, path: path)) }
+            }
+            return status
+        }
+    }
+
+    // MARK: erase
+
+    @Sendable static func erase(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        guard let user = command.text("user") else {
+            throw UsageError("--user says who is erased.", path: command.path)
+        }
+        return try await session.withManager { manager in
+            for path in command.texts("forget-copy") { try await manager.forgetCopy(path) }
+            let receipt = try await manager.eraseLearner(
+                user, isForced: command.flag("force"), isDryRun: command.flag("dry-run"))
+            for problem in receipt.problems { try session.report(problem) }
+            if session.wantsJSON {
+                try context.output.write(JSONLine.erased(receipt))
+            } else {
+                try context.output.write(lines(receipt).map { "\(TerminalText.neutralised($0))\n" }.joined())
+            }
+            return receipt.problems.isEmpty ? .done : .someFailed
+        }
+    }
+
+    private static func lines(_ receipt: ErasureReceipt) -> [String] {
+        var lines = [receipt.isDryRun ? "Would be erased:" : "Erased:"]
+        for state in ReportState.allCases {
+            guard let count = receipt.reports[state], count > 0 else { continue }
+            lines.append("  \(TerminalText.padded(state.name, to: 12)) \(Self.count(count))")
+        }
+        if receipt.reports.isEmpty { lines.append("  no reports") }
+        lines.append("  \(TerminalText.padded("sessions", to: 12)) \(receipt.sessions)")
+        if !receipt.isDryRun { lines.append("  \(TerminalText.padded("requests", to: 12)) \(receipt.requests)") }
+        for copy in receipt.copies {
+            let fact =
+                receipt.isDryRun
+                ? "is a copy of the store" : copy.problem == nil ? "\(count(copy.reports)) erased" : "not erased"
+            lines.append("Copy \(copy.path): \(fact).")
+        }
+        for trace in receipt.traces {
+            lines.append("Left: \(trace.place)\(trace.count > 1 ? ", \(trace.count) times" : "").")
+        }
+        if receipt.isDryRun { return lines }
+        if !receipt.isSearched {
+            lines.append("The id is too short to be searched for in raw bytes.")
+        } else if receipt.problems.isEmpty {
+            lines.append("The id is nowhere in the bytes of the store and its copies.")
+        }
+        return lines
+    }
+}

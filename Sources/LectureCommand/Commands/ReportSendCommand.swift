@@ -1,0 +1,134 @@
+import LectureKit
+import LectureModel
+
+/// `lecturectl lms send`.
+enum ReportSendCommand {
+    @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        var options = SendOptions()
+        options.target = try ReportAddCommand.target(session)
+        options.requestsPerSecond = command.integer("rate")
+        if let attempts = command.integer("max-attempts") { options.attempts = attempts }
+        if let wait = command.duration("longest-wait") { options.longestWait = wait }
+        options.namesDelivered = command.flag("acks")
+        return try await session.withManager { [options] manager in
+            var run = SendRun(manager: manager, session: session)
+            return try await run.run(options)
+        }
+    }
+
+    /// How a sending ends. A dead letter counts least: what is in the way of everything else is told first.
+    ///
+    /// - Parameter result: what became of it.
+    /// - Returns: the status.
+    static func status(_ result: ReportSendResult) -> ExitStatus {
+        let statuses = result.obstacles.map { ExitStatus.status(for: $0.error.code) }
+        for status in [ExitStatus.noPermission, .unavailable] where statuses.contains(status) { return status }
+        if result.left > 0 { return .tryAgain }
+        return result.refused > 0 ? .someFailed : .done
+    }
+}
+
+/// One run of a sending: events in, lines and progress out.
+private struct SendRun {
+    private enum Event: Sendable {
+        case library(LectureEvent)
+        case libraryEnded
+        case ended(Result<ReportSendResult, LectureError>)
+        case ticker(Ticker.Event)
+    }
+
+    let manager: LectureManager
+    let session: CommandSession
+    private var progress = ReportSendResult()
+    private var told = ReportSendResult()
+    private var lastLine: BootInstant?
+    private var signal: Int32?
+
+    private var context: CommandContext { session.context }
+
+    init(manager: LectureManager, session: CommandSession) { (self.manager, self.session) = (manager, session) }
+
+    mutating func run(_ options: SendOptions) async throws -> ExitStatus {
+        let began = context.clock.boot()
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        defer { continuation.finish() }
+        let library = manager.events
+        Task {
+            for await event in library { continuation.yield(.library(event)) }
+            continuation.yield(.libraryEnded)
+        }
+        let ticker = Ticker(every: .milliseconds(500), signals: context.signals())
+        let ticking = Task { for await event in ticker.events { continuation.yield(.ticker(event)) } }
+        defer { ticking.cancel() }
+        let manager = manager
+        Task {
+            do {
+                continuation.yield(.ended(.success(try await manager.sendReports(options))))
+            } catch {
+                let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
+                continuation.yield(.ended(.failure(known)))
+            }
+        }
+        var result: Result<ReportSendResult, LectureError>?
+        loop: for await event in events {
+            switch event {
+            case .library(let event): try take(event)
+            case .libraryEnded: break loop
+            case .ended(let end):
+                result = end
+                // The stream of events ends behind the last one of this run.
+                Task { await manager.close() }
+            case .ticker(.tick): tellProgress(began: began)
+            case .ticker(.signal(.resized)): continue
+            case .ticker(.signal(.stop(let number))):
+                signal = number
+                await manager.stopSending()
+            }
+        }
+        return try finish(try result?.get() ?? progress, elapsed: context.clock.boot() - began)
+    }
+
+    private mutating func take(_ event: LectureEvent) throws {
+        switch event {
+        case .reportsProgress(let result):
+            progress = result
+            if session.wantsJSON { try context.output.write(JSONLine.sending(result)) }
+        case .reportsDelivered(let ids): try context.output.write(ids.map { "ACK \($0)\n" }.joined())
+        case .reportRefused(let id, let reason, let error):
+            context.say(error.message)
+            if session.wantsJSON { try context.output.write(JSONLine.refused(id, reason, error)) }
+        case .reportObstacle(let obstacle):
+            if session.isVerbose { session.tell(obstacle.error.message) }
+        case .trouble(let error): try session.report(error)
+        default: return
+        }
+    }
+
+    /// A line every few seconds.
+    private mutating func tellProgress(began: BootInstant) {
+        let now = context.clock.boot()
+        guard !session.isQuiet, session.command.text("progress") != "none", progress != told else { return }
+        guard now - (lastLine ?? began) >= .seconds(3) else { return }
+        (lastLine, told) = (now, progress)
+        session.tell("\(progress.delivered) delivered, \(progress.refused) refused, \(progress.left) left")
+    }
+
+    private func finish(_ result: ReportSendResult, elapsed: Duration) throws -> ExitStatus {
+        // Who interrupts it knows why reports are left.
+        for obstacle in result.obstacles where signal == nil {
+            context.say(sentence(obstacle))
+            if session.wantsJSON { try context.output.write(JSONLine.obstacle(obstacle)) }
+        }
+        var words = ["\(result.delivered) delivered", "\(result.refused) refused"]
+        if result.superseded > 0 { words.append("\(result.superseded) superseded") }
+        session.tell("\(words.joined(separator: ", ")), \(result.left) left.")
+        if session.wantsJSON { try context.output.write(JSONLine.sendSummary(result, elapsed: elapsed)) }
+        return signal.map { .signal($0) } ?? ReportSendCommand.status(result)
+    }
+
+    private func sentence(_ obstacle: ReportObstacle) -> String {
+        let again = obstacle.again.map { " It may be asked again at \(HumanText.date($0))." } ?? ""
+        return obstacle.error.message + again
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+package import LectureModel
+
+/// A file that is written for the user from its beginning to its end and stands under its name only when it is whole
+/// and durable. Used by one thread at a time.
+package final class OutputFile {
+    private let path: String
+    private let replaces: Bool
+    private let place: OutputPlace
+    private let file: OutputPlace.NewFile
+    private var count: UInt64 = 0
+    private var isFinished = false
+
+    /// Makes the file, without its name.
+    ///
+    /// - Parameters:
+    ///   - path: where it shall stand; the directory must exist. Only its owner may read it: learners are in it.
+    ///   - mayReplace: whether a regular file that stands there goes when this one is whole.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or ``LectureError/Code/storageFull``.
+    package init(_ path: String, mayReplace: Bool) throws(LectureError) {
+        (self.path, replaces) = (path, mayReplace)
+        place = try OutputPlace(path)
+        do throws(SystemError) {
+            try Self.look(place, mayReplace)
+            file = try place.makeFile(mode: 0o600)
+        } catch {
+            throw FileIntent.output.error(error, path)
+        }
+    }
+
+    deinit { if !isFinished { file.discard() } }
+
+    /// Whether the name is free, or may be taken from a regular file: a device must not be replaced by a file.
+    private static func look(_ place: OutputPlace, _ mayReplace: Bool) throws(SystemError) {
+        guard let there = try place.directory.status(of: place.name) else { return }
+        if there.isDirectory { throw SystemError(number: EISDIR) }
+        if !mayReplace || !there.isRegular { throw SystemError(number: EEXIST) }
+    }
+
+    /// Writes the next bytes.
+    ///
+    /// - Parameter bytes: what follows.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/storageFull`` or ``LectureError/Code/outputRefused``.
+    package func write(_ bytes: [UInt8]) throws(LectureError) {
+        let failure: SystemError? = unsafe bytes.withUnsafeBytes { buffer in
+            do throws(SystemError) {
+                try unsafe file.descriptor.write(buffer, at: count)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw FileIntent.output.error(failure, path) }
+        count += UInt64(bytes.count)
+    }
+
+    /// Makes the bytes durable and gives the file its name, durably.
+    ///
+    /// - Throws: as ``write(_:)``; nothing stands under the name then that was not there before.
+    package func finish() throws(LectureError) {
+        do throws(SystemError) {
+            try Self.look(place, replaces)
+            try place.install(file, replacing: replaces)
+            isFinished = true
+            try place.directory.sync()
+        } catch {
+            throw FileIntent.output.error(error, path)
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import LectureFiles
+public import LectureModel
+import LectureStatistics
+import LectureStore
+
+/// Learning reports: they are kept until an LMS has them, or somebody decides otherwise.
+extension LectureManager {
+    // MARK: Keeping
+
+    /// Stores a report for each of its targets, in one transaction. Nothing is sent.
+    ///
+    /// - Parameter report: what a learner did.
+    /// - Returns: one row for each target, or one that waits for a target; durable when this returns.
+    /// - Throws: ``LectureError``: `reportInvalid` with the member that is wrong, `reportConflict` when its id is known
+    ///   with another content, a store's code.
+    @discardableResult
+    public func addReport(_ report: LearningReport) throws -> [StoredReportID] {
+        let plan = try plan(report, reading: reading(), facts: [:])
+        let outbox = try outbox()
+        return try outbox.transaction { try store(plan, outbox) }
+    }
+
+    /// Stores many reports in one transaction. Nothing is sent.
+    ///
+    /// - Parameter reports: in the order in which they happened.
+    /// - Returns: for each, in order, its rows, or why it was not stored; the others are.
+    /// - Throws: ``LectureError`` of the store; then none is stored.
+    public func addReports(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
+        let (reading, outbox) = (reading(), try outbox())
+        var facts: [String: ReportPlan.Facts] = [:]
+        var results: [Result<[StoredReportID], LectureError>] = []
+        results.reserveCapacity(reports.count)
+        try outbox.transaction {
+            for report in reports {
+                do {
+                    facts[report.content] = try facts[report.content] ?? self.facts(report.content)
+                    let plan = try plan(report, reading: reading, facts: facts)
+                    results.append(.success(try store(plan, outbox)))
+                } catch let error as LectureError
+                    where error.code == .reportInvalid || error.code == .reportConflict
+                {
+                    results.append(.failure(error))
+                }
+            }
+        }
+        return results
+    }
+
+    /// A report with everything that was found out about it.
+    private struct ReportPlan {
+        /// What the store knows of a content.
+        struct Facts {
+            var course = ""
+            var channels = ReportChannels()
+        }
+
+        let record: ReportRecord
+        let takesNextSequence: Bool
+        let targets: [ReportRecord.Target]
+    }
+
+    private func plan(
+        _ report: LearningReport, reading: ClockReading, facts known: [String: ReportPlan.Facts]
+    ) throws -> ReportPlan {
+        let id = report.id ?? UUIDv7.text(at: reading.wall, random: SystemRandom())
+        var record = try ReportForm.record(report, id: id, reading: reading)
+        let facts = try known[report.content] ?? self.facts(report.content)
+        if record.course == nil, !facts.course.isEmpty { record.course = facts.course }
+        var targets = facts.channels.targets
+        if let target = report.target { targets = [target] }
+        if targets.isEmpty, let target = configuration.statistics.target { targets = [target] }
+        return ReportPlan(
+            record: record, takesNextSequence: report.sequence == nil, targets: try targets.map { try $0.address() })
+    }
+
+    private func facts(_ content: String) throws -> ReportPlan.Facts {
+        guard !content.isEmpty, let found = try writer.reportFacts(content) else { return ReportPlan.Facts() }
+        let channels = found.descriptor.map { ReportChannels(descriptor: $0) } ?? ReportChannels()
+        return ReportPlan.Facts(course: found.course, channels: channels)
+    }
+
+    /// Within the transaction of the caller.
+    private func store(_ plan: ReportPlan, _ outbox: SQLiteOutbox) throws -> [StoredReportID] {
+        let now = clock.now()
+        var report = NewReport(plan.record)
+        report.takesNextSequence = plan.takesNextSequence
+        if plan.targets.isEmpty { return [try store(report, nil, outbox, now)] }
+        var rows: [StoredReportID] = []
+        for (index, target) in plan.targets.enumerated() {
+            if index > 0 { report.record.id = "\(plan.record.id).\(index + 1)" }
+            rows.append(try store(report, target, outbox, now))
+            // The same event has the same number, wherever it is told.
+            (report.takesNextSequence, report.record.sequence) = (false, rows[0].sequence)
+        }
+        return rows
+    }
+
+    private func store(
+        _ report: NewReport, _ target: ReportRecord.Target?, _ outbox: SQLiteOutbox, _ now: Timestamp
+    ) throws -> StoredReportID {
+        var report = report
+        report.record.target = target
+        // Reports without a session have nothing in common that one could say for the others.
+        report.isCumulative =
+            !report.record.session.isEmpty && target.map { configuration.statistics.isCumulative($0.url) } ?? false
+        let addition = try outbox.add(report, now: now)
+        return StoredReportID(
+            id: report.record.id, isNew: addition.isNew, sequence: addition.sequence,
+            target: target.map(ReportTarget.init))
+    }
+
+    // MARK: Sending
+
+    /// Sends every report that is due, and returns when nothing more can be done now.
+    ///
+    /// Reports of one session go out in their order. What may have arrived before goes out again under the same id with
+    /// the same bytes. At its end delivered reports are deleted that have been kept for long enough.
+    ///
+    /// - Parameter options: where to, how fast, how patiently.
+    /// - Returns: what became of them, and what stands in the way of those that are left.
+    /// - Throws: ``LectureError``: `reportInvalid` for a target, `configuration`, `secretReadable`, a store's code;
+    ///   `closing` when the manager is.
+    public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
+        let target = try options.target?.address()
+        let room = try openStatistics()
+        let outbox = try outbox()
+        let days = configuration.statistics.expireDays
+        if let days { _ = try outbox.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
+        let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
+        sendRate.withLock { $0 = options.requestsPerSecond }
+        let summary = try await withCheckedContinuation { room.send(options, target: number, $0) }.get()
+        var result = room.result(summary)
+        let waiting = try reportSummary().withoutTarget
+        if waiting > 0 {
+            result.left += waiting
+            result.obstacles.append(
+                ReportObstacle(
+                    url: "", error: LectureError(.reportTargetMissing, detail: "\(waiting) reports"), again: nil))
+        }
+        try prune(outbox)
+        hub.send(.reportsSent(result))
+        return result
+    }
+
+    /// Ends a sending that is under way; ``sendReports(_:)`` returns with what is done. What is not known to have
+    /// arrived is kept.
+    public func stopSending() async {
+        guard let room = statistics else { return }
+        statistics = nil
+        await withCheckedContinuation { room.stop($0) }
+    }
+
+    /// How many rows one transaction deletes, so that nobody else waits for long.
+    private static let rowsPrunedAtOnce = 5000
+
+    private func prune(_ outbox: SQLiteOutbox) throws {
+        let before = clock.now() + .seconds(-max(0, configuration.statistics.keepDays) * 86_400)
+        while try outbox.prune(before: before, limit: Self.rowsPrunedAtOnce) == Self.rowsPrunedAtOnce {}
+    }
+
+    /// Has dead letters sent again with the next sending.
+    ///
+    /// - Parameter query: which; reports in other states are left as they are.
+    /// - Returns: how many.
+    /// - Throws: ``LectureError`` of the store.
+    @discardableResult
+    public func retryReports(_ query: ReportQuery) throws -> Int {
+        var count = 0
+        let (outbox, now) = (try outbox(), clock.now())
+        try outbox.transaction {
+            for selection in try selections(query) { count += try outbox.revive(selection, now: now) }
+        }
+        return count
+    }
+
+    // MARK: Asking
+
+    /// A page of reports, in the order in which they were stored.
+    ///
+    /// - Parameters:
+    ///   - query: which.
+    ///   - place: the ``ReportPage/next`` of the page before; nil for the first page.
+    ///   - limit: how many at the most; one to a thousand.
+    /// - Returns: the reports.
+    /// - Throws: ``LectureError`` of the store.
+    public func reports(
+        _ query: ReportQuery = ReportQuery(), from place: ReportPage.Place? = nil, limit: Int = 1000
+    ) throws -> ReportPage {
+        let limit = max(1, min(limit, 1000))
+        let queries = try statisticsQueries()
+        var rows: [StoredReport] = []
+        for selection in try selections(query) {
+            rows += try queries.reports(selection, after: place?.last, limit: limit)
+        }
+        // Of several targets with the same URL each gave its first ones.
+        rows = Array(rows.sorted { $0.id < $1.id }.prefix(limit))
+        let next = rows.count < limit ? nil : rows.last.map { ReportPage.Place(last: $0.id) }
+        return ReportPage(rows: rows.map(ReportStatus.init), next: next)
+    }
+
+    /// Where all reports are that were ever stored, and what waits for whom.
+    ///
+    /// - Throws: ``LectureError`` of the store.
+    public func reportSummary() throws -> ReportSummary {
+        let queries = try statisticsQueries()
+        return ReportSummary(try queries.account(), try queries.targets())
+    }
+
+    /// As the store asks; one for each target that the query means.
+    private func selections(_ query: ReportQuery) throws -> [ReportSelection] {
+        guard let url = query.targetURL else { return [query.selection] }
+        return try statisticsQueries().targets().filter { $0.address.url.utf8.elementsEqual(url.utf8) }.map { entry in
+            var selection = query.selection
+            selection.target = entry.id
+            return selection
+        }
+    }
+
+    // MARK: Parts
+
+    private func openStatistics() throws -> StatisticsRoom {
+        if isClosed { throw LectureError(.closing) }
+        if let statistics { return statistics }
+        let made = try StatisticsRoom(
+            configuration, outbox: try outbox(), index: index, rate: sendRate, digests: digests, executor: executor,
+            hub: hub, seat: try openSeat())
+        statistics = made
+        made.wake()
+        return made
+    }
+
+    /// Reports on the writer's connection.
+    func outbox() throws -> SQLiteOutbox {
+        if isClosed { throw LectureError(.closing) }
+        if let openedOutbox { return openedOutbox }
+        let made = SQLiteOutbox(index: writer)
+        openedOutbox = made
+        return made
+    }
+
+    private func statisticsQueries() throws -> any StatisticsQueries {
+        if let openedStatisticsQueries { return openedStatisticsQueries }
+        let made = try SQLiteContentQueries(opening: location)
+        openedStatisticsQueries = made
+        return made
+    }
+
+    private func reading() -> ClockReading {
+        ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Self.bootID)
+    }
+
+    /// It stays the same as long as the process does.
+    private static let bootID = Machine.bootID()
+}

@@ -1,0 +1,178 @@
+import Dispatch
+import LectureArchive
+import LectureCrypto
+import LectureFiles
+import LectureModel
+import LectureStatistics
+import LectureStore
+
+/// Everything about reports that moves: the engine with its ports, its timer, and those who wait for an end.
+///
+/// Made with the first sending and not before: who only stores reports needs no place at the store.
+///
+/// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
+final class StatisticsRoom: @unchecked Sendable {
+    typealias Waiter = CheckedContinuation<Result<SendSummary, LectureError>, Never>
+
+    private let engine: StatisticsEngine
+    private let outbox: SQLiteOutbox
+    private let index: any DownloadIndex
+    private let seat: Seat
+    private let executor: CoreExecutor
+    private let clock: any LectureClock
+    private let hub: EventHub
+    private let timer: StepTimer
+    private var lastOrder = 0
+    private var waiters: [Int: Waiter] = [:]
+    private var progress: [Int: SendSummary] = [:]
+    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    private var lastLivenessLook: BootInstant?
+    private var isStopped = false
+    private var troubles = 0
+
+    /// Makes the engine.
+    ///
+    /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for what is configured.
+    init(
+        _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
+        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub, seat: Seat
+    ) throws {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        (self.outbox, self.index, self.seat, self.executor, self.hub) = (outbox, index, seat, executor, hub)
+        let clock = SystemClock()
+        self.clock = clock
+        let timer = StepTimer(executor, clock: clock, leeway: 2)
+        self.timer = timer
+        let inbox = StatisticsInbox { timer.wake() }
+        let ports = StatisticsEngine.Ports(
+            outbox: outbox, transport: seat.transport, clock: clock, random: SystemRandom(),
+            newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
+            compress: { encoding, bytes in
+                guard let compression = Compression(rawValue: encoding) else { throw LectureError(.bug) }
+                return try Compressor.compress(bytes, compression)
+            }, hash: Self.hash(digests))
+        var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
+        settings.stallTimeout = configuration.stallTimeout
+        settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
+        engine = StatisticsEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
+        timer.serve { [weak self] in self?.step() }
+    }
+
+    // MARK: Steps
+
+    /// Wakes the engine soon. From any thread.
+    func wake() { timer.wake() }
+
+    func step() {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        guard !isStopped else { return }
+        dismissDeadOwners()
+        let (notices, next) = engine.step()
+        for notice in notices { tell(notice) }
+        guard !isStopped else { return }
+        timer.schedule(next)
+    }
+
+    /// Requests of a program that was killed meanwhile are free for this one, at the latest two seconds after its
+    /// death.
+    private func dismissDeadOwners() {
+        let boot = clock.boot()
+        if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
+        lastLivenessLook = boot
+        seat.dismissDeadOwners(index, now: clock.now())
+    }
+
+    private func tell(_ notice: StatisticsNotice) {
+        if case .trouble = notice {} else { troubles = 0 }
+        switch notice {
+        case .progress(let order, let summary):
+            progress[order] = summary
+            hub.send(.reportsProgress(result(summary)))
+        case .delivered(let ids): hub.send(.reportsDelivered(ids))
+        case .refused(let id, let reason, let answer):
+            let status = answer.status.map { "HTTP \($0)" } ?? ""
+            hub.send(
+                .reportRefused(
+                    id: id, reason: reason, error: LectureError(.reportRefused, detail: id, cause: status)))
+        case .obstacle(let obstacle): hub.send(.reportObstacle(named(obstacle, addresses())))
+        case .ended(let order, let summary):
+            progress[order] = nil
+            waiters.removeValue(forKey: order)?.resume(returning: .success(summary))
+        case .trouble(let error): tellTrouble(error)
+        case .stopped: finishStop()
+        }
+    }
+
+    /// A store that cannot be written for several steps is told to those who wait: what is done is done, and the next
+    /// call goes on.
+    private func tellTrouble(_ error: LectureError) {
+        hub.send(.trouble(error))
+        troubles += 1
+        guard troubles >= 3 else { return }
+        let left = waiters
+        waiters = [:]
+        for waiter in left.values { waiter.resume(returning: .failure(error)) }
+    }
+
+    // MARK: Sending
+
+    /// Sends what is due.
+    func send(_ options: SendOptions, target: TargetID?, _ waiter: Waiter) {
+        guard !isStopped else { return waiter.resume(returning: .failure(LectureError(.closing))) }
+        lastOrder += 1
+        var order = SendOrder(id: lastOrder)
+        (order.target, order.attempts, order.longestWait) = (target, max(1, options.attempts), options.longestWait)
+        order.namesDelivered = options.namesDelivered
+        waiters[order.id] = waiter
+        engine.send(order)
+    }
+
+    /// The numbers of an order, with its obstacles by their URLs.
+    func result(_ summary: SendSummary) -> ReportSendResult {
+        var result = ReportSendResult()
+        (result.delivered, result.refused) = (summary.delivered, summary.dead)
+        (result.superseded, result.left, result.requests) = (summary.superseded, summary.open, summary.requests)
+        if !summary.obstacles.isEmpty {
+            let addresses = addresses()
+            result.obstacles = summary.obstacles.map { named($0, addresses) }
+        }
+        return result
+    }
+
+    private func named(_ obstacle: TargetObstacle, _ addresses: [TargetID: String]) -> ReportObstacle {
+        ReportObstacle(url: addresses[obstacle.target] ?? "", error: obstacle.error, again: obstacle.again)
+    }
+
+    private func addresses() -> [TargetID: String] {
+        // Names for people: a store that cannot be read is told by the engine's own trouble.
+        let targets = (try? outbox.targets()) ?? []
+        return Dictionary(targets.map { ($0.id, $0.address.url) }) { first, _ in first }
+    }
+
+    /// SHA-256 for names in xAPI. There is no name to go on with when memory for a hash is missing: two reports with
+    /// the same one would be taken for one.
+    private static func hash(_ digests: OpenSSLDigests) -> @Sendable ([UInt8]) -> [UInt8] {
+        { bytes in
+            do { return try digests.sha256(of: bytes) } catch { preconditionFailure("SHA-256 fails: \(error)") }
+        }
+    }
+
+    // MARK: Stopping
+
+    /// Ends all work cleanly: requests are cancelled and wait for whoever comes next, with their ids and bytes.
+    func stop(_ continuation: CheckedContinuation<Void, Never>) {
+        if isStopped { return continuation.resume() }
+        stopWaiters.append(continuation)
+        engine.stop()
+        wake()
+    }
+
+    private func finishStop() {
+        guard !isStopped else { return }
+        isStopped = true
+        timer.stop()
+        for (order, waiter) in waiters { waiter.resume(returning: .success(progress[order] ?? SendSummary())) }
+        for waiter in stopWaiters { waiter.resume() }
+        (waiters, stopWaiters, progress) = ([:], [], [:])
+    }
+}

@@ -1,0 +1,119 @@
+import LectureFiles
+import LectureModel
+import LectureStatistics
+
+/// From what is configured to what the engine works by.
+extension StatisticsConfiguration {
+    /// The longest value of an `Authorization` field.
+    private static let longestAuthorization = 16_384
+
+    /// The names in xAPI.
+    func settings(bootID: String) -> StatisticsSettings {
+        var settings = StatisticsSettings(bootID: bootID)
+        if let homePage { settings.homePage = homePage }
+        if let activityPrefix { settings.activityPrefix = activityPrefix }
+        return settings
+    }
+
+    /// Everything the engine needs, credentials included.
+    ///
+    /// - Parameters:
+    ///   - bootID: this run of the machine.
+    ///   - rate: requests a second to one target, over what the rules say; nil where they hold.
+    /// - Returns: the settings of an engine.
+    /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile`.
+    func settings(bootID: String, rate: Guarded<Int?>) throws -> StatisticsSettings {
+        var settings = settings(bootID: bootID)
+        let loaded = try rules.map { try LoadedRule($0) }
+        settings.target = { address in
+            var target = TargetSettings(address.format)
+            LoadedRule.fitting(address.url, in: loaded)?.change(&target)
+            if let rate = rate.withLock({ $0 }) { LoadedRule.use(rate: rate, &target) }
+            return target
+        }
+        return settings
+    }
+
+    /// Whether reports for a target may be left out for a newer one.
+    func isCumulative(_ url: String) -> Bool {
+        rules.filter { LoadedRule.fits($0.url, url) }.max { $0.url.utf8.count < $1.url.utf8.count }?.isCumulative
+            ?? false
+    }
+
+    /// A rule with its secret.
+    private struct LoadedRule: Sendable {
+        let rule: Rule
+        let authorization: HeaderField?
+
+        init(_ rule: Rule) throws {
+            self.rule = rule
+            authorization = try rule.authorizationFile.map { try Self.authorization($0) }
+            do throws(LectureError) {
+                _ = try Origin(url: rule.url)
+            } catch {
+                throw LectureError(.configuration, detail: "lms.targets", cause: error.message)
+            }
+        }
+
+        private static func authorization(_ path: String) throws -> HeaderField {
+            let file = try SecretFile.open(path, limit: StatisticsConfiguration.longestAuthorization)
+            // An editor and `echo` end a text with a line end, which is not meant.
+            let bytes = try file.bytes()
+            let kept = bytes.prefix((bytes.lastIndex { $0 > 0x20 } ?? -1) + 1)
+            let value = FieldText.trimmed(String(decoding: kept, as: UTF8.self))
+            do throws(LectureError) {
+                if value.isEmpty { throw LectureError(.headerInvalid) }
+                return try HeaderField(outgoing: "Authorization", value: String(value))
+            } catch {
+                // What is in it is never told.
+                throw LectureError(.configuration, detail: path, cause: "it holds no value of a header field")
+            }
+        }
+
+        static func fitting(_ url: String, in rules: [LoadedRule]) -> LoadedRule? {
+            rules.filter { fits($0.rule.url, url) }.max { $0.rule.url.utf8.count < $1.rule.url.utf8.count }
+        }
+
+        /// By the origin and not by the text: `https://lms.example` is not the beginning of `https://lms.example.org`.
+        static func fits(_ beginning: String, _ url: String) -> Bool {
+            guard let rule = try? URLParts(beginning), let parts = try? URLParts(url),
+                let wanted = try? Origin(rule), let origin = try? Origin(parts), wanted == origin
+            else { return false }
+            let (start, path) = (place(rule), place(parts))
+            guard path.starts(with: start) else { return false }
+            let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?")]
+            return path.count == start.count || start.last.map(ends.contains) ?? true
+                || ends.contains(path[start.count])
+        }
+
+        private static func place(_ parts: URLParts) -> [UInt8] {
+            Array(parts.path.utf8) + (parts.query.map { Array("?\($0)".utf8) } ?? [])
+        }
+
+        func change(_ target: inout TargetSettings) {
+            if let answer = rule.answer { target.form = Self.form(answer) }
+            if let batch = rule.batch { target.limits.count = max(1, batch) }
+            if let bytes = rule.batchBytes { target.limits.bytes = bytes }
+            if let rate = rule.rate { Self.use(rate: rate, &target) }
+            if let concurrency = rule.concurrency { target.pace.concurrency = max(1, concurrency) }
+            if rule.isCompressed { target.encoding = "gzip" }
+            if let authorization { target.headers.append(authorization) }
+        }
+
+        /// A burst of a tenth of a second beside what may be under way, so that a high rate is reached with timers that
+        /// are a few milliseconds late.
+        static func use(rate: Int, _ target: inout TargetSettings) {
+            target.pace.interval = .seconds(1) / max(1, rate)
+            target.pace.burst = max(1, min(target.pace.concurrency, rate), rate / 10)
+        }
+
+        private static func form(_ answer: Rule.Answer) -> AnswerForm {
+            switch answer {
+            case .json: .emptyOrJSON
+            case .ok: .ok
+            case .text: .text
+            case .anything: .anything
+            }
+        }
+    }
+}

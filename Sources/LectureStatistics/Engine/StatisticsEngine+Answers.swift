@@ -1,0 +1,192 @@
+import LectureModel
+
+/// What answers do. Everything here is part of the step's transaction.
+extension StatisticsEngine {
+    /// An exchange is over.
+    func answered(_ id: FlightID, _ reply: SendReply, _ turn: Turn) throws {
+        guard var flight = work.flights[id], case .running(_, let ticket, let begun) = flight.phase,
+            let target = work.targets[flight.target]
+        else { return }
+        flight.phase = .ready
+        let isAskedToWait = target.isAskedToWait(at: turn.now)
+        if reply.outcome.end == .cancelled {
+            work.targets[flight.target]?.pace.ended(ticket, nil, wall: turn.now, random: 0)
+            work.flights[id] = flight
+            return
+        }
+        flight.tries += 1
+        let url = flight.url ?? RequestMaker.url(of: target.address)
+        let verdict = judge(reply, flight, target, url)
+        try hear(reply, url, verdict, turn)
+        work.targets[flight.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
+        var answer = SendAnswer(at: turn.now, status: reply.head?.status, text: reply.text)
+        switch verdict {
+        case .keep(let reason, let wait):
+            answer.reason = reason
+            note(failed: flight.target, Self.error(reason, reply, target), begun: begun, turn)
+            try keep(flight, reason, wait, answer, turn)
+        case .suspend:
+            let cause = "HTTP \(reply.head?.status ?? 0)"
+            let error = LectureError(.reportTargetRefuses, detail: Self.host(target.address.url), cause: cause)
+            note(failed: flight.target, error, begun: begun, turn)
+            try keep(flight, nil, nil, answer, turn)
+        case .follow(let url):
+            (flight.url, flight.phase) = (url, .following)
+            flight.redirects += 1
+            work.flights[id] = flight
+        case .delivered, .split, .bisect, .dead:
+            work.targets[flight.target]?.succeeded()
+            try advance(flight, verdict, answer, turn)
+        }
+        // A server's word how long to wait is remembered as long as it holds.
+        if verdict == .delivered || isAskedToWait && answer.reason != .busy { return }
+        if case .follow = verdict { return }
+        work.targets[flight.target]?.lastTrouble = answer
+    }
+
+    private func judge(_ reply: SendReply, _ flight: FlightWork, _ target: TargetWork, _ url: String) -> SendVerdict {
+        // The target does not take what is encoded: surely refused, and not because of a report.
+        if reply.head?.status == 415, !flight.piece.encoding.isEmpty { return .split }
+        return AnswerJudge.judge(
+            reply.head, body: reply.body, end: reply.end,
+            expectation: SendExpectation(
+                form: target.settings.form, count: flight.piece.reports.count, url: url, id: flight.piece.id,
+                isIDOfWhole: target.address.format != .xapi, boundedTries: flight.boundedTries,
+                redirects: flight.redirects))
+    }
+
+    // MARK: Ends
+
+    /// Writes down what is final, and goes on with the rest of the request.
+    private func advance(_ flight: FlightWork, _ verdict: SendVerdict, _ answer: SendAnswer, _ turn: Turn) throws {
+        var flight = flight
+        var newID: String?
+        if answer.status == 415, !flight.piece.encoding.isEmpty {
+            work.targets[flight.target]?.encoding = ""
+            newID = ports.newID()
+        } else {
+            if verdict == .split { lowerLimit(flight) }
+            switch flight.batch.take(verdict) {
+            case .delivered(let reports):
+                try outbox.settle(flight.id, reports, dead: nil, answer: answer, now: turn.now)
+                count(flight.target) { $0.delivered += reports.count }
+                count(open: -reports.count, flight.target)
+                if work.orders.contains(where: \.order.namesDelivered) {
+                    notices.append(.delivered(try outbox.reports(reports).map(\.id)))
+                }
+            case .dead(let reports, let reason): try bury(reports, of: flight, reason, answer, turn)
+            case .divided, .kept: break
+            }
+        }
+        guard let target = work.targets[flight.target] else { return }
+        guard let current = flight.batch.current else {
+            try whileOurs(flight.id) { try outbox.end(flight.id, owner: owner) }
+            work.flights[flight.id] = nil
+            return
+        }
+        let known = flight.known
+        let next = try piece(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
+        guard let made = next else { return try release(flight.id) }
+        let isOurs = try whileOurs(flight.id) {
+            try outbox.advance(flight.id, to: made.piece, owner: owner, now: turn.now)
+        }
+        guard isOurs else { return }
+        flight.take(made)
+        work.flights[flight.id] = flight
+    }
+
+    /// Bodies as large as one that was refused are not made any more.
+    private func lowerLimit(_ flight: FlightWork) {
+        guard flight.piece.reports.count > 1, let target = work.targets[flight.target] else { return }
+        let limits = target.limits.lowered(refused: flight.rawBytes)
+        work.targets[flight.target]?.limits = limits
+        work.targets[flight.target]?.bytesLimit = max(1, limits.bytes)
+    }
+
+    /// Reports are dead letters; what they made unnecessary counts again.
+    private func bury(
+        _ reports: [OutboxID], of flight: FlightWork, _ reason: DeadReason, _ answer: SendAnswer, _ turn: Turn
+    ) throws {
+        try outbox.settle(flight.id, reports, dead: reason, answer: answer, now: turn.now)
+        count(flight.target) { $0.dead += reports.count }
+        count(open: -reports.count, flight.target)
+        for record in try outbox.reports(reports) { notices.append(.refused(record.id, reason, answer)) }
+        let uncovered = BatchPlan.uncovered(try outbox.laneRows(of: reports))
+        guard !uncovered.isEmpty else { return }
+        try outbox.restore(uncovered)
+        // What an earlier order had superseded is not taken from what this one did.
+        count(flight.target) { $0.superseded = max(0, $0.superseded - uncovered.count) }
+        count(open: uncovered.count, flight.target)
+    }
+
+    // MARK: Kept
+
+    private func keep(
+        _ flight: FlightWork, _ reason: KeepReason?, _ asked: Duration?, _ answer: SendAnswer, _ turn: Turn
+    ) throws {
+        var flight = flight
+        flight.failures += 1
+        // Somewhere else it may lead to nothing again: the next try begins at the target itself.
+        (flight.url, flight.redirects) = (nil, 0)
+        if reason == .unsupported { flight.boundedTries += 1 }
+        if let reason, !reason.isOfTarget, let target = work.targets[flight.target] {
+            flight.wait = PersistedWait(
+                asked: asked, tries: flight.tries, backoff: target.settings.pace.backoff, now: turn.now,
+                random: ports.random.next())
+        } else {
+            flight.wait = nil
+        }
+        work.flights[flight.id] = flight
+        let attempt = FlightAttempt(
+            tries: flight.tries, boundedTries: flight.boundedTries, wait: flight.wait, answer: answer)
+        try whileOurs(flight.id) { try outbox.keep(flight.id, attempt, owner: owner) }
+    }
+
+    /// Counts a failure. Those of one burst are one: of requests that were begun before the last one was known.
+    private func note(failed id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
+        guard var target = work.targets[id] else { return }
+        if target.failedAt.map({ begun >= $0 }) ?? true {
+            target.failures += 1
+            target.failedAt = turn.boot
+        }
+        target.obstacle = error
+        work.targets[id] = target
+        let wait = target.pace.suspension == nil ? target.pace.wait?.remaining(at: turn.now) ?? .zero : nil
+        notices.append(.obstacle(TargetObstacle(target: id, error: error, again: wait.map { turn.now + $0 })))
+    }
+
+    private static func error(_ reason: KeepReason, _ reply: SendReply, _ target: TargetWork) -> LectureError {
+        let detail = host(target.address.url)
+        if case .failed(let curl, let words) = reply.outcome.end, reason == .unreachable || reason == .noAnswer {
+            return LectureError(.transfer(curl), detail: detail, cause: words)
+        }
+        let cause = reply.head.map { "HTTP \($0.status)" } ?? ""
+        switch reason {
+        case .portal, .redirected, .otherAnswer:
+            return LectureError(.reportAnswerUnexpected, detail: detail, cause: cause)
+        case .unreachable, .noAnswer, .busy, .serverFailed, .again, .unsupported:
+            return LectureError(.reportTargetWaits, detail: detail, cause: cause)
+        }
+    }
+
+    // MARK: Time
+
+    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way may have
+    /// written it, so it counts only when no target of the orders has https, and when the LMS answered as it should.
+    private func hear(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
+        guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
+        if !Self.isSecure(url) {
+            guard verdict == .delivered, !work.targets.values.contains(where: { Self.isSecure($0.address.url) }) else {
+                return
+            }
+        }
+        let epoch = date + (BootInstant(nanoseconds: 0) - boot)
+        if work.isEpochTold, let old = work.epoch, max(epoch - old, old - epoch) <= .seconds(2) { return }
+        _ = try outbox.correct(bootID: settings.bootID, epoch: epoch)
+        (work.epoch, work.isEpochTold) = (epoch, true)
+    }
+
+    private static func isSecure(_ url: String) -> Bool {
+        do throws(LectureError) { return try Origin(url: url).scheme == "https" } catch { return false }
+    }
+}

@@ -1,0 +1,201 @@
+import LectureModel
+
+/// From open reports to requests on their way.
+extension StatisticsEngine {
+    /// So many requests of a target that wait by themselves keep others from being begun.
+    static let heldLimit = 16
+
+    /// Begins as many requests to a target as its pace allows: those that this engine has, then those that nobody has
+    /// any more, then new ones.
+    func fill(_ id: TargetID, _ turn: Turn) throws {
+        putAside(id, turn)
+        while let next = nextFlight(id, turn, isFollowing: true) { start(next, turn) }
+        work.targets[id]?.isDry = false
+        let orders = work.orders.filter { $0.targets.contains(id) }
+        while let target = work.targets[id] {
+            guard orders.contains(where: { !target.isGivenUp(by: $0.order, at: turn.now) }) else { return }
+            switch work.targets[id]?.pace.permission(wall: turn.now, boot: turn.boot) {
+            case .yes: break
+            case .after(let wait): return wake(at: turn.boot + wait)
+            case .busy, .suspended, nil: return
+            }
+            if let next = nextFlight(id, turn, isFollowing: false) {
+                start(next, turn)
+            } else if try !gather(id, turn) {
+                return
+            }
+        }
+    }
+
+    /// A request that came to nothing again and again, or that waits for longer than any order does, keeps nobody from
+    /// going on and no order from its end.
+    private func putAside(_ id: TargetID, _ turn: Turn) {
+        let orders = work.orders.filter { $0.targets.contains(id) }.map(\.order)
+        guard let attempts = orders.map(\.attempts).max(), let longest = orders.map(\.longestWait).max() else { return }
+        for flight in work.flights.values where flight.target == id && !flight.isRunning {
+            let isTooLong = (flight.wait?.remaining(at: turn.now) ?? .zero) > longest
+            guard flight.failures >= max(1, attempts) || isTooLong else { continue }
+            work.flights[flight.id] = nil
+            work.aside[flight.id] = id
+        }
+    }
+
+    /// The oldest request of a target that may go out now.
+    private func nextFlight(_ target: TargetID, _ turn: Turn, isFollowing: Bool) -> FlightID? {
+        var next: FlightID?
+        for flight in work.flights.values where flight.target == target && !flight.isRunning {
+            if case .following = flight.phase { if !isFollowing { continue } } else if isFollowing { continue }
+            let wait = flight.wait?.remaining(at: turn.now) ?? .zero
+            if wait > .zero {
+                wake(at: turn.boot + wait)
+            } else {
+                next = min(next ?? flight.id, flight.id)
+            }
+        }
+        return next
+    }
+
+    /// Takes requests that nobody has, or else seals new ones.
+    ///
+    /// - Returns: whether there is one more that may go out.
+    private func gather(_ id: TargetID, _ turn: Turn) throws -> Bool {
+        guard let target = work.targets[id] else { return false }
+        let held = work.flights.values.count { $0.target == id }
+        let most = target.pace.failures > 0 ? 1 : target.pace.limits.concurrency
+        let slots = min(most - target.pace.running, max(most, Self.heldLimit) - held)
+        // With as many as may be held, an answer or the end of a wait brings the next step.
+        guard slots > 0 else { return false }
+        let claimed = try outbox.claim(id, owner: owner, limit: slots, now: turn.now)
+        for stored in claimed { work.flights[stored.id] = FlightWork(stored) }
+        if !claimed.isEmpty { return true }
+        if try plan(target, slots: slots, turn) { return true }
+        work.targets[id]?.isDry = true
+        work.targets[id]?.dueAfter = try outbox.nextFlight(id)?.remaining(at: turn.now)
+        return false
+    }
+
+    // MARK: New requests
+
+    /// Seals new requests.
+    ///
+    /// - Returns: whether there was anything to seal.
+    private func plan(_ target: TargetWork, slots: Int, _ turn: Turn) throws -> Bool {
+        let maker = maker(target)
+        // One more than wanted: when that is begun, the others are full. Most plans need few lanes, so few are asked.
+        var lanes = 8
+        let most = target.limits.count * slots
+        var plan: BatchPlan
+        while true {
+            var rows = try outbox.planRows(target.id, lanes: min(lanes, most), rows: target.limits.count + 1)
+            for index in rows.indices { rows[index].bytes += maker.envelope }
+            plan = BatchPlan(rows, limits: [target.id: target.limits], slots: slots + 1)
+            if plan.batches.count > slots || lanes >= most { break }
+            if Set(rows.lazy.map(\.lane)).count < min(lanes, most) { break }
+            lanes *= 8
+        }
+        if !plan.superseded.isEmpty {
+            try outbox.supersede(plan.superseded.map(\.report), now: turn.now)
+            count(target.id) { $0.superseded += plan.superseded.count }
+            count(open: -plan.superseded.count, target.id)
+        }
+        for batch in plan.batches.prefix(slots) {
+            guard let (reports, made) = try fitting(batch.reports, target) else {
+                throw LectureError(.bug, detail: "a planned report is not there")
+            }
+            let flight = try outbox.begin(made.piece, rest: [], target: target.id, owner: owner, now: turn.now)
+            work.flights[flight] = FlightWork(flight, target.id, Bisection(reports), made)
+        }
+        return !plan.batches.isEmpty
+    }
+
+    /// As many of the reports as fit into a request; at least one. Nil when one of them is gone.
+    private func fitting(_ reports: [OutboxID], _ target: TargetWork) throws -> ([OutboxID], MadePiece)? {
+        var reports = reports
+        while let made = try piece(reports, target, wasTried: { $1.attempts > 0 }) {
+            if made.rawBytes <= target.limits.bytes || reports.count <= 1 { return (reports, made) }
+            reports.removeLast(reports.count / 2)
+        }
+        return nil
+    }
+
+    /// Makes the request of reports.
+    ///
+    /// - Parameters:
+    ///   - reports: at least one.
+    ///   - target: where it goes.
+    ///   - id: under which id; nil for one report's own, or a new one.
+    ///   - wasTried: whether a report may have gone out alone before it came into this request.
+    /// - Returns: nil when a report is gone: somebody erased it.
+    /// - Throws: ``LectureError`` from the store.
+    func piece(
+        _ reports: [OutboxID], _ target: TargetWork, id: String? = nil, wasTried: (OutboxID, ReportRecord) -> Bool
+    ) throws -> MadePiece? {
+        let records = try outbox.reports(reports)
+        guard let first = records.first, records.count == reports.count else { return nil }
+        let tried = Set(zip(reports, records).lazy.filter { $1.attempts > 0 }.map(\.0))
+        // When it went out alone before, that was under its own id, and with the time that was known then.
+        let isChanged = wasTried(reports[0], first) && first.corrected != nil && target.address.format != .kollus
+        let own = records.count == 1 && !isChanged && Self.isPlain(first.id) ? first.id : nil
+        var piece = maker(target).piece(id ?? own ?? ports.newID(), reports, records)
+        let rawBytes = max(piece.body.count, piece.query.utf8.count)
+        if let compress = ports.compress, !target.encoding.isEmpty, !piece.body.isEmpty {
+            do {
+                piece.body = try compress(target.encoding, piece.body)
+                piece.encoding = target.encoding
+            } catch {
+                // What cannot be encoded goes out as it is, which every target takes.
+            }
+        }
+        return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried)
+    }
+
+    /// Whether an id may stand in a header. Scripts choose ids as they like.
+    private static func isPlain(_ id: String) -> Bool { id.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    private func maker(_ target: TargetWork) -> RequestMaker {
+        RequestMaker(address: target.address, statement: statement)
+    }
+
+    // MARK: Exchanges
+
+    /// Lets a request go out after the commit.
+    private func start(_ id: FlightID, _ turn: Turn) {
+        guard let flight = work.flights[id], let target = work.targets[flight.target] else { return }
+        let transfer = newTransfer()
+        let sink = SendSink(clock: ports.clock) { [inbox] reply in inbox.post(.answered(transfer, reply)) }
+        let base = flight.url ?? RequestMaker.url(of: target.address)
+        var request = TransferRequest(
+            id: transfer, url: RequestMaker.url(base, query: flight.piece.query), sink: sink)
+        if flight.piece.method != "GET" {
+            request.body = RequestBody(flight.piece.body, mediaType: flight.piece.mediaType)
+        }
+        request.headers = headers(flight, target, url: base)
+        request.stallTimeout = settings.stallTimeout
+        request.totalTimeout = settings.totalTimeout
+        guard let ticket = work.targets[flight.target]?.pace.started(boot: turn.boot) else { return }
+        work.flights[id]?.phase = .running(transfer, ticket, begun: turn.boot)
+        work.exchanges[transfer] = id
+        count(flight.target) { $0.requests += 1 }
+        effects.append { [ports] in ports.transport.start(request) }
+    }
+
+    /// What is configured for the target goes to its own origin and nowhere else.
+    private func headers(_ flight: FlightWork, _ target: TargetWork, url: String) -> HeaderFields {
+        var own: HeaderFields = ["Idempotency-Key": flight.piece.id]
+        if !flight.piece.encoding.isEmpty {
+            own.append(HeaderField(name: "Content-Encoding", value: flight.piece.encoding))
+        }
+        if target.address.format == .xapi {
+            own.append(HeaderField(name: "X-Experience-API-Version", value: "1.0.3"))
+        }
+        guard Self.isSameOrigin(url, target.address.url) else { return own }
+        let reserved = own.elements.map(\.name) + ["Content-Type", "Content-Encoding", "Content-Length"]
+        for field in target.settings.headers.elements
+        where !reserved.contains(where: { FieldText.equal($0, field.name) }) { own.append(field) }
+        return own
+    }
+
+    private static func isSameOrigin(_ one: String, _ other: String) -> Bool {
+        do throws(LectureError) { return try Origin(url: one) == Origin(url: other) } catch { return false }
+    }
+}

@@ -1,0 +1,258 @@
+package import LectureModel
+
+/// Sends stored reports to their targets, and keeps what comes of it.
+///
+/// Confined to one executor, the one on which the store's writer lives. Everything that comes from other threads comes
+/// as a ``StatisticsEvent`` through the ``StatisticsInbox``. ``step()`` handles all waiting events and decides what
+/// goes out next, in one transaction of the outbox; requests and notices follow only after its commit, so that no byte
+/// goes out that is not stored under its id, and nothing is told that a crash could take back. There is no `await`, no
+/// clock and no chance of its own.
+///
+/// What is stored when is written in docs/statistics.md.
+package final class StatisticsEngine {
+    /// Everything outside the rules.
+    package struct Ports {
+        /// What is kept.
+        package var outbox: any StatisticsOutbox
+        /// Carries out HTTP exchanges.
+        package var transport: any Transport
+        /// Both clocks.
+        package var clock: any LectureClock
+        /// Chance: jitter.
+        package var random: any RandomSource
+        /// A fresh UUIDv7 for a request.
+        package var newID: @Sendable () -> String
+        /// Encodes bodies; nil when nothing is ever encoded.
+        package var compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?
+        /// SHA-256, for the names in xAPI.
+        package var hash: @Sendable ([UInt8]) -> [UInt8]
+
+        /// Collects the ports.
+        package init(
+            outbox: any StatisticsOutbox, transport: any Transport, clock: any LectureClock,
+            random: any RandomSource, newID: @escaping @Sendable () -> String,
+            compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?,
+            hash: @escaping @Sendable ([UInt8]) -> [UInt8]
+        ) {
+            (self.outbox, self.transport, self.clock, self.random) = (outbox, transport, clock, random)
+            (self.newID, self.compress, self.hash) = (newID, compress, hash)
+        }
+    }
+
+    let ports: Ports
+    var outbox: any StatisticsOutbox { ports.outbox }
+    let settings: StatisticsSettings
+    /// This program's row, under which it claims work.
+    let owner: OwnerID
+    /// Takes events from any thread.
+    package let inbox: StatisticsInbox
+    let statement: XAPIStatement
+
+    /// What a step changes, and what a step that fails has not changed.
+    struct Work {
+        /// What was asked for since the last step.
+        var wishes: [SendOrder] = []
+        var orders: [OrderWork] = []
+        var targets: [TargetID: TargetWork] = [:]
+        var flights: [FlightID: FlightWork] = [:]
+        /// Requests that this engine has and that no order tries any more; without their bytes.
+        var aside: [FlightID: TargetID] = [:]
+        var exchanges: [TransferID: FlightID] = [:]
+        /// Requests of a step that failed: they stand in the store and nobody works on them.
+        var orphans: Set<FlightID> = []
+        /// The time at which the boot clock stood at 0, as it was last stored, and whether this order did that.
+        var epoch: Timestamp?
+        var isEpochTold = false
+
+        var isIdle: Bool {
+            wishes.isEmpty && orders.isEmpty && flights.isEmpty && aside.isEmpty && orphans.isEmpty
+        }
+    }
+
+    var work = Work()
+    var effects: [() -> Void] = []
+    var notices: [StatisticsNotice] = []
+    /// When the next step is due at the latest.
+    var wake: BootInstant?
+    private var troubledUntil: BootInstant?
+    private var troubles = 0
+    private(set) var isStopping = false
+    private var isAtRest = false
+    /// Numbers of exchanges are those of the whole transport: downloads begin at 1, licences at 2^62.
+    private var nextID: UInt64 = 1 << 62 | 1 << 61
+
+    /// Makes an engine. Nothing moves before the first ``step()``.
+    ///
+    /// - Parameters:
+    ///   - ports: everything outside the rules.
+    ///   - settings: how to work.
+    ///   - owner: the row of this program's run.
+    ///   - inbox: takes events from any thread.
+    package init(ports: Ports, settings: StatisticsSettings, owner: OwnerID, inbox: StatisticsInbox) {
+        (self.ports, self.settings, self.owner, self.inbox) = (ports, settings, owner, inbox)
+        statement = XAPIStatement(
+            homePage: settings.homePage, activityPrefix: settings.activityPrefix, hash: ports.hash)
+    }
+
+    // MARK: Entry points
+
+    /// Sends everything that is due; the notice ``StatisticsNotice/ended(order:_:)`` follows. An order that comes while
+    /// another works joins it.
+    package func send(_ order: SendOrder) {
+        work.wishes.append(order)
+        inbox.post(.poked)
+    }
+
+    /// Ends all work: requests are cancelled and given back, orders end as far as they are. The notice
+    /// ``StatisticsNotice/stopped`` follows.
+    package func stop() {
+        isStopping = true
+        (troubledUntil, troubles) = (nil, 0)
+        inbox.post(.poked)
+    }
+
+    /// Whether an order works, or waits to.
+    package var isBusy: Bool { !work.isIdle }
+
+    /// Handles what has come, decides what goes out next, commits, and lets the effects follow.
+    ///
+    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can bring
+    ///   something new.
+    package func step() -> (notices: [StatisticsNotice], next: BootInstant?) {
+        let boot = ports.clock.boot()
+        if let until = troubledUntil, boot < until { return ([], until) }
+        troubledUntil = nil
+        wake = nil
+        let events = inbox.take()
+        guard !isAtRest, isStopping || !work.isIdle else { return ([], nil) }
+        let before = work
+        do {
+            try outbox.transaction {
+                let turn = Turn(now: ports.clock.now(), boot: boot)
+                try giveBackOrphans()
+                for event in events { try handle(event, turn) }
+                try decide(turn)
+                try storeConditions()
+            }
+            troubles = 0
+        } catch {
+            collapse(error as? LectureError ?? LectureError(.bug), to: before, boot: boot)
+        }
+        let due = effects
+        effects = []
+        for effect in due { effect() }
+        defer { notices = [] }
+        return (notices, troubledUntil ?? wake)
+    }
+
+    private func handle(_ event: StatisticsEvent, _ turn: Turn) throws {
+        switch event {
+        case .answered(let id, let reply):
+            guard let flight = work.exchanges.removeValue(forKey: id) else { return }
+            try answered(flight, reply, turn)
+        case .poked: break
+        }
+    }
+
+    private func decide(_ turn: Turn) throws {
+        if isStopping { return try windDown() }
+        for order in work.wishes { try begin(order, turn) }
+        work.wishes = []
+        for target in work.targets.keys.sorted() { try fill(target, turn) }
+        try endOrders(turn)
+    }
+
+    /// Gives everything back.
+    private func windDown() throws {
+        let ids = work.exchanges.keys.sorted { $0.value < $1.value }
+        effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
+        for flight in work.flights.values where !flight.isRunning { try release(flight.id) }
+        for flight in work.aside.keys { try release(flight) }
+        guard work.flights.isEmpty, !isAtRest else { return }
+        for order in work.orders { try end(order) }
+        for order in work.wishes { notices.append(.ended(order: order.id, SendSummary())) }
+        // The conditions are stored with this transaction; after it nothing is known any more.
+        try storeConditions()
+        work = Work()
+        isAtRest = true
+        notices.append(.stopped)
+    }
+
+    /// What holds for the length of one step.
+    struct Turn {
+        let now: Timestamp
+        let boot: BootInstant
+    }
+
+    /// A number for an exchange. Never given twice, whatever becomes of the step.
+    func newTransfer() -> TransferID {
+        nextID += 1
+        return TransferID(nextID)
+    }
+
+    /// The next step is due at this moment at the latest.
+    func wake(at moment: BootInstant) { wake = min(wake ?? moment, moment) }
+
+    // MARK: Failed transactions
+
+    /// The store could not be written (a full disk, say). A failed commit is handled like a crash: memory goes back to
+    /// what was true before the step, and requests are given up and given back later, so that they go out again under
+    /// their ids.
+    private func collapse(_ error: LectureError, to before: Work, boot: BootInstant) {
+        let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
+        effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
+        notices = [.trouble(error)]
+        isAtRest = false
+        work = before
+        // Only what stood before the step: what it began itself was rolled back.
+        work.orphans.formUnion(work.flights.keys)
+        work.orphans.formUnion(work.aside.keys)
+        (work.flights, work.aside, work.exchanges) = ([:], [:], [:])
+        for target in work.targets.keys { work.targets[target]?.forgetRequests() }
+        troubles += 1
+        troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
+        // A store that will not be written any more is left to the next program, which finds it as after a crash.
+        guard isStopping, troubles >= 3 else { return }
+        for order in work.orders { notices.append(.ended(order: order.order.id, order.summary)) }
+        for order in work.wishes { notices.append(.ended(order: order.id, SendSummary())) }
+        (work, isAtRest, troubledUntil) = (Work(), true, nil)
+        notices.append(.stopped)
+    }
+
+    private func giveBackOrphans() throws {
+        for flight in work.orphans.sorted() { try release(flight) }
+        work.orphans = []
+    }
+
+    private func storeConditions() throws {
+        for target in work.targets.values {
+            let condition = target.condition
+            guard condition != target.stored else { continue }
+            try outbox.store(condition, of: target.id)
+            work.targets[target.id]?.stored = condition
+        }
+    }
+
+    // MARK: Requests that are lost
+
+    /// Gives a request back, whoever has it now.
+    func release(_ flight: FlightID) throws {
+        try whileOurs(flight) { try outbox.release(flight, owner: owner) }
+        work.flights[flight] = nil
+        work.aside[flight] = nil
+    }
+
+    /// Does something with a request unless somebody took or dissolved it; then it is forgotten here.
+    ///
+    /// - Returns: whether it was ours.
+    @discardableResult
+    func whileOurs(_ flight: FlightID, _ body: () throws -> Void) throws -> Bool {
+        do {
+            try body()
+            return true
+        } catch let error as LectureError where error.code == .leaseLost {
+            work.flights[flight] = nil
+            return false
+        }
+    }
+}

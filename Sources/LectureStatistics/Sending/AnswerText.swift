@@ -1,0 +1,58 @@
+import LectureModel
+
+/// The body of an answer, read whatever its encoding is.
+///
+/// Only its structure is of interest, and that is ASCII. Receivers write UTF-8 with and without a byte order mark,
+/// UTF-16, and EUC-KR or other old encodings without saying so.
+struct AnswerText {
+    /// The body as UTF-8 without byte order mark and without white space at its ends.
+    let bytes: [UInt8]
+
+    init(_ body: [UInt8]) {
+        let text = Self.utf8(body)
+        let start = text.firstIndex { !Self.isSpace($0) } ?? text.endIndex
+        let end = text.lastIndex { !Self.isSpace($0) }.map { $0 + 1 } ?? start
+        bytes = Array(text[start..<max(start, end)])
+    }
+
+    /// Whether there is nothing but white space.
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// The JSON value, nil when it is none.
+    var json: JSONValue? {
+        do throws(LectureError) { return try JSONScanner.value(of: bytes) } catch { return nil }
+    }
+
+    /// Whether it begins like a JSON object or array.
+    var beginsAsJSON: Bool { bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[") }
+
+    /// Whether it begins like HTML or XML.
+    var beginsAsPage: Bool { bytes.first == UInt8(ascii: "<") }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
+
+    private static func utf8(_ body: [UInt8]) -> [UInt8] {
+        if body.starts(with: [0xEF, 0xBB, 0xBF]) { return masked(Array(body.dropFirst(3))) }
+        if body.starts(with: [0xFF, 0xFE]) { return utf16(body.dropFirst(2), lowFirst: true) }
+        if body.starts(with: [0xFE, 0xFF]) { return utf16(body.dropFirst(2), lowFirst: false) }
+        // Without a mark the zero bytes tell: no text begins with U+0000, and ours begin with ASCII.
+        if body.count >= 2, body[0] != 0, body[1] == 0 { return utf16(body[...], lowFirst: true) }
+        if body.count >= 2, body[0] == 0, body[1] != 0 { return utf16(body[...], lowFirst: false) }
+        return masked(body)
+    }
+
+    /// Bytes of an unknown encoding become question marks, so that the text around them can be read.
+    private static func masked(_ body: [UInt8]) -> [UInt8] {
+        if String(validating: body, as: UTF8.self) != nil { return body }
+        return body.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }
+    }
+
+    private static func utf16(_ body: ArraySlice<UInt8>, lowFirst: Bool) -> [UInt8] {
+        var units: [UInt16] = []
+        var rest = body
+        while let first = rest.popFirst(), let second = rest.popFirst() {
+            units.append(lowFirst ? UInt16(second) << 8 | UInt16(first) : UInt16(first) << 8 | UInt16(second))
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+}

@@ -1,0 +1,177 @@
+package import LectureModel
+
+/// The life of one report.
+///
+/// | event | pending | leased | delivered | dead | superseded | expired |
+/// |---|---|---|---|---|---|---|
+/// | ``Event/lease`` | leased | | | | | |
+/// | ``Event/release`` | | pending | | | | |
+/// | ``Event/accept`` | delivered | delivered | | delivered | delivered | delivered |
+/// | ``Event/refuse`` | | dead | | | | |
+/// | ``Event/revive`` | | | | pending | | |
+/// | ``Event/supersede`` | superseded, unless sealed | | | | | |
+/// | ``Event/restore`` | | | | | pending | |
+/// | ``Event/expire`` | expired, unless sealed | | | expired | | |
+///
+/// An empty cell changes nothing. An acceptance is the truth whenever it is learnt: a lease may have been lost
+/// before the answer came, and a report that the LMS has must not be sent under another id. A failure that is learnt
+/// late changes nothing. A report is *sealed* while a batch that may have been accepted holds it; then it can be
+/// neither dropped for a newer one nor expired, because nobody knows yet whether it was delivered.
+package struct OutboxMachine: Hashable, Sendable {
+    /// What can happen to a report.
+    package enum Event: Sendable, CaseIterable {
+        /// A process takes it to send it.
+        case lease
+        /// The attempt came to nothing that is final, or the process that held the lease is gone.
+        case release
+        /// The LMS has it.
+        case accept
+        /// It was refused for good.
+        case refuse
+        /// An operator wants it sent once more.
+        case revive
+        /// A newer report of its session says all that it says.
+        case supersede
+        /// The newer report was refused for good, and of those after it none is delivered or waits, so that this one
+        /// counts again.
+        case restore
+        /// It is older than the policy allows.
+        case expire
+    }
+
+    /// Where it is.
+    package private(set) var state: ReportState
+    /// Whether a batch that may have been accepted holds it.
+    package private(set) var isSealed: Bool
+    /// How often it was taken to be sent.
+    package private(set) var attempts: Int
+
+    /// A report from its stored columns; a new one without arguments.
+    ///
+    /// - Parameters:
+    ///   - state: where it is.
+    ///   - isSealed: whether a batch that may have been accepted holds it.
+    ///   - attempts: how often it was taken to be sent.
+    package init(state: ReportState = .pending, isSealed: Bool = false, attempts: Int = 0) {
+        (self.state, self.isSealed, self.attempts) = (state, isSealed, attempts)
+    }
+
+    /// The cell of the table.
+    ///
+    /// - Parameters:
+    ///   - state: where the report is.
+    ///   - event: what happens.
+    ///   - isSealed: whether a batch that may have been accepted holds it.
+    /// - Returns: where it is then; nil when the event changes nothing.
+    package static func next(_ state: ReportState, _ event: Event, isSealed: Bool = false) -> ReportState? {
+        switch (event, state) {
+        case (.lease, .pending): .leased
+        case (.release, .leased): .pending
+        case (.accept, .pending), (.accept, .leased), (.accept, .dead), (.accept, .superseded), (.accept, .expired):
+            .delivered
+        case (.refuse, .leased): .dead
+        case (.revive, .dead): .pending
+        case (.supersede, .pending): isSealed ? nil : .superseded
+        case (.restore, .superseded): .pending
+        case (.expire, .pending): isSealed ? nil : .expired
+        case (.expire, .dead): .expired
+        case (.lease, _), (.release, _), (.accept, _), (.refuse, _), (.revive, _), (.supersede, _), (.restore, _),
+            (.expire, _):
+            nil
+        }
+    }
+
+    /// Takes an event.
+    ///
+    /// - Parameter event: what happens.
+    /// - Returns: the change to count and to store; nil when nothing changes.
+    package mutating func handle(_ event: Event) -> OutboxCounts.Change? {
+        guard let next = Self.next(state, event, isSealed: isSealed) else { return nil }
+        let change = OutboxCounts.Change(from: state, to: next)
+        state = next
+        switch event {
+        case .lease: attempts += 1
+        case .accept, .refuse, .revive, .restore: isSealed = false
+        case .release, .supersede, .expire: break
+        }
+        return change
+    }
+
+    /// The first byte of a batch with this report goes out: from now on its fate hangs on that batch.
+    package mutating func seal() { if state == .leased { isSealed = true } }
+
+    /// The batch that held it was surely refused, so that it may go into another.
+    package mutating func unseal() { isSealed = false }
+}
+
+/// How many reports there are in each state, and the law that none disappears.
+///
+/// created = pending + leased + delivered + dead + superseded + expired, where pruned and erased rows are kept as
+/// numbers.
+package struct OutboxCounts: Hashable, Sendable {
+    /// One report going from one state to another.
+    package struct Change: Hashable, Sendable {
+        /// Where it was.
+        package let from: ReportState
+        /// Where it is.
+        package let to: ReportState
+
+        /// A change.
+        package init(from: ReportState, to: ReportState) { (self.from, self.to) = (from, to) }
+    }
+
+    /// How many were ever created.
+    package private(set) var created = 0
+    /// How many rows were deleted because their time to be kept was over.
+    package private(set) var pruned = 0
+    /// How many rows were deleted because their learner asked for it.
+    package private(set) var erased = 0
+    private var counts = [Int](repeating: 0, count: ReportState.allCases.count)
+
+    /// No reports.
+    package init() {}
+
+    /// How many rows are in a state.
+    package subscript(state: ReportState) -> Int { counts[state.rawValue] }
+
+    /// Counts a new report, which is pending.
+    package mutating func add() {
+        created += 1
+        counts[ReportState.pending.rawValue] += 1
+    }
+
+    /// Counts a change.
+    ///
+    /// - Parameter change: of a report that was counted.
+    package mutating func apply(_ change: Change) {
+        counts[change.from.rawValue] -= 1
+        counts[change.to.rawValue] += 1
+    }
+
+    /// Counts a row that is deleted after its time.
+    ///
+    /// - Parameter state: where it is.
+    /// - Returns: false, and nothing counted, when reports in that state are not to be pruned.
+    package mutating func prune(_ state: ReportState) -> Bool {
+        switch state {
+        case .pending, .leased, .dead: return false
+        case .delivered, .superseded, .expired: break
+        }
+        counts[state.rawValue] -= 1
+        pruned += 1
+        return true
+    }
+
+    /// Counts a row that is deleted with its learner.
+    ///
+    /// - Parameter state: where it is.
+    package mutating func erase(_ state: ReportState) {
+        counts[state.rawValue] -= 1
+        erased += 1
+    }
+
+    /// Whether the law holds and no number is negative.
+    package var isConserved: Bool {
+        counts.allSatisfy { $0 >= 0 } && created == counts.reduce(0, +) + pruned + erased
+    }
+}

@@ -1,0 +1,294 @@
+package import LectureModel
+import LectureSQLite
+
+// Planning and requests.
+
+extension SQLiteOutbox {
+    // MARK: Planning
+
+    /// The oldest lanes that no request holds.
+    static let readyLanes = """
+        SELECT id, client_user_id, session FROM lms_lane INDEXED BY lms_lane_ready
+        WHERE target_id = ? AND (open > 0 AND flight_id IS NULL) = 1 ORDER BY id LIMIT ?
+        """
+
+    /// The open rows of a lane with the lowest numbers.
+    static let openRows = """
+        SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_lane
+        WHERE lane_id = ? AND state < 2 ORDER BY sequence, id LIMIT ?
+        """
+
+    /// What the plan of a target needs.
+    package func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow] {
+        let ready = try connection.query(Self.readyLanes, target, max(0, lanes)) { row in
+            (id: row.int64(0), lane: SessionLane(target: target, user: row.text(1), session: row.text(2)))
+        }
+        return try ready.flatMap { ready in
+            try connection.query(Self.openRows, ready.id, max(0, rows)) { try Self.planRow($0, ready.lane) }
+        }
+    }
+
+    private static func planRow(_ row: borrowing Row, _ lane: SessionLane) throws -> PlanRow {
+        PlanRow(
+            id: row.id(0), lane: lane, sequence: row.int64(1), bytes: row.int(2),
+            state: try row.enumeration(3, ReportState.self), isSealed: row.bool(4), isCumulative: row.bool(5))
+    }
+
+    /// Reports, in the order asked for; those that are gone are left out.
+    package func reports(_ ids: [OutboxID]) throws -> [ReportRecord] {
+        try ids.compactMap { try rows.report($0)?.record }
+    }
+
+    /// Pending reports that no bytes hold become unnecessary.
+    package func supersede(_ reports: [OutboxID], now: Timestamp) throws {
+        try atomically {
+            for report in reports {
+                try connection.execute(
+                    """
+                    UPDATE report SET state = 4, changed_ms = ?
+                    WHERE id = ? AND state = 0 AND is_sealed = 0 AND flight_id IS NULL
+                    """, now, report)
+            }
+        }
+    }
+
+    /// The rows of the lanes of these reports that may be cumulative or superseded.
+    package func laneRows(of reports: [OutboxID]) throws -> [PlanRow] {
+        var lanes: [(id: Int64, lane: SessionLane)] = []
+        var known: Set<Int64> = []
+        for report in reports {
+            let found = try connection.first(
+                """
+                SELECT lms_lane.id, lms_lane.target_id, lms_lane.client_user_id, lms_lane.session
+                FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
+                """, report
+            ) { row in
+                (
+                    id: row.int64(0),
+                    lane: SessionLane(target: row.id(1), user: row.text(2), session: row.text(3))
+                )
+            }
+            if let found, known.insert(found.id).inserted { lanes.append(found) }
+        }
+        return try lanes.flatMap { lane in
+            try connection.query(
+                """
+                SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_session
+                WHERE lane_id = ? AND (is_cumulative = 1 OR state = 4) ORDER BY sequence, id
+                """, lane.id
+            ) { try Self.planRow($0, lane.lane) }
+        }
+    }
+
+    /// Superseded reports count again.
+    package func restore(_ reports: [OutboxID]) throws {
+        try atomically {
+            for report in reports {
+                try connection.execute("UPDATE report SET state = 0 WHERE id = ? AND state = 4", report)
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    /// Begins a request.
+    ///
+    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is
+    ///   held, or it goes to another target.
+    package func begin(
+        _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
+    ) throws -> FlightID {
+        try atomically {
+            // Before anything is written, since the caller's transaction may go on after the error.
+            for report in piece.reports + rest { try requireFree(report, target: target) }
+            try connection.execute(
+                """
+                INSERT INTO lms_flight(target_id, owner_id, uuid, method, sealed_ms, media_type, encoding, query, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, target, owner, piece.id, piece.method, now, piece.mediaType, piece.encoding, piece.query,
+                piece.body)
+            let flight = FlightID(connection.lastInsertedID)
+            for report in piece.reports { try lease(report, flight, isSealed: true) }
+            for report in rest { try lease(report, flight, isSealed: false) }
+            return flight
+        }
+    }
+
+    private func requireFree(_ report: OutboxID, target: TargetID) throws {
+        let isFree = try connection.first(
+            """
+            SELECT report.state = 0 AND report.flight_id IS NULL AND lms_lane.flight_id IS NULL
+                AND lms_lane.target_id = ?
+            FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
+            """, target, report
+        ) { $0.bool(0) }
+        guard isFree == true else { throw LectureError(.leaseLost) }
+    }
+
+    private func lease(_ report: OutboxID, _ flight: FlightID, isSealed: Bool) throws {
+        try connection.execute(
+            "UPDATE report SET state = 1, flight_id = ?, is_sealed = ? WHERE id = ?", flight, isSealed, report)
+    }
+
+    /// The next piece takes the place of the last one.
+    package func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws {
+        try atomically {
+            try requireFlight(flight, owner)
+            for report in piece.reports {
+                let isHeld = try connection.first(
+                    "SELECT flight_id = ? AND state = 1 FROM report WHERE id = ?", flight, report
+                ) { $0.bool(0) }
+                guard isHeld == true else { throw LectureError(.leaseLost) }
+            }
+            // What is still sealed was refused together, and divided: that was an attempt too.
+            try connection.execute(
+                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight
+            )
+            for report in piece.reports {
+                try connection.execute("UPDATE report SET is_sealed = 1 WHERE id = ?", report)
+            }
+            try connection.execute(
+                """
+                UPDATE lms_flight SET uuid = ?, method = ?, sealed_ms = ?, media_type = ?, encoding = ?, query = ?,
+                    body = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                    trouble_ms = NULL, trouble_status = NULL, trouble_reason = NULL, trouble_text = '' WHERE id = ?
+                """, piece.id, piece.method, now, piece.mediaType, piece.encoding, piece.query, piece.body, flight)
+        }
+    }
+
+    private func requireFlight(_ flight: FlightID, _ owner: OwnerID) throws {
+        let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, flight) {
+            $0.bool(0)
+        }
+        guard isOwn == true else { throw LectureError(.leaseLost) }
+    }
+
+    /// A try of the current piece came to nothing that is final.
+    package func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws {
+        try atomically {
+            try requireFlight(flight, owner)
+            let before = try connection.first("SELECT tries FROM lms_flight WHERE id = ?", flight) { $0.int(0) } ?? 0
+            try connection.execute(
+                "UPDATE report SET attempts = attempts + ? WHERE flight_id = ? AND is_sealed = 1",
+                max(0, attempt.tries - before), flight)
+            let answer = attempt.answer
+            try connection.execute(
+                """
+                UPDATE lms_flight SET tries = ?, bounded_tries = ?, next_attempt_ms = ?, wait_set_ms = ?,
+                    trouble_ms = ?, trouble_status = ?, trouble_reason = ?, trouble_text = ? WHERE id = ?
+                """, attempt.tries, attempt.boundedTries, attempt.wait?.due, attempt.wait?.setAt, answer.at,
+                answer.status, answer.reason?.rawValue, AnswerLimit.text(answer.text), flight)
+        }
+    }
+
+    /// Reports of a request have their end. An acceptance holds whatever became of the request; a refusal only for what
+    /// the request still holds.
+    package func settle(
+        _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
+    ) throws {
+        try atomically {
+            for report in reports {
+                if let reason {
+                    try connection.execute(
+                        """
+                        UPDATE report SET state = 3, dead_reason = ?, is_sealed = 0, flight_id = NULL,
+                            attempts = attempts + 1, changed_ms = ?, answer_ms = ?, answer_status = ?, answer_text = ?
+                        WHERE id = ? AND flight_id = ? AND state = 1
+                        """, reason.rawValue, now, answer.at, answer.status, AnswerLimit.text(answer.text), report,
+                        flight)
+                } else {
+                    try connection.execute(
+                        """
+                        UPDATE report SET state = 2, dead_reason = NULL, is_sealed = 0, flight_id = NULL,
+                            attempts = attempts + 1, changed_ms = ?, answer_ms = NULL, answer_status = NULL,
+                            answer_text = NULL
+                        WHERE id = ? AND state <> 2
+                        """, now, report)
+                }
+            }
+        }
+    }
+
+    /// The request is over: what it had leased and never sealed is pending again. Nothing happens when it is another's.
+    package func end(_ flight: FlightID, owner: OwnerID) throws {
+        try atomically {
+            let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, flight) {
+                $0.bool(0)
+            }
+            guard isOwn == true else { return }
+            let sealed = try connection.first(
+                "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", flight
+            ) { _ in true }
+            if sealed == true { throw LectureError(.bug, detail: "a request ends with reports in its bytes") }
+            try dissolve(flight)
+        }
+    }
+
+    /// Takes a request apart: its reports are pending again, its id and its bytes are forgotten.
+    func dissolve(_ flight: FlightID) throws {
+        try connection.execute(
+            "UPDATE report SET state = 0, is_sealed = 0, flight_id = NULL WHERE flight_id = ?", flight)
+        try connection.execute("DELETE FROM lms_flight WHERE id = ?", flight)
+    }
+
+    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is
+    /// another's.
+    package func release(_ flight: FlightID, owner: OwnerID) throws {
+        try connection.execute("UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", flight, owner)
+    }
+
+    /// Requests that nobody has and whose wait is over. A clock that was set back ends a wait that it would lengthen.
+    static let dueFlights = """
+        SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1 AND owner_id IS NULL
+            AND (next_attempt_ms IS NULL OR next_attempt_ms <= ?2 OR wait_set_ms > ?2) ORDER BY id LIMIT ?3
+        """
+
+    /// Takes requests that nobody has.
+    package func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight] {
+        guard limit > 0 else { return [] }
+        return try atomically {
+            let due: [FlightID] = try connection.query(Self.dueFlights, target, now, limit) { $0.id(0) }
+            return try due.compactMap { flight in
+                try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, flight)
+                try connection.execute("UPDATE report SET state = 1 WHERE flight_id = ? AND state = 0", flight)
+                return try self.flight(flight)
+            }
+        }
+    }
+
+    /// A request as it is stored, its reports in the order of its bytes.
+    private func flight(_ id: FlightID) throws -> StoredFlight? {
+        // A request is filled lane by lane and each in its order; what that order was in the bytes does not matter for
+        // its end, which is the same for all.
+        let reports: [OutboxID] = try connection.query(
+            "SELECT id FROM report WHERE flight_id = ? AND is_sealed = 1 ORDER BY lane_id, sequence, id", id
+        ) { $0.id(0) }
+        return try connection.first(
+            """
+            SELECT target_id, uuid, method, query, media_type, encoding, body, tries, bounded_tries, next_attempt_ms,
+                wait_set_ms FROM lms_flight WHERE id = ?
+            """, id
+        ) { row in
+            StoredFlight(
+                id: id, target: row.id(0),
+                piece: SealedPiece(
+                    id: row.text(1), reports: reports, method: row.text(2), query: row.text(3),
+                    mediaType: row.text(4), encoding: row.text(5), body: row.blob(6)),
+                tries: row.int(7), boundedTries: row.int(8), wait: ReportRows.wait(row, due: 9, set: 10))
+        }
+    }
+
+    /// The first request that nobody has to become due.
+    static let nextFlight = """
+        SELECT next_attempt_ms, wait_set_ms FROM lms_flight INDEXED BY lms_flight_target
+        WHERE target_id = ? AND owner_id IS NULL ORDER BY next_attempt_ms LIMIT 1
+        """
+
+    /// When the next request that nobody has is due; one that does not wait has been due since the epoch.
+    package func nextFlight(_ target: TargetID) throws -> PersistedWait? {
+        try connection.first(Self.nextFlight, target) { row in
+            let epoch = Timestamp(milliseconds: 0)
+            return ReportRows.wait(row, due: 0, set: 1) ?? PersistedWait(setAt: epoch, due: epoch)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+package import LectureModel
+import LectureSQLite
+
+/// The outbox of reports, on the connection of the store's writer and confined to its owner.
+///
+/// A report belongs to a *lane*, the reports of one session of one learner for one target, which keeps their order. A
+/// *flight* is a request whose end is not known; it holds the lanes of its reports. Triggers of the schema keep what
+/// follows from the rows: how many reports of a lane and of a target are open, which flight holds a lane, what
+/// becomes of the reports of a flight whose owner is gone, and how many reports there ever were.
+///
+/// | | `state` | `flight_id` | `is_sealed` |
+/// |---|---|---|---|
+/// | waits | pending | | 0 |
+/// | leased, in no bytes yet | leased | its flight | 0 |
+/// | in the bytes of a flight that has an owner | leased | its flight | 1 |
+/// | in the bytes of a flight that nobody has | pending | its flight | 1 |
+/// | has its end | another | | 0 |
+package final class SQLiteOutbox: StatisticsOutbox {
+    let connection: Connection
+    let rows: ReportRows
+    /// The target that was asked for last, for as long as the transaction lasts: after a rollback its number may be
+    /// another's.
+    private var lastTarget: (transaction: UInt64, address: ReportRecord.Target, id: TargetID)?
+
+    /// Shares the connection of the store's writer.
+    ///
+    /// - Parameter index: the writer.
+    package init(index: SQLiteDownloadIndex) {
+        connection = index.connection
+        rows = ReportRows(connection: connection)
+    }
+
+    /// Runs `body` as one durable transaction; it may also be one of the index.
+    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.transaction(.immediate, body)
+    }
+
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
+    }
+
+    // MARK: Keeping
+
+    /// Stores a report.
+    ///
+    /// An id that is known is passed by when the content is the same: content key, course, learner, session, values
+    /// (the order of members does not count), note, and the number unless it takes the next one. The clocks do not
+    /// count, since whoever asks again does so later. Nor does it count where the report has been sent since: a
+    /// repetition fits that names no target, the first one, or the present one. A report that waits for a target is
+    /// given the one that its repetition names.
+    package func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition {
+        var record = report.record
+        (record.state, record.attempts, record.reason) = (.pending, 0, nil)
+        return try store(
+            record, takesNext: report.takesNextSequence, isCumulative: report.isCumulative, now: now)
+    }
+
+    /// Stores a row of an export, with its state, how often it was sent, and the number it has there.
+    package func add(imported report: ReportRecord, now: Timestamp) throws -> Bool {
+        var record = report
+        if record.state == .leased { record.state = .pending }
+        return try store(record, takesNext: false, isCumulative: false, now: now).isNew
+    }
+
+    private func store(
+        _ record: ReportRecord, takesNext: Bool, isCumulative: Bool, now: Timestamp
+    ) throws -> ReportAddition {
+        let values = try ReportCheck.values(of: record)
+        return try atomically {
+            if let known = try KnownReport.find(record.id, on: connection) {
+                guard known.tells(record, values: values, anySequence: takesNext) else {
+                    throw LectureError(.reportConflict, detail: record.id)
+                }
+                try accept(record.target, for: known)
+                return ReportAddition(isNew: false, sequence: known.sequence)
+            }
+            let lane = try lane(record.user, record.session, try record.target.map { try remembered($0) })
+            let sequence = takesNext ? try nextSequence(record.user, record.session) : record.sequence
+            try insert(record, lane: lane, sequence: sequence, values: values, isCumulative: isCumulative, now: now)
+            return ReportAddition(isNew: true, sequence: sequence)
+        }
+    }
+
+    private func insert(
+        _ record: ReportRecord, lane: Int64, sequence: Int64, values: String, isCumulative: Bool, now: Timestamp
+    ) throws {
+        let reason = record.state == .dead ? record.reason.flatMap { DeadReason(name: $0) } ?? .refused : nil
+        try connection.execute(
+            """
+            INSERT INTO report(lane_id, sequence, state, is_cumulative, attempts, dead_reason, changed_ms, wall_ms,
+                boot_ns, corrected_ms, bytes, uuid, boot_id, content, course, note, "values")
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, lane, sequence, record.state.rawValue, isCumulative, max(0, record.attempts), reason?.rawValue, now,
+            record.wall, record.boot?.nanoseconds, record.corrected, ReportCheck.bytes(of: record, values: values),
+            record.id, record.bootID, record.content, record.course, record.note, values)
+    }
+
+    /// The next number in a session, whatever target its reports go to.
+    private func nextSequence(_ user: String, _ session: String) throws -> Int64 {
+        let last = try connection.first(
+            """
+            SELECT max((SELECT max(sequence) FROM report WHERE lane_id = lms_lane.id)) FROM lms_lane
+            WHERE client_user_id = ? AND session = ?
+            """, user, session
+        ) { $0.optionalInt64(0) }
+        guard let last = last ?? nil else { return 1 }
+        let (next, isOver) = last.addingReportingOverflow(1)
+        if isOver { throw LectureError(.reportInvalid, detail: "seq") }
+        return next
+    }
+
+    /// Whether a repetition may name this target; gives it to a report that has none.
+    private func accept(_ address: ReportRecord.Target?, for known: KnownReport) throws {
+        guard let address else { return }
+        if known.target == nil, known.isFree {
+            let lane = try lane(known.user, known.session, try target(address))
+            try connection.execute("UPDATE report SET lane_id = ? WHERE id = ?", lane, known.id)
+            return try forgetLanes([known.lane])
+        }
+        let named = try existing(address)
+        guard let named, named == known.target || named == known.firstTarget || known.target == nil else {
+            throw LectureError(.reportConflict, detail: known.uuid)
+        }
+    }
+
+    // MARK: Targets and lanes
+
+    /// The number of a target, which is made when it is new.
+    package func target(_ address: ReportRecord.Target) throws -> TargetID {
+        if let known = try existing(address) { return known }
+        return try atomically {
+            try connection.execute(
+                "INSERT OR IGNORE INTO lms_target(url, method, format, parameters) VALUES (?, ?, ?, ?)",
+                values: Self.values(of: address))
+            guard let made = try existing(address) else {
+                throw LectureError(.reportInvalid, detail: "target")
+            }
+            return made
+        }
+    }
+
+    private func remembered(_ address: ReportRecord.Target) throws -> TargetID {
+        let transaction = connection.transactionSerial
+        if let last = lastTarget, last.transaction == transaction,
+            last.address.url.utf8.elementsEqual(address.url.utf8),
+            last.address.parameters.isEmpty, address.parameters.isEmpty, last.address.format == address.format,
+            last.address.method == address.method
+        {
+            return last.id
+        }
+        let id = try target(address)
+        lastTarget = (transaction, address, id)
+        return id
+    }
+
+    private func existing(_ address: ReportRecord.Target) throws -> TargetID? {
+        try connection.first(
+            "SELECT id FROM lms_target WHERE url = ? AND method = ? AND format = ? AND parameters = ?",
+            values: Self.values(of: address)
+        ) { $0.id(0) }
+    }
+
+    private static func values(of address: ReportRecord.Target) -> [SQLiteValue] {
+        [
+            address.url.sqliteValue, address.method.sqliteValue,
+            (ReportFormat.allCases.firstIndex(of: address.format) ?? 0).sqliteValue,
+            (address.parameters.isEmpty ? "{}" : address.parametersJSON.text).sqliteValue,
+        ]
+    }
+
+    /// All targets, by their numbers.
+    package func targets() throws -> [TargetEntry] { try rows.targets() }
+
+    /// Stores how a target is.
+    package func store(_ condition: TargetCondition, of target: TargetID) throws {
+        let trouble = condition.lastTrouble
+        try connection.execute(
+            """
+            UPDATE lms_target SET failures = ?, next_attempt_ms = ?, wait_set_ms = ?, suspension = ?, bytes_limit = ?,
+                trouble_ms = ?, trouble_status = ?, trouble_reason = ?, trouble_text = ? WHERE id = ?
+            """, condition.failures, condition.wait?.due, condition.wait?.setAt, condition.suspension?.rawValue,
+            condition.bytesLimit, trouble?.at, trouble?.status, trouble?.reason?.rawValue,
+            trouble.map { AnswerLimit.text($0.text) } ?? "", target)
+    }
+
+    /// The lane of a session, which is made when it is new.
+    func lane(_ user: String, _ session: String, _ target: TargetID?) throws -> Int64 {
+        let known = try connection.first(
+            "SELECT id FROM lms_lane WHERE client_user_id = ? AND session = ? AND coalesce(target_id, 0) = ?", user,
+            session, target?.value ?? 0
+        ) { $0.int64(0) }
+        if let known { return known }
+        try connection.execute(
+            "INSERT INTO lms_lane(target_id, client_user_id, session) VALUES (?, ?, ?)", target, user, session)
+        return connection.lastInsertedID
+    }
+
+    /// Deletes lanes that have no report any more: they name learners.
+    func forgetLanes(_ lanes: some Sequence<Int64>) throws {
+        for lane in lanes {
+            try connection.execute(
+                "DELETE FROM lms_lane WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM report WHERE lane_id = ?1)", lane)
+        }
+    }
+}
+
+/// How much of an answer is stored.
+enum AnswerLimit {
+    /// The first 1,024 bytes of a text, and no half of a character.
+    static func text(_ text: String) -> String {
+        guard text.utf8.count > 1_024 else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: 1_024)
+        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
+        return String(text[..<end])
+    }
+}

@@ -1,0 +1,92 @@
+import LectureModel
+import LectureTestSupport
+
+/// The outbox of the store, which fails at random as a full disk does: in the midst of a transaction or at its commit.
+final class FailingOutbox: StatisticsOutbox {
+    let inner: any StatisticsOutbox
+    private var chance: SeededGenerator
+    private var isInTransaction = false
+    /// How many calls in a thousand fail.
+    var failures = 0
+    private(set) var failed = 0
+
+    init(_ inner: any StatisticsOutbox, seed: UInt64) { (self.inner, chance) = (inner, SeededGenerator(seed: seed)) }
+
+    private func fail() throws {
+        guard failures > 0, Int.random(in: 0..<1000, using: &chance) < failures else { return }
+        failed += 1
+        throw LectureError(.storeFailed, cause: "the disk is full")
+    }
+
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try inner.transaction {
+            try fail()
+            let result = try body()
+            try fail()
+            return result
+        }
+    }
+
+    func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition { try inner.add(report, now: now) }
+    func target(_ address: ReportRecord.Target) throws -> TargetID { try inner.target(address) }
+    func targets() throws -> [TargetEntry] {
+        try fail()
+        return try inner.targets()
+    }
+    func store(_ condition: TargetCondition, of target: TargetID) throws {
+        try fail()
+        try inner.store(condition, of: target)
+    }
+    func readdress(to target: TargetID) throws -> Int { try inner.readdress(to: target) }
+    func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow] {
+        try fail()
+        return try inner.planRows(target, lanes: lanes, rows: rows)
+    }
+    func reports(_ ids: [OutboxID]) throws -> [ReportRecord] { try inner.reports(ids) }
+    func supersede(_ reports: [OutboxID], now: Timestamp) throws { try inner.supersede(reports, now: now) }
+    func laneRows(of reports: [OutboxID]) throws -> [PlanRow] { try inner.laneRows(of: reports) }
+    func restore(_ reports: [OutboxID]) throws { try inner.restore(reports) }
+    func begin(
+        _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
+    ) throws -> FlightID {
+        try fail()
+        return try inner.begin(piece, rest: rest, target: target, owner: owner, now: now)
+    }
+    func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws {
+        try fail()
+        try inner.advance(flight, to: piece, owner: owner, now: now)
+    }
+    func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws {
+        try fail()
+        try inner.keep(flight, attempt, owner: owner)
+    }
+    func settle(
+        _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
+    ) throws {
+        try fail()
+        try inner.settle(flight, reports, dead: reason, answer: answer, now: now)
+    }
+    func end(_ flight: FlightID, owner: OwnerID) throws {
+        try fail()
+        try inner.end(flight, owner: owner)
+    }
+    func release(_ flight: FlightID, owner: OwnerID) throws {
+        try fail()
+        try inner.release(flight, owner: owner)
+    }
+    func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight] {
+        try fail()
+        return try inner.claim(target, owner: owner, limit: limit, now: now)
+    }
+    func nextFlight(_ target: TargetID) throws -> PersistedWait? { try inner.nextFlight(target) }
+    func correct(bootID: String, epoch: Timestamp) throws -> Int { try inner.correct(bootID: bootID, epoch: epoch) }
+    func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int { try inner.revive(selection, now: now) }
+    func prune(before: Timestamp, limit: Int) throws -> Int { try inner.prune(before: before, limit: limit) }
+    func expire(before: Timestamp, now: Timestamp) throws -> Int { try inner.expire(before: before, now: now) }
+    func add(imported report: ReportRecord, now: Timestamp) throws -> Bool {
+        try inner.add(imported: report, now: now)
+    }
+    func erase(user: String, isForced: Bool) throws -> ErasedReports {
+        try inner.erase(user: user, isForced: isForced)
+    }
+}

@@ -1,0 +1,269 @@
+import LectureModel
+import LectureSQLite
+import LectureStatistics
+import LectureStore
+import LectureTestSupport
+import Testing
+
+/// A program with an engine on a store.
+final class SendProcess {
+    let index: SQLiteDownloadIndex
+    let outbox: FailingOutbox
+    let engine: StatisticsEngine
+    let owner: OwnerID
+    fileprivate let isWoken: Guarded<Bool>
+    /// When its next step is due.
+    fileprivate(set) var next: BootInstant?
+    /// What was told, in order.
+    fileprivate(set) var notices: [StatisticsNotice] = []
+
+    fileprivate init(
+        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ engine: StatisticsEngine, _ owner: OwnerID,
+        _ isWoken: Guarded<Bool>
+    ) {
+        (self.index, self.outbox, self.engine, self.owner) = (index, outbox, engine, owner)
+        self.isWoken = isWoken
+    }
+
+    var ends: [SendSummary] { notices.compactMap { if case .ended(_, let summary) = $0 { summary } else { nil } } }
+    var isStopped: Bool { notices.contains(.stopped) }
+    var obstacles: [TargetObstacle] {
+        notices.compactMap { if case .obstacle(let obstacle) = $0 { obstacle } else { nil } }
+    }
+    var refused: [String: DeadReason] {
+        notices.reduce(into: [:]) { if case .refused(let id, let reason, _) = $1 { $0[id] = reason } }
+    }
+    var troubles: Int { notices.count { if case .trouble = $0 { true } else { false } } }
+}
+
+/// A store with reports, programs that send them, and the LMSes they go to, in virtual time.
+final class SendWorld {
+    static let url = "https://lms.example/in"
+
+    let directory: TemporaryDirectory
+    let location: StoreLocation
+    let clock = VirtualClock()
+    let lms: VirtualLMS
+    let chance: SeededChance
+    var settings: StatisticsSettings
+    /// The program that is looked at; others may be beside it.
+    private(set) var process: SendProcess
+    private var processes: [SendProcess] = []
+    private let ids = Guarded(0)
+    private var sequences: [String: Int64] = [:]
+    private var orders = 0
+    let target: ReportRecord.Target
+
+    init(
+        seed: UInt64 = 1, target: ReportRecord.Target = .init(url: SendWorld.url, format: .json),
+        _ configure: @escaping @Sendable (inout TargetSettings) -> Void = { _ in }
+    ) throws {
+        directory = try TemporaryDirectory()
+        location = StoreLocation(directory: directory.file("store"))
+        lms = VirtualLMS(clock: clock, seed: seed)
+        chance = SeededChance(seed: seed &* 31)
+        settings = StatisticsSettings(bootID: "boot")
+        settings.target = { address in
+            var settings = TargetSettings(address.format)
+            settings.pace.interval = .milliseconds(10)
+            configure(&settings)
+            return settings
+        }
+        self.target = target
+        process = try Self.process(location, clock, lms, chance, settings, ids, seed: seed)
+        processes = [process]
+    }
+
+    private static func process(
+        _ location: StoreLocation, _ clock: VirtualClock, _ lms: VirtualLMS, _ chance: SeededChance,
+        _ settings: StatisticsSettings, _ ids: Guarded<Int>, seed: UInt64
+    ) throws -> SendProcess {
+        let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
+        let outbox = FailingOutbox(SQLiteOutbox(index: index), seed: seed)
+        let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        let woken = Guarded(false)
+        let ports = StatisticsEngine.Ports(
+            outbox: outbox, transport: lms, clock: clock, random: chance,
+            newID: { "request-\(Self.next(ids))" }, compress: { _, bytes in TurnedBits.turn(bytes) },
+            hash: { Self.hash($0) })
+        let engine = StatisticsEngine(
+            ports: ports, settings: settings, owner: owner,
+            inbox: StatisticsInbox(wake: { woken.withLock { $0 = true } }))
+        return SendProcess(index, outbox, engine, owner, woken)
+    }
+
+    private static func next(_ numbers: Guarded<Int>) -> Int {
+        numbers.withLock { number in
+            number += 1
+            return number
+        }
+    }
+
+    /// 32 bytes that differ for different names.
+    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        var generator = SeededGenerator(
+            seed: bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
+        return (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    }
+
+    /// The program is killed and another begins on the same store; answers to the dead reach nobody.
+    func restart() throws {
+        lms.hangUp()
+        try process.index.dismissOwner(process.owner, now: clock.now())
+        processes.removeAll { $0 === process }
+        process = try Self.process(location, clock, lms, chance, settings, ids, seed: UInt64(chance.number(0..<9999)))
+        processes.append(process)
+    }
+
+    /// A second program on the same store.
+    func another() throws -> SendProcess {
+        let other = try Self.process(location, clock, lms, chance, settings, ids, seed: 7)
+        processes.append(other)
+        return other
+    }
+
+    /// That second program is killed.
+    func kill(_ other: SendProcess) throws {
+        lms.hangUp()
+        try other.index.dismissOwner(other.owner, now: clock.now())
+        processes.removeAll { $0 === other }
+    }
+
+    // MARK: Reports
+
+    /// Stores a report.
+    @discardableResult
+    func add(
+        _ id: String, user: String = "kim", session: String = "s", isCumulative: Bool = false,
+        values: JSONValue = .object([JSONMember("n", .integer(1))]), change: (inout ReportRecord) -> Void = { _ in }
+    ) throws -> String {
+        let lane = "\(user)\u{0}\(session)"
+        sequences[lane, default: 0] += 1
+        var record = ReportRecord(
+            id: id, content: "c", user: user, session: session, sequence: sequences[lane] ?? 1, wall: clock.now(),
+            values: values)
+        (record.target, record.boot, record.bootID) = (target, clock.boot(), "boot")
+        change(&record)
+        var report = NewReport(record)
+        report.isCumulative = isCumulative
+        _ = try process.outbox.add(report, now: clock.now())
+        return id
+    }
+
+    /// Stores many in one commit, `perSession` each.
+    @discardableResult
+    func add(_ count: Int, perSession: Int = 10, prefix: String = "r", padding: Int = 0) throws -> [String] {
+        let text = String(repeating: "x", count: padding)
+        return try process.outbox.inner.transaction {
+            try (0..<count).map { number in
+                try add(
+                    "\(prefix)\(number)", user: "u\(number / perSession)",
+                    values: .object([JSONMember("text", .string(text))]))
+            }
+        }
+    }
+
+    /// A column of the store, numbers only.
+    func numbers(_ columns: String) throws -> [Int64] {
+        try Connection(path: "\(location.directory)/lecturekit.db", access: .readWrite)
+            .query("SELECT \(columns)") { $0.int64(0) }
+    }
+
+    /// How many reports are in a state.
+    func count(_ state: ReportState) throws -> Int {
+        Int(try numbers("count(*) FROM report WHERE state = \(state.rawValue)").first ?? -1)
+    }
+
+    /// The state of a report.
+    func state(_ id: String) throws -> ReportState? {
+        try numbers("state FROM report WHERE uuid = '\(id)'").first.flatMap { ReportState(rawValue: Int($0)) }
+    }
+
+    /// created = rows + pruned + erased, and no lane counts wrongly.
+    func isConserved() throws -> Bool {
+        let account = try numbers("created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account")
+        let lanes = try numbers(
+            """
+            count(*) FROM lms_lane
+            WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)
+            """)
+        return account == [1] && lanes == [0]
+    }
+
+    /// How many requests are stored.
+    func flights() throws -> Int { Int(try numbers("count(*) FROM lms_flight").first ?? -1) }
+
+    /// The target as it is stored.
+    func entry() throws -> TargetEntry {
+        try #require(try process.outbox.inner.targets().first { $0.address == target })
+    }
+
+    /// Breaks of the order in which the reports of each session took effect.
+    func disorder() -> [String] {
+        var last: [String: Int] = [:]
+        return lms.effects.filter { id in
+            guard let number = Int(id.drop { !$0.isNumber }) else { return false }
+            let lane = "\(number / 10)"
+            defer { last[lane] = number }
+            return number < last[lane] ?? -1
+        }
+    }
+
+    // MARK: Time
+
+    /// Steps and lets time pass until something holds.
+    ///
+    /// - Returns: whether it came to hold.
+    @discardableResult
+    func run(for limit: Duration = .seconds(7200), until isOver: (SendWorld) throws -> Bool) rethrows -> Bool {
+        let end = clock.boot() + limit
+        var idle = 0
+        while true {
+            for process in processes {
+                process.isWoken.withLock { $0 = false }
+                let (told, next) = process.engine.step()
+                process.notices += told
+                process.next = next
+            }
+            if try isOver(self) { return true }
+            if processes.contains(where: { $0.isWoken.withLock(\.self) && ($0.next ?? clock.boot()) <= clock.boot() }) {
+                continue
+            }
+            let moments = processes.map(\.next) + [lms.nextDue]
+            guard let moment = moments.compactMap(\.self).min(), moment <= end else { return false }
+            // An engine that wants to be woken now, again and again, burns a processor.
+            idle = moment > clock.boot() ? 0 : idle + 1
+            if idle > 50 {
+                Issue.record("the engine turns without anything to do")
+                return false
+            }
+            clock.advance(to: moment)
+            lms.deliver()
+        }
+    }
+
+    /// Asks for an order without waiting for its end.
+    func begin(_ process: SendProcess? = nil, _ change: (inout SendOrder) -> Void = { _ in }) {
+        orders += 1
+        var order = SendOrder(id: orders)
+        change(&order)
+        (process ?? self.process).engine.send(order)
+    }
+
+    /// Sends until the order has ended.
+    @discardableResult
+    func send(_ change: (inout SendOrder) -> Void = { _ in }) throws -> SendSummary {
+        begin(nil, change)
+        let id = orders
+        let process = process
+        func end() -> SendSummary? {
+            for case .ended(let order, let summary) in process.notices where order == id { return summary }
+            return nil
+        }
+        #expect(run { _ in end() != nil })
+        return try #require(end())
+    }
+
+    /// Time passes, and nothing else.
+    func wait(_ duration: Duration) { clock.advance(to: clock.boot() + duration) }
+}

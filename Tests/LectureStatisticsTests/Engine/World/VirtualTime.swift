@@ -1,0 +1,34 @@
+import LectureModel
+import LectureTestSupport
+
+/// Two clocks that only the world moves.
+final class VirtualClock: LectureClock {
+    private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
+
+    func now() -> Timestamp { times.withLock { $0.begun + ($0.boot - BootInstant(nanoseconds: 0)) } }
+    func boot() -> BootInstant { times.withLock { $0.boot } }
+    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
+
+    /// Time passes.
+    func advance(to moment: BootInstant) { times.withLock { $0.boot = max($0.boot, moment) } }
+
+    /// Somebody sets the wall clock.
+    func setWall(_ wall: Timestamp) { times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) } }
+}
+
+/// Chance from a seed.
+final class SeededChance: RandomSource {
+    private let generator: Guarded<SeededGenerator>
+
+    init(seed: UInt64) { generator = Guarded(SeededGenerator(seed: seed)) }
+
+    func next() -> UInt64 { generator.withLock { $0.next() } }
+
+    /// A number of a range.
+    func number(_ range: Range<Int>) -> Int { generator.withLock { Int.random(in: range, using: &$0) } }
+}
+
+/// Encodes bodies in a way that nobody mistakes for the plain one: every bit is turned.
+enum TurnedBits {
+    static func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
+}

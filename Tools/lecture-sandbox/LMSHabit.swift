@@ -1,0 +1,225 @@
+/// One habit of an LMS, as written in `POST /_lms`.
+///
+/// docs/sandbox.md describes each.
+struct LMSHabit: Sendable {
+    /// A habit that is there or not.
+    enum Flag: String, CaseIterable, Sendable {
+        case html
+        case noContent = "204"
+        case empty
+        case half
+        case utf16
+        case latin1
+        case mark
+        case text
+        case php
+        case notOK = "not-ok"
+        case otherID = "other-id"
+        case redirect
+        case gzip
+        case conflictKnown = "conflict-known"
+        case conflictOther = "conflict-other"
+    }
+
+    /// What the server is used to.
+    enum Kind: Sendable {
+        case flag(Flag)
+        /// Takes the reports of so many of a hundred requests and closes the connection without a word.
+        case lose(share: Int)
+        /// Takes them and never answers.
+        case hang(share: Int)
+        /// Takes them and answers as if it had not.
+        case late(share: Int, DRMHabit.Refusal)
+        /// Never answers, and takes nothing.
+        case timeout(share: Int)
+        /// Closes the connection, and takes nothing.
+        case drop(share: Int)
+        case status(DRMHabit.Refusal)
+        case busy(share: Int, DRMHabit.Refusal)
+        case limit(perSecond: Int, DRMHabit.Refusal)
+        case slow(milliseconds: Int)
+        case bodyLimit(bytes: Int, status: Int)
+        case countLimit(reports: Int, status: Int)
+        /// Refuses whatever holds one of these ids.
+        case poison(ids: Set<String>, status: Int)
+        /// Wants this `Authorization`.
+        case authorization(String, status: Int)
+        case redirectTo(String, status: Int)
+    }
+
+    let kind: Kind
+    /// The habit as it was written; also what it is counted under.
+    let text: String
+    private let after: Int
+    private let times: Int?
+
+    /// Whether it shows at this request.
+    ///
+    /// - Parameter number: how many requests were counted before this one.
+    /// - Returns: whether it is among the ``times`` that follow the first ``after``.
+    func applies(toRequest number: Int) -> Bool {
+        number >= after && (times.map { number < after + $0 } ?? true)
+    }
+
+    /// Reads habits separated by commas, each `NAME[:ARGUMENT][;PARAMETER=VALUE]…`.
+    ///
+    /// - Parameter text: the list; empty for a server without habits.
+    /// - Returns: the habits in their order.
+    /// - Throws: ``Problem`` that names the word that is not understood.
+    static func list(_ text: String) throws -> [LMSHabit] {
+        try text.split(separator: ",").map { try LMSHabit(String($0)) }
+    }
+
+    private init(_ text: String) throws {
+        self.text = text
+        let words = text.split(separator: ";", omittingEmptySubsequences: false)
+        let head = (words.first ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(head.first ?? "")
+        var parameters = try Fault.Parameters(words.dropFirst(), of: text)
+        after = try parameters.number("after") ?? 0
+        times = try parameters.number("times")
+        kind = try Self.kind(name, head.count > 1 ? String(head[1]) : nil, &parameters)
+        try parameters.finish()
+    }
+
+    private static func kind(
+        _ name: String, _ argument: String?, _ parameters: inout Fault.Parameters
+    ) throws -> Kind {
+        if let flag = Flag(rawValue: name) {
+            guard argument == nil else { throw Problem.input("habit \(name) has no argument") }
+            return .flag(flag)
+        }
+        switch name {
+        case "poison":
+            let ids = (argument ?? "").split(separator: "|").map(String.init)
+            return .poison(ids: Set(ids), status: try parameters.number("status") ?? 400)
+        case "authorization": return .authorization(argument ?? "", status: try parameters.number("status") ?? 401)
+        case "redirect-to": return .redirectTo(argument ?? "/", status: try parameters.number("status") ?? 307)
+        default: break
+        }
+        guard let number = argument.flatMap({ Int($0) }) else {
+            throw Problem.input("no habit is called '\(name)', or it needs a number")
+        }
+        func share() throws -> Int {
+            guard (0...100).contains(number) else { throw Problem.input("a share is 0 to 100") }
+            return number
+        }
+        switch name {
+        case "lose": return .lose(share: try share())
+        case "hang": return .hang(share: try share())
+        case "late": return .late(share: try share(), try refusal(nil, 502, &parameters))
+        case "timeout": return .timeout(share: try share())
+        case "drop": return .drop(share: try share())
+        case "status": return .status(try refusal(number, 503, &parameters))
+        case "busy": return .busy(share: try share(), try refusal(nil, 429, &parameters))
+        case "limit": return .limit(perSecond: max(1, number), try refusal(nil, 429, &parameters))
+        // Bounded: a test that forgets it must end some time.
+        case "slow": return .slow(milliseconds: min(max(0, number), 60_000))
+        case "body-limit": return .bodyLimit(bytes: number, status: try parameters.number("status") ?? 413)
+        case "count-limit": return .countLimit(reports: number, status: try parameters.number("status") ?? 413)
+        default: throw Problem.input("no habit is called '\(name)'")
+        }
+    }
+
+    private static func refusal(
+        _ status: Int?, _ fallback: Int, _ parameters: inout Fault.Parameters
+    ) throws -> DRMHabit.Refusal {
+        let code = try status ?? parameters.number("status") ?? fallback
+        guard (200...599).contains(code) else { throw Problem.input("a status is 200 to 599") }
+        let seconds = try parameters.number("retry")
+        let date = try parameters.number("retry-date")
+        return DRMHabit.Refusal(status: code, retryAfter: date ?? seconds, asDate: date != nil)
+    }
+}
+
+/// The habits that show at one request.
+struct LMSManner: Sendable {
+    /// What becomes of the answer of a request whose reports were taken.
+    enum Acknowledgement: Sendable {
+        case sent
+        case lost
+        case held
+        case replaced(DRMHabit.Refusal)
+    }
+
+    var flags: Set<LMSHabit.Flag> = []
+    var acknowledgement = Acknowledgement.sent
+    /// What is answered in place of a look at the reports.
+    var refusal: DRMHabit.Refusal?
+    var isSilent = false
+    var isDropped = false
+    var delayMilliseconds = 0
+    var bodyLimit: (bytes: Int, status: Int)?
+    var countLimit: (reports: Int, status: Int)?
+    var poison: (ids: Set<String>, status: Int)?
+    var authorization: (value: String, status: Int)?
+    var redirect: (location: String, status: Int)?
+
+    func has(_ flag: LMSHabit.Flag) -> Bool { flags.contains(flag) }
+}
+
+/// The habits of every LMS, and what was counted for them.
+struct LMSHabits {
+    private var habits: [String: [LMSHabit]] = [:]
+    private var counts: [String: Int] = [:]
+    /// When the requests of the last second were let through, in nanoseconds, by habit.
+    private var passed: [String: [Int64]] = [:]
+
+    /// Sets the habits of a path; counting begins anew.
+    mutating func set(_ path: String, _ list: [LMSHabit]) {
+        habits[path] = list
+        for key in counts.keys where key.hasPrefix(path + " ") { counts[key] = nil }
+        for key in passed.keys where key.hasPrefix(path + " ") { passed[key] = nil }
+    }
+
+    /// Counts a request and says how it is to be answered.
+    ///
+    /// - Parameters:
+    ///   - path: of the request.
+    ///   - now: of the clock that only runs forward, in nanoseconds.
+    /// - Returns: the habits that show.
+    mutating func meet(_ path: String, now: Int64) -> LMSManner {
+        var manner = LMSManner()
+        for habit in habits[path] ?? [] {
+            let key = path + " " + habit.text
+            let number = counts[key, default: 0]
+            counts[key] = number + 1
+            guard habit.applies(toRequest: number) else { continue }
+            switch habit.kind {
+            case .flag(let flag): manner.flags.insert(flag)
+            case .lose(let share): if Self.isOne(of: share, number) { manner.acknowledgement = .lost }
+            case .hang(let share): if Self.isOne(of: share, number) { manner.acknowledgement = .held }
+            case .late(let share, let refusal):
+                if Self.isOne(of: share, number) { manner.acknowledgement = .replaced(refusal) }
+            case .timeout(let share): if Self.isOne(of: share, number) { manner.isSilent = true }
+            case .drop(let share): if Self.isOne(of: share, number) { manner.isDropped = true }
+            case .status(let refusal): manner.refusal = refusal
+            case .busy(let share, let refusal):
+                if Self.isOne(of: share, number) { manner.refusal = manner.refusal ?? refusal }
+            case .limit(let most, let refusal): if isBeyond(most, key, now) { manner.refusal = refusal }
+            case .slow(let milliseconds): manner.delayMilliseconds = milliseconds
+            case .bodyLimit(let bytes, let status): manner.bodyLimit = (bytes, status)
+            case .countLimit(let reports, let status): manner.countLimit = (reports, status)
+            case .poison(let ids, let status): manner.poison = (ids, status)
+            case .authorization(let value, let status): manner.authorization = (value, status)
+            case .redirectTo(let location, let status): manner.redirect = (location, status)
+            }
+        }
+        return manner
+    }
+
+    /// Spreads a share evenly: of any hundred requests in a row exactly so many are meant.
+    private static func isOne(of share: Int, _ number: Int) -> Bool {
+        (number % 100 + 1) * share / 100 > number % 100 * share / 100
+    }
+
+    /// Whether a request comes beyond the limit of any second that ends now; what is refused does not count.
+    private mutating func isBeyond(_ limit: Int, _ key: String, _ now: Int64) -> Bool {
+        var times = passed.removeValue(forKey: key) ?? []
+        defer { passed[key] = times }
+        times.removeAll { $0 <= now - 1_000_000_000 }
+        guard times.count < limit else { return true }
+        times.append(now)
+        return false
+    }
+}
