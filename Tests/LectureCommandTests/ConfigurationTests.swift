@@ -9,7 +9,7 @@ import Testing
 
     init() throws { scratch = try ScratchDirectory() }
 
-    private func load(_ words: [String] = [], environment: [String: String] = ["HOME": "/home/l"]) throws
+    private func load(_ words: [String] = [], environment: [String: String] = ["HOME": "/users/l"]) throws
         -> Configuration
     {
         let command = try ArgumentParser.parse(["precache"] + words, environment: environment)
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `without anything the defaults hold`() throws {
         let settings = try load()
-        #expect(settings.storeDirectory.value == "/home/l/.local/share/lecturekit")
+        #expect(settings.storeDirectory.value == "/users/l/.local/share/lecturekit")
         #expect(settings.file.value == nil)
         #expect(settings.timeout.value == .seconds(30))
         #expect(settings.retries.value == 3)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func `the device's directory comes from the environment, the file, or XDG`() throws {
-        #expect(try load().deviceDirectory == Setting("/home/l/.local/share/lecturekit-device", .default))
+        #expect(try load().deviceDirectory == Setting("/users/l/.local/share/lecturekit-device", .default))
         let settings = try load(environment: ["HOME": "/h", "LECTURE_DEVICE": "/d"])
         #expect(settings.deviceDirectory == Setting("/d", .environment))
         #expect(try load(environment: ["XDG_DATA_HOME": "/x"]).deviceDirectory.value == "/x/lecturekit-device")
