@@ -51,18 +51,10 @@ struct DRMHabit: Sendable {
     }
 
     let kind: Kind
+    /// How it was written, and when it shows.
+    let word: HabitWord
     /// The habit as it was written; also what it is counted under.
-    let text: String
-    private let after: Int
-    private let times: Int?
-
-    /// Whether it shows at this request.
-    ///
-    /// - Parameter number: how many requests were counted before this one.
-    /// - Returns: whether it is among the ``times`` that follow the first ``after``.
-    func applies(toRequest number: Int) -> Bool {
-        number >= after && (times.map { number < after + $0 } ?? true)
-    }
+    var text: String { word.text }
 
     /// Reads habits separated by commas, each `NAME[:ARGUMENT][;PARAMETER=VALUE]…`.
     ///
@@ -74,15 +66,7 @@ struct DRMHabit: Sendable {
     }
 
     private init(_ text: String) throws {
-        self.text = text
-        let words = text.split(separator: ";", omittingEmptySubsequences: false)
-        let head = (words.first ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(head.first ?? "")
-        var parameters = try Fault.Parameters(words.dropFirst(), of: text)
-        after = try parameters.number("after") ?? 0
-        times = try parameters.number("times")
-        kind = try Self.kind(name, head.count > 1 ? String(head[1]) : nil, &parameters)
-        try parameters.finish()
+        (word, kind) = try HabitWord.read(text, as: Self.kind)
     }
 
     private static func kind(
@@ -164,7 +148,7 @@ struct DRMHabits {
         for habit in habits[path] ?? [] {
             let key = path + " " + habit.text
             let number = count(key)
-            guard habit.applies(toRequest: number) else { continue }
+            guard habit.word.applies(toRequest: number) else { continue }
             switch habit.kind {
             case .flag(let flag): manner.flags.insert(flag)
             case .type(let type): manner.type = type

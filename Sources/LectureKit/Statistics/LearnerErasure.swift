@@ -75,7 +75,7 @@ extension LectureManager {
     public func eraseLearner(_ user: String, isForced: Bool = false, isDryRun: Bool = false) throws -> ErasureReceipt {
         if isClosed { throw LectureError(.closing) }
         if user.isEmpty { throw LectureError(.parameter, detail: "user", cause: "it is empty") }
-        let outbox = SQLiteOutbox(index: writer)
+        let outbox = try outbox()
         let queries = try SQLiteContentQueries(opening: location)
         var receipt = ErasureReceipt(isDryRun: isDryRun)
         if isDryRun {
@@ -112,7 +112,7 @@ extension LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be written.
     public func forgetCopy(_ path: String) throws {
         if isClosed { throw LectureError(.closing) }
-        try SQLiteOutbox(index: writer).forgetBackup(try StoreTools.place(path))
+        try outbox().forgetBackup(try StoreTools.place(path))
     }
 
     /// What of a learner is there.

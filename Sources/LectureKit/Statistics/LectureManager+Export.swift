@@ -100,7 +100,7 @@ extension LectureManager {
     private func store(
         _ items: [ImportFeed.Item], _ feed: ImportFeed, _ result: inout ReportImportResult
     ) throws -> [LectureError] {
-        let outbox = SQLiteOutbox(index: writer)
+        let outbox = try outbox()
         let now = clock.now()
         var refused: [LectureError] = []
         // Counted aside: a transaction that fails has stored nothing.
