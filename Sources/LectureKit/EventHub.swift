@@ -5,6 +5,7 @@ final class EventHub: Sendable {
     private struct State {
         var next = 0
         var listeners: [Int: AsyncStream<LectureEvent>.Continuation] = [:]
+        var observers: [@Sendable (LectureEvent) -> Void] = []
         var isFinished = false
     }
 
@@ -25,16 +26,23 @@ final class EventHub: Sendable {
         }
     }
 
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty } }
+
+    /// Has every event told at once, on the thread that sends it.
+    func observe(_ receiver: @escaping @Sendable (LectureEvent) -> Void) {
+        state.withLock { if !$0.isFinished { $0.observers.append(receiver) } }
+    }
 
     func send(_ event: LectureEvent) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+        let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
+        for listener in listeners { listener.yield(event) }
+        for observer in observers { observer(event) }
     }
 
     func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true
-            defer { state.listeners = [:] }
+            defer { (state.listeners, state.observers) = ([:], []) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.finish() }

@@ -58,6 +58,8 @@ public enum LectureEvent: Sendable {
     case reportsProgress(ReportSendResult)
     /// Reports are with their LMS, durably known. Not told again when a program ends between the two.
     case reportsDelivered([String])
+    /// A request with reports went to an LMS, and was answered or not.
+    case reportExchange(ReportExchange)
     /// An LMS refused a report for good; it is kept as a dead letter.
     ///
     /// - Parameters:
