@@ -16,6 +16,7 @@ let package = Package(
     products: [
         // The model comes along: its types are in the signatures, and member import visibility wants its name.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
+        .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
@@ -67,6 +68,9 @@ let package = Package(
                 "LectureFiles",
                 "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
+        // The façade, and the other name under which applications know it.
+        .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
+        .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(

@@ -60,7 +60,7 @@ public actor LectureManager {
     let executor: CoreExecutor
     let configuration: LectureConfiguration
     let location: StoreLocation
-    let hub = EventHub()
+    let hub = EventHub<LectureEvent>()
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex

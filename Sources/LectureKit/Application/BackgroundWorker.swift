@@ -17,4 +17,7 @@ public final class BackgroundWorker: Sendable {
 
     /// Ends the worker while it waits: nothing is to go on.
     public func dismiss() {}
+
+    /// Lets the worker go on now.
+    public func release() {}
 }

@@ -23,7 +23,7 @@ final class LicenceRoom: @unchecked Sendable {
     var followRemovals: () -> Void = {}
     private let executor: CoreExecutor
     private let clock: any LectureClock
-    private let hub: EventHub
+    private let hub: EventHub<LectureEvent>
     private let contents: StoreContents
     private let timer: StepTimer
     private var checks: [ContentKey: [CheckedContinuation<CheckOutcome, Never>]] = [:]
@@ -41,7 +41,7 @@ final class LicenceRoom: @unchecked Sendable {
     ///
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, `secretReadable`, a store's or a disk's code.
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor, hub: EventHub,
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor, hub: EventHub<LectureEvent>,
         seat: Seat
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))

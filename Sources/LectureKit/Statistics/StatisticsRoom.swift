@@ -20,7 +20,7 @@ final class StatisticsRoom: @unchecked Sendable {
     private let seat: Seat
     private let executor: CoreExecutor
     private let clock: any LectureClock
-    private let hub: EventHub
+    private let hub: EventHub<LectureEvent>
     private let timer: StepTimer
     private var lastOrder = 0
     private var waiters: [Int: Waiter] = [:]
@@ -35,7 +35,7 @@ final class StatisticsRoom: @unchecked Sendable {
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for what is configured.
     init(
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
-        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub, seat: Seat
+        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, seat: Seat
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.outbox, self.index, self.seat, self.executor, self.hub) = (outbox, index, seat, executor, hub)
