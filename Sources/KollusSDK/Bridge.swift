@@ -4,8 +4,8 @@ import LectureModel
 
 /// Runs asynchronous work for callers that wait for it.
 ///
-/// The waiting caller may be one of the few threads of Swift's own pool; were the work to need that pool as well, enough
-/// callers at once would wait for ever. So it runs on threads of its own.
+/// The waiting caller may be one of the few threads of Swift's own pool; were the work to need that pool as well,
+/// enough callers at once would wait for ever. So it runs on threads of its own.
 final class BridgeExecutor: TaskExecutor {
     static let shared = BridgeExecutor()
     private let queue = DispatchQueue(label: "kollussdk.bridge", qos: .userInitiated, attributes: .concurrent)

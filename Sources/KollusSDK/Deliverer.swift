@@ -190,7 +190,7 @@ final class Deliverer: @unchecked Sendable {
 
     /// Says once that a class has no method for an event.
     private func diagnose(_ method: String, of delegate: any KollusStorageDelegate) {
-        let line = DelegateInspection.sentence([method], type(of: delegate))
+        let line = DelegateInspection.sentence(method, type(of: delegate))
         if state.withLock({ $0.told.insert(line).inserted }) { LogUtil.utilLog(line) }
     }
 }
@@ -213,6 +213,7 @@ enum Unheard {
     /// - Parameters:
     ///   - spellings: how many spellings the delivery calls.
     ///   - delivery: calls them.
+    /// - Returns: whether nobody has heard it.
     static func all(of spellings: Int, _ delivery: () -> Void) -> Bool {
         let values = Thread.current.threadDictionary
         // A delegate may wait for another delivery on this thread.

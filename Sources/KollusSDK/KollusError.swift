@@ -1,8 +1,9 @@
 public import Foundation
 import LectureModel
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The domain of every error that the SDK throws or tells. The iOS SDK publishes none.
-public let KollusErrorDomain = "KollusErrorDomain"  // swift-format-ignore: AlwaysUseLowerCamelCase
+public let KollusErrorDomain = "KollusErrorDomain"
 
 /// An error of the SDK: a number, a sentence that says what to do, and what it was about.
 ///

@@ -1,12 +1,14 @@
+// The names are the vendor's, with the vendor's spelling.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 extension KollusError {
     /// The vendor's numbers with the vendor's names, as table B of the fact sheet has them (the newest list wins where
-    /// lists disagree, and the vendor's spelling stays). Not every one can come from a ``KollusStorage``: some belong to
-    /// players, to streaming, or to formats that are not used here.
+    /// lists disagree, and the vendor's spelling stays). Not every one can come from a ``KollusStorage``: some belong
+    /// to players, to streaming, or to formats that are not used here.
     ///
     /// Families without a name of their own: −8000−n is libcurl's result n below 100 or the HTTP status n of a content
     /// server, −9000−n the same of a licence server. Numbers below −20000 are LectureKit's own.
     public enum Code: Int, Sendable, CaseIterable {
-        // swift-format-ignore-begin: AlwaysUseLowerCamelCase
         /// Bookmarks are not permitted for this content.
         case DISABLED_BOOKMARK_CONTENT = -2100
         /// The content is not prepared yet. Prepare it before playing.
@@ -19,9 +21,11 @@ extension KollusError {
         case EXPIRED_AUTH_DATE = -2104
         /// The date is not the one the application key was issued with. Set applicationExpireDate to the issued date.
         case INCORRECT_AUTH_DATE = -2105
-        /// The application key cannot be verified. Check applicationKey, and that LECTURE_TRUST or the configuration names the issuer's trust directory.
+        /// The application key cannot be verified. Check applicationKey, and that LECTURE_TRUST or the configuration
+        /// names the issuer's trust directory.
         case INCORRECT_AUTH_KEY = -2106
-        /// Key, bundle id or date is missing. Set applicationKey, applicationBundleID and applicationExpireDate before start.
+        /// Key, bundle id or date is missing. Set applicationKey, applicationBundleID and applicationExpireDate
+        /// before start.
         case NOT_ENOUGH_AUTH_INFO = -2107
         /// The player has no storage. Set its storage.
         case KOLLUS_STORAGE_IS_EMPTY = -2108
@@ -37,7 +41,9 @@ extension KollusError {
         case ERROR_CREATE_FILE = -8601
         /// A file's data cannot be kept. Check the disk.
         case ERROR_SAVE_DATA = -8602
-        /// The storage's database cannot be opened. Check the path, its permissions, and that no other program's file lies there.
+        /// The storage's database cannot be opened. Check the path, its permissions, and that no other program's
+        /// file lies
+        /// there.
         case ERROR_OPEN_DB = -8603
         /// The storage's database cannot be set up.
         case ERROR_CREATE_TABLE = -8604
@@ -217,7 +223,6 @@ extension KollusError {
         case VIDEO_GATEWAY_ABNORMAL_RESPONSE = -8900
         /// The content is complete already. Play it.
         case ERROR_ALREADY_DOWNLOADED = -9000
-        // swift-format-ignore-end
 
         /// What happened and what to do.
         public var sentence: String { Self.sentences[self] ?? "" }

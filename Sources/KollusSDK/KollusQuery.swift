@@ -46,6 +46,7 @@ public struct KollusQuery: Sendable, Hashable {
     /// - Parameters:
     ///   - days: seven in the vendor's guide.
     ///   - now: the time they end at.
+    /// - Returns: the query, latest first.
     public static func recent(days: Int = 7, now: Date = Date()) -> Self {
         var query = Self.completed
         query.filter.completedSince = Timestamp(now.addingTimeInterval(-86_400 * Double(days)))
@@ -87,6 +88,7 @@ public struct KollusQuery: Sendable, Hashable {
     /// - Parameters:
     ///   - offset: how many are passed by.
     ///   - limit: how many at the most.
+    /// - Returns: the query.
     public func page(offset: Int = 0, limit: Int) -> Self {
         changing { $0.page = ContentPage(offset: offset, limit: limit) }
     }

@@ -161,6 +161,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
 
     // MARK: Contents
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// Asks a source what it is and registers it, without fetching it. Waits for the network.
     ///
     /// - Parameter URL: a gateway link, a media file, or `kollus://download` with one of them.
@@ -171,6 +172,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         return try waiting { try await core.load(text) }
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// Says which content an address stands for. Asks nobody and registers nothing.
     ///
     /// - Parameter URL: as for ``loadContentURL(_:)``.
@@ -181,8 +183,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         return try waiting { try await core.check(text) }
     }
 
-    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told of progress, and exactly once
-    /// of the end.
+    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told of progress, and of the end
+    /// exactly once.
     ///
     /// - Parameter mediaContentKey: from ``loadContentURL(_:)``.
     /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while it runs, −9000 when it is complete.
@@ -195,8 +197,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     /// - Throws: ``KollusError``: −8613, −8621.
     open func downloadCancelContent(_ mediaContentKey: String!) throws { try core.cancel(mediaContentKey) }
 
-    /// Deletes a content and its files, after its transfer has ended. What is not there is gone already. No event about
-    /// it is begun after the call.
+    /// Deletes a content and its files, after its transfer has ended. What is not there is gone already. No event of it
+    /// is begun after the call.
     ///
     /// - Parameter mediaContentKey: the content.
     /// - Throws: ``KollusError``: −8613, −8648 for a sample.

@@ -1,5 +1,5 @@
-// The enumerations of the iOS SDK: `NS_ENUM(NSInteger, …)` in its headers, so the raw values are `Int`, and names are as
-// Swift imports them.
+// The enumerations of the iOS SDK: `NS_ENUM(NSInteger, …)` in its headers, so the raw values are `Int`, and the names
+// are as Swift imports them.
 
 /// Which player plays a content.
 ///

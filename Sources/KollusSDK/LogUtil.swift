@@ -11,8 +11,8 @@ public protocol UtilDelegate: AnyObject {
 
 /// The log of the SDK: diagnostics for whoever writes the application. Without a delegate they go to standard error.
 ///
-/// - Note: `+utilLog:` of the iOS SDK takes a variable number of arguments, which Swift does not import; ``utilLog(_:)``
-///   takes a text.
+/// - Note: `+utilLog:` of the iOS SDK takes a variable number of arguments, which Swift does not import;
+///   ``utilLog(_:)`` takes a text.
 public final class LogUtil: NSObject, @unchecked Sendable {
     private static let instance = LogUtil()
     private weak var receiver: (any UtilDelegate)?

@@ -11,7 +11,7 @@ import LectureModel
 ///  ▲───refused───┘
 /// ```
 ///
-/// `@unchecked Sendable`: all state is behind the lock; what runs on the manager's queue is passed there by the library.
+/// `@unchecked Sendable`: all state is behind the lock; what runs on the manager's queue is called by it.
 final class StorageCore: @unchecked Sendable {
     /// What an application sets, before the start or later.
     struct Values {

@@ -38,7 +38,8 @@ final class EngineRoom: @unchecked Sendable {
 
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>, seat: Seat,
+        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
+        seat: Seat,
         licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))

@@ -41,8 +41,8 @@ final class LicenceRoom: @unchecked Sendable {
     ///
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, `secretReadable`, a store's or a disk's code.
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor, hub: EventHub<LectureEvent>,
-        seat: Seat
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
+        hub: EventHub<LectureEvent>, seat: Seat
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub) = (executor, hub)
