@@ -175,6 +175,8 @@ let package = Package(
         .testTarget(
             name: "StatisticsProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // The façade against real servers: starts, transfers, and whatever an application does wrong.
+        .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
