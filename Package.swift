@@ -185,6 +185,11 @@ let package = Package(
     ]
 )
 
+// Only some of the tests, for quick turns: LECTUREKIT_TESTS="KollusStorageTests" swift test
+if let names = Context.environment["LECTUREKIT_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
+
 // libFuzzer brings its own `main`, so this program links only when it is built with the sanitizer: see Tools/fuzz.
 if Context.environment["LECTUREKIT_FUZZ"] != nil {
     package.targets.append(
