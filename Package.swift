@@ -88,6 +88,8 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        .executableTarget(
+            name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",

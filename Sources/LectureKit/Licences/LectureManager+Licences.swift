@@ -180,7 +180,7 @@ extension LectureManager {
     ) async throws -> RenewalReport {
         guard try writer.hasLicences() else { return RenewalReport() }
         let room = try openLicences()
-        room.use(options)
+        room.use(options, attempts: attemptsOfBatches)
         let result = await withCheckedContinuation { room.renew(selection, $0) }
         let report = try result.get()
         await untilRemoved()
