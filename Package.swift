@@ -9,6 +9,7 @@ let migrations = [
     "0001_create_store",
     "0002_add_licences",
     "0003_add_statistics",
+    "0005_add_stream_cache",
 ]
 
 let package = Package(

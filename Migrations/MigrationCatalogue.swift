@@ -30,5 +30,9 @@ package enum MigrationCatalogue {
             identifier: "0003_add_statistics",
             sha256: "9023345c2be74e2c636690d6383eb2af2faaf10eae1cc101f6608acc5248f06e",
             sql: PackageResources._003_add_statistics_sql),
+        Entry(
+            identifier: "0005_add_stream_cache",
+            sha256: "99bbfe26ebf6e5a0dc59083a53ac9b844e469dee02ecfac67fa92c8912917912",
+            sql: PackageResources._005_add_stream_cache_sql),
     ]
 }
