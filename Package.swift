@@ -9,6 +9,8 @@ let migrations = [
     "0001_create_store",
     "0002_add_licences",
     "0003_add_statistics",
+    "0004_add_resume_point",
+    "0005_add_stream_cache",
 ]
 
 let package = Package(
@@ -87,6 +89,8 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        .executableTarget(
+            name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
@@ -191,6 +195,8 @@ let package = Package(
             name: "KollusClientSwift5Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
         .testTarget(
             name: "KollusClientSwift6Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
+        // The façade against real servers: starts, transfers, and whatever an application does wrong.
+        .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -198,6 +204,11 @@ let package = Package(
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )
+
+// Only some of the tests, for quick turns: LECTUREKIT_TESTS="KollusStorageTests" swift test
+if let names = Context.environment["LECTUREKIT_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
 
 // libFuzzer brings its own `main`, so this program links only when it is built with the sanitizer: see Tools/fuzz.
 if Context.environment["LECTUREKIT_FUZZ"] != nil {
