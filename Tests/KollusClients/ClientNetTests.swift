@@ -229,9 +229,7 @@ struct ClientLicenceNetTests {
             for key in keys { try await app.fetch(key) }
             await journal.until { entries in keys.allSatisfy { !entries.ends(of: $0).isEmpty } }
             let before = Journal.mediaFiles(of: await app.kollus)
-            var order = CallbackPolicy()
-            order.contentDelete = 1
-            try await academy.sandbox.set(policy: order, for: [keys[0]])
+            try await academy.orderAway(keys[0])
             await app.renew(all: true)
             await journal.until { $0.exchanges.contains { $0.deletes || $0.kinds.count > 1 } }
             let told = try #require(journal.entries.exchanges.last)

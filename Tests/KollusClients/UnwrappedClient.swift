@@ -27,7 +27,7 @@ class FileItem: NSObject {
 /// First spelling: everything implicitly unwrapped, as the headers are imported. A plain class.
 class SampleStorageManager: NSObject, KollusStorageDelegate {
     var kollusStorage: KollusStorage! = KollusStorage()
-    var contents: [KollusContent]! = []
+    var contents: [KollusContent] = []
     let queue = DispatchQueue(label: "com.example.academy.storage")
     let journal: Journal
 

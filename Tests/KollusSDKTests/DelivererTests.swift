@@ -1,14 +1,14 @@
 import Foundation
+import LectureKit
 import LectureModel
 import Testing
 
 @testable import KollusSDK
 
 /// A delegate that writes down what it is told, and may do more.
-private class Listener: NSObject, KollusStorageDelegate {
+private final class Listener: NSObject, KollusStorageDelegate, Sendable {
     let told = Guarded<[String]>([])
     let whenTold = Guarded<(@Sendable (String) -> Void)?>(nil)
-    let finished = DispatchSemaphore(value: 0)
 
     func hear(_ text: String) {
         told.withLock { $0.append(text) }

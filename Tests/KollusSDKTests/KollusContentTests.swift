@@ -1,9 +1,9 @@
 import Foundation
+import LectureKit
 import LectureModel
 import Testing
 
 @testable import KollusSDK
-@testable import LectureKit
 
 /// What a list row says, from what the store says.
 struct KollusContentTests {

@@ -81,7 +81,7 @@ private struct Surface {
                 "symbolgraph-extract", "-module-name", "KollusSDK", "-target", try await BuiltModules.target(),
                 "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", output.path,
             ] + BuiltModules.searchPaths())
-        guard ending.status == 0 else { throw ChildProcess.Failure(description: ending.errorText) }
+        try #require(ending.status == 0, "\(ending.errorText)")
         let names = try FileManager.default.contentsOfDirectory(atPath: output.path).filter { $0.contains("KollusSDK") }
         let graphs = try names.map { name in
             try JSONDecoder().decode(Graph.self, from: Data(contentsOf: URL(filePath: output.file(name))))

@@ -1,5 +1,5 @@
-import Foundation
-public import KollusSDK
+package import Foundation
+package import KollusSDK
 import LectureKit
 import LectureModel
 package import LectureTestSupport
@@ -124,6 +124,15 @@ package struct Academy: Sendable {
             report.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
             try await manager.addReport(report)
         }
+    }
+
+    /// Has the licence server order a content away when it is asked next.
+    ///
+    /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
+    package func orderAway(_ key: String) async throws {
+        var order = CallbackPolicy()
+        order.contentDelete = 1
+        try await sandbox.set(policy: order, for: [key])
     }
 
     /// How many bytes of a lecture the sandbox has sent.

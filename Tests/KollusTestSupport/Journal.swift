@@ -1,5 +1,5 @@
 import Foundation
-public import KollusSDK
+package import KollusSDK
 import LectureModel
 
 /// What a delegate was told, in the order in which it was told; a test waits for entries instead of sleeping.
