@@ -4,22 +4,9 @@ import Testing
 
 @testable import KollusSDK
 
-/// Opens once so many have come.
-private actor Latch {
-    private var missing: Int
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    init(_ count: Int) { missing = count }
-
-    func arrive() async {
-        missing -= 1
-        if missing <= 0 {
-            for waiter in waiters { waiter.resume() }
-            waiters = []
-        } else {
-            await withCheckedContinuation { waiters.append($0) }
-        }
-    }
+private actor Counter {
+    private(set) var count = 0
+    func add() { count += 1 }
 }
 
 /// Waiting for asynchronous work.
@@ -27,14 +14,14 @@ private actor Latch {
 struct BridgeTests {
     @Test
     func `callers that block every thread of the pool are served all the same`() async throws {
-        // As many callers as the pool has threads hold them all, and each of them waits for all others.
-        let latch = Latch(ProcessInfo.processInfo.activeProcessorCount)
-        let count = 8 * ProcessInfo.processInfo.activeProcessorCount
+        // On the pool's own threads the first callers would hold them all, and their work would never begin.
+        let counter = Counter()
+        let count = 16 * ProcessInfo.processInfo.activeProcessorCount
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<count {
                 group.addTask {
                     try waiting {
-                        await latch.arrive()
+                        await counter.add()
                         await Task.yield()
                         return try await withThrowingTaskGroup(of: Int.self) { inner in
                             inner.addTask { number }
@@ -46,6 +33,7 @@ struct BridgeTests {
             return try await group.reduce(0, +)
         }
         #expect(sum == count * (count - 1) / 2)
+        #expect(await counter.count == count)
     }
 
     @Test

@@ -4,31 +4,39 @@ import Testing
 
 @testable import KollusSDK
 
-private class WrongOptionals: NSObject, KollusStorageDelegate {
+class WrongOptionals: NSObject, KollusStorageDelegate {
     func kollusStorage(_ kollusStorage: KollusStorage?, downloadContent content: KollusContent, error: (any Error)?) {}
     func kollusStorage(_ kollusStorage: KollusStorage, cur: Int, count: Int, error: (any Error)?) {}
 }
 
-private class Nothing: NSObject, KollusStorageDelegate {}
+class Nothing: NSObject, KollusStorageDelegate {}
 
-private class OneMethod: NSObject, KollusStorageDelegate {
+class Marker: NSObject, KollusStorageDelegate {}
+
+/// Its name in the symbol table is not the one that the runtime knows: nothing is said too early, and an event that it
+/// misses is told of all the same.
+private class Hidden: NSObject, KollusStorageDelegate {
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {}
 }
 
-private class GuideMethod: NSObject, KollusStorageDelegate {
+class OneMethod: NSObject, KollusStorageDelegate {
+    func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {}
+}
+
+class GuideMethod: NSObject, KollusStorageDelegate {
     func kollusStorage(
         _ storage: KollusStorage, request: [AnyHashable: Any], json: [AnyHashable: Any]?, error: (any Error)?
     ) {}
 }
 
 @MainActor
-private final class Isolated: NSObject, @MainActor KollusStorageDelegate {
+final class Isolated: NSObject, @MainActor KollusStorageDelegate {
     func kollusStorage(_ storage: KollusStorage!, cur: Int32, count: Int32, error: (any Error)!) {}
 }
 
-private class Child: OneMethod {}
+class Child: OneMethod {}
 
-private class Extended: NSObject {}
+class Extended: NSObject {}
 
 extension Extended: KollusStorageDelegate {
     func kollusStorage(_ storage: KollusStorage, lmsData: String, resultJson: [AnyHashable: Any]?) {}
@@ -36,17 +44,35 @@ extension Extended: KollusStorageDelegate {
 
 /// The log as a developer reads it.
 private final class Log: UtilDelegate, Sendable {
-    let lines = Guarded<[String]>([])
-    let came = DispatchSemaphore(value: 0)
-    func onLogUtil(_ logData: String) {
-        lines.withLock { $0.append(logData) }
-        came.signal()
+    private struct State {
+        var lines: [String] = []
+        var waiter: (name: String, continuation: CheckedContinuation<Void, Never>)?
     }
 
-    /// The lines about a class, once the line about another one has come.
-    func lines(about name: String, until other: String) -> [String] {
-        while !lines.withLock({ $0.contains { $0.hasPrefix("\(other) ") } }) { came.wait() }
-        return lines.withLock { $0.filter { $0.hasPrefix("\(name) ") } }
+    private let state = Guarded(State())
+
+    func onLogUtil(_ logData: String) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.lines.append(logData)
+            guard let waiter = state.waiter, logData.hasPrefix("\(waiter.name) ") else { return nil }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        waiter?.resume()
+    }
+
+    func lines(about name: String) -> [String] { state.withLock { $0.lines.filter { $0.hasPrefix("\(name) ") } } }
+
+    /// Waits for a line about a class.
+    func until(_ name: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.lines.contains(where: { $0.hasPrefix("\(name) ") }) { return true }
+                state.waiter = (name, continuation)
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
     }
 }
 
@@ -58,13 +84,14 @@ struct DelegateInspectionTests {
     init() { LogUtil.shared().utilDelegate = log }
 
     @Test
-    func `a class that implements nothing is told of when it is set, once`() {
+    func `a class that implements nothing is told of when it is set, once`() async {
         let storage = KollusStorage()
         let (delegate, end) = (WrongOptionals(), Nothing())
         storage.delegate = delegate
         storage.delegate = WrongOptionals()
         storage.delegate = end
-        let lines = log.lines(about: "WrongOptionals", until: "Nothing")
+        await log.until("Nothing")
+        let lines = log.lines(about: "WrongOptionals")
         #expect(lines.count == 1)
         #expect(lines.first?.contains("implements no method of KollusStorageDelegate") == true)
         LogUtil.shared().utilDelegate = nil
@@ -72,23 +99,22 @@ struct DelegateInspectionTests {
 
     @Test
     func `a class with a method is not told of, in whichever spelling, isolation, parent or extension`() async {
-        class Marker: NSObject, KollusStorageDelegate {}
         let storage = KollusStorage()
         let isolated = await MainActor.run {
             let delegate = Isolated()
             storage.delegate = delegate
             return delegate
         }
-        let delegates: [any KollusStorageDelegate] = [OneMethod(), GuideMethod(), Child(), Extended()]
+        let delegates: [any KollusStorageDelegate] = [OneMethod(), GuideMethod(), Child(), Extended(), Hidden()]
         for delegate in delegates { storage.delegate = delegate }
         let end = Marker()
         storage.delegate = end
         // They are looked at one after the other.
-        let name = "\(type(of: end))"
-        for heard in ["OneMethod", "GuideMethod", "Child", "Extended", "Isolated"] {
-            #expect(log.lines(about: heard, until: name).isEmpty)
+        await log.until("Marker")
+        for heard in ["OneMethod", "GuideMethod", "Child", "Extended", "Hidden", "Isolated"] {
+            #expect(log.lines(about: heard).isEmpty)
         }
-        _ = isolated
+        withExtendedLifetime((isolated, end)) {}
         LogUtil.shared().utilDelegate = nil
     }
 
@@ -102,7 +128,7 @@ struct DelegateInspectionTests {
         for _ in 0..<2 { storage.core.deliverer.post(.renewal(current: 1, count: 1, error: nil)) }
         storage.core.deliverer.post(.reportsEnded(delivered: 1, failed: 0))
         for _ in 0..<20 { queue.sync {} }
-        let lines = log.lines.withLock { $0.filter { $0.hasPrefix("OneMethod ") } }
+        let lines = log.lines(about: "OneMethod")
         #expect(lines.count == 1)
         #expect(lines.first?.contains("kollusStorage(_:cur:count:error:)") == true)
         LogUtil.shared().utilDelegate = nil

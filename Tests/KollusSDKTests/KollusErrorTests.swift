@@ -34,7 +34,8 @@ struct KollusErrorTests {
             let error = KollusError(LectureError(code))
             #expect(error.code == code.number)
             #expect(error.localizedDescription.hasSuffix("."))
-            #expect(!error.localizedDescription.contains("lecturectl"), "\(code.name)")
+            // Only where the program is what is missing.
+            #expect(error.localizedDescription.contains("lecturectl") == (code == .workerMissing), "\(code.name)")
             #expect(!error.localizedDescription.contains(" --"), "\(code.name)")
         }
         #expect(KollusError(LectureError(.status(404))).code == -8404)
