@@ -151,7 +151,14 @@ public actor LectureStream {
                 try check()
                 await keep(bytes, as: got)
                 if got == index { return bytes }
-            case .ended(let ending): try await goOn(after: ending)
+            case .ended(let ending):
+                do {
+                    try await goOn(after: ending)
+                } catch {
+                    // Nothing comes any more of what was asked for; the next read asks anew.
+                    stopFetching()
+                    throw error
+                }
             }
         }
     }
