@@ -255,7 +255,8 @@ package enum StoreMaintenance {
         (
             "the streaming cache counts other blocks than it has",
             """
-            SELECT count(*) FROM (SELECT count(*) AS blocks, coalesce(sum(bytes), 0) AS bytes FROM stream_block) AS counted
+            SELECT count(*) FROM (
+                SELECT count(*) AS blocks, coalesce(sum(bytes), 0) AS bytes FROM stream_block) AS counted
             WHERE NOT EXISTS (
                 SELECT 1 FROM stream_tally WHERE blocks = counted.blocks AND bytes = counted.bytes)
             """

@@ -1,8 +1,8 @@
 import LectureDownload
 public import LectureModel
 
-/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not fetched
-/// again while it is there.
+/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not
+/// fetched again while it is there.
 ///
 /// A stream is one version of the media, from its opening to its end: bytes of another version are never handed out by
 /// it. When the server has another one, the stream begins anew as long as nothing was handed out and the length is the
