@@ -2,21 +2,30 @@ import LectureModel
 
 /// Gives every event to every listener, in order and without loss; a listener's unread events wait in its stream.
 final class EventHub: Sendable {
+    private struct Listener {
+        var continuation: AsyncStream<LectureEvent>.Continuation
+        var hearsReports: Bool
+    }
+
     private struct State {
         var next = 0
-        var listeners: [Int: AsyncStream<LectureEvent>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var observers: [@Sendable (LectureEvent) -> Void] = []
         var isFinished = false
     }
 
     private let state = Guarded(State())
 
-    func stream() -> AsyncStream<LectureEvent> {
+    /// Makes a stream of its own.
+    ///
+    /// - Parameter hearsReports: whether it is told ``LectureEvent/reportExchange(_:)``, which costs something.
+    /// - Returns: the stream.
+    func stream(hearsReports: Bool = true) -> AsyncStream<LectureEvent> {
         AsyncStream { continuation in
             let id = state.withLock { state -> Int? in
                 if state.isFinished { return nil }
                 state.next += 1
-                state.listeners[state.next] = continuation
+                state.listeners[state.next] = Listener(continuation: continuation, hearsReports: hearsReports)
                 return state.next
             }
             guard let id else { return continuation.finish() }
@@ -28,6 +37,11 @@ final class EventHub: Sendable {
 
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty } }
 
+    /// Whether anybody is told ``LectureEvent/reportExchange(_:)``.
+    var hasReportListeners: Bool {
+        state.withLock { state in !state.observers.isEmpty || state.listeners.values.contains(where: \.hearsReports) }
+    }
+
     /// Has every event told at once, on the thread that sends it.
     func observe(_ receiver: @escaping @Sendable (LectureEvent) -> Void) {
         state.withLock { if !$0.isFinished { $0.observers.append(receiver) } }
@@ -35,7 +49,8 @@ final class EventHub: Sendable {
 
     func send(_ event: LectureEvent) {
         let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
-        for listener in listeners { listener.yield(event) }
+        let isOfReports = if case .reportExchange = event { true } else { false }
+        for listener in listeners where listener.hearsReports || !isOfReports { listener.continuation.yield(event) }
         for observer in observers { observer(event) }
     }
 
@@ -45,6 +60,6 @@ final class EventHub: Sendable {
             defer { (state.listeners, state.observers) = ([:], []) }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.continuation.finish() }
     }
 }

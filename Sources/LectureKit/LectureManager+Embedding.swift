@@ -1,3 +1,4 @@
+import Dispatch
 package import LectureModel
 
 /// For the faces of the library that are not asynchronous.
@@ -11,6 +12,9 @@ extension LectureManager {
     ) rethrows -> Result {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
+
+    /// As ``events``, without ``LectureEvent/reportExchange(_:)``: for who sends many reports and shows only sums.
+    package nonisolated var eventsWithoutExchanges: AsyncStream<LectureEvent> { hub.stream(hearsReports: false) }
 
     /// Has every event told at once, on the manager's queue, in the order of the commits.
     ///
