@@ -18,6 +18,9 @@ struct SourceProbe {
         var outcome: TransferOutcome
         var document: [UInt8]
 
+        /// The body of a refusal, when all of it came.
+        var refusal: [UInt8]? { outcome.end == .complete ? document : nil }
+
         /// The document, when all of it came.
         func wholeDocument(_ host: String) throws -> [UInt8] {
             switch outcome.end {
@@ -71,8 +74,11 @@ struct SourceProbe {
                 let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
                 fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
                 url = target
-            case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
-            case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)
+            case .wait(_, let status): throw LectureError(.status(status), detail: host)
+            case .renewLease(let status):
+                throw GatewayRefusal.error(.status(status), body: exchange.refusal, host: host)
+            case .refuse(let code): throw GatewayRefusal.error(code, body: exchange.refusal, host: host)
+            case .retry(let code): throw LectureError(code, detail: host)
             case .changed, .rangeBeyondEnd: throw LectureError(.lengthChanged, detail: host)
             case nil:
                 guard case .failed(let curl, let detail) = exchange.outcome.end else { throw LectureError(.closing) }
@@ -83,7 +89,8 @@ struct SourceProbe {
 
     private func get(_ url: String, _ fields: HeaderFields, documentLimit: Int?) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink(documentLimit: documentLimit) {
+            let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
+            let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway) {
                 continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
             }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
@@ -103,18 +110,22 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
     private let takesAnyBody: Bool
-    private let limit: Int
+    private let isGateway: Bool
+    private var limit: Int
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
 
     /// Makes a sink.
     ///
     /// - Parameters:
     ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
+    ///   - isGateway: whether a gateway is asked, whose refusals say why.
     ///   - done: gets what came, once.
     init(
-        documentLimit: Int?, done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+        documentLimit: Int?, isGateway: Bool,
+        done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
     ) {
         takesAnyBody = documentLimit != nil
+        self.isGateway = isGateway && documentLimit == nil
         limit = documentLimit ?? RangeSink.documentLimit
         self.done = done
     }
@@ -133,6 +144,9 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
         switch judged {
         case .descriptor: return true
         case .body: return takesAnyBody
+        case let refusal where isGateway && GatewayRefusal.mayBeTold(refusal):
+            limit = GatewayRefusal.bodyLimit
+            return true
         default: return false
         }
     }
