@@ -18,6 +18,9 @@ struct SourceProbe {
         var outcome: TransferOutcome
         var document: [UInt8]
 
+        /// The body of a refusal, when all of it came.
+        var refusal: [UInt8]? { outcome.end == .complete ? document : nil }
+
         /// The document, when all of it came.
         func wholeDocument(_ host: String) throws -> [UInt8] {
             switch outcome.end {
@@ -83,8 +86,11 @@ struct SourceProbe {
                 let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
                 fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
                 url = target
-            case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
-            case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)
+            case .wait(_, let status): throw LectureError(.status(status), detail: host)
+            case .renewLease(let status):
+                throw GatewayRefusal.error(.status(status), body: exchange.refusal, host: host)
+            case .refuse(let code): throw GatewayRefusal.error(code, body: exchange.refusal, host: host)
+            case .retry(let code): throw LectureError(code, detail: host)
             case .changed, .rangeBeyondEnd: throw LectureError(.lengthChanged, detail: host)
             case nil:
                 guard case .failed(let curl, let detail) = exchange.outcome.end else { throw LectureError(.closing) }
@@ -97,7 +103,8 @@ struct SourceProbe {
         _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
     ) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink(documentLimit: documentLimit, range: range) {
+            let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
+            let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
                 continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
             }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
@@ -118,7 +125,8 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
     private let takesAnyBody: Bool
-    private let limit: Int
+    private let isGateway: Bool
+    private var limit: Int
     private let range: RangeRequest?
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
 
@@ -126,13 +134,15 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
+    ///   - isGateway: whether a gateway is asked, whose refusals say why.
     ///   - range: what was asked for; nil for the whole.
     ///   - done: gets what came, once.
     init(
-        documentLimit: Int?, range: RangeRequest? = nil,
+        documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil,
         done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
     ) {
         takesAnyBody = documentLimit != nil
+        self.isGateway = isGateway && documentLimit == nil
         limit = documentLimit ?? RangeSink.documentLimit
         self.range = range
         self.done = done
@@ -153,6 +163,9 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
         switch judged {
         case .descriptor: return true
         case .body: return takesAnyBody
+        case let refusal where isGateway && GatewayRefusal.mayBeTold(refusal):
+            limit = GatewayRefusal.bodyLimit
+            return true
         default: return false
         }
     }
