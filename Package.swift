@@ -179,6 +179,22 @@ let package = Package(
         .testTarget(
             name: "StatisticsProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // The façade: its parts, its surface, and applications as they are written for the iOS SDK. Both targets of clients
+        // have the same files, by a link: what an application developer has, in either language mode.
+        .target(
+            name: "KollusTestSupport", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"],
+            path: "Tests/KollusTestSupport"),
+        .testTarget(
+            name: "KollusSDKTests",
+            dependencies: [
+                "KollusSDK", "KollusSDKBinary", "LectureKit", "LectureModel", "KollusTestSupport",
+                "LectureTestSupport",
+            ],
+            exclude: ["Golden"]),
+        .testTarget(
+            name: "KollusClientSwift5Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
+        .testTarget(
+            name: "KollusClientSwift6Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
         // The façade against real servers: starts, transfers, and whatever an application does wrong.
         .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
@@ -202,6 +218,13 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
+    // Applications: warnings are errors, and beyond that there is only what Xcode gives a new project.
+    if target.name.hasPrefix("KollusClient") {
+        target.swiftSettings = [
+            .swiftLanguageMode(target.name.contains("Swift5") ? .v5 : .v6), .treatAllWarnings(as: .error),
+        ]
+        continue
+    }
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .treatAllWarnings(as: .error),
