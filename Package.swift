@@ -87,6 +87,7 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
@@ -175,6 +176,8 @@ let package = Package(
         .testTarget(
             name: "StatisticsProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // The chapters of the vendor's guide, as a program against the sandbox.
+        .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -189,8 +192,14 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
         .executableTarget(name: "lecture-fuzz", dependencies: ["LectureFuzzing"], path: "Tests/Fuzzing/lecture-fuzz"))
 }
 
+// What applications are written like: their language mode and their checks.
+let applications: Set = ["kollus-guide"]
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
+    if applications.contains(target.name) {
+        target.swiftSettings = [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        continue
+    }
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .treatAllWarnings(as: .error),
