@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -27,7 +30,7 @@ class Deletion: NSObject {
 }
 
 /// `kollus-guide deletion KEY…|--all|--cache`: promises that it is gone.
-extension Deletion: Chapter {
+extension Deletion: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         do {
             switch words.first {

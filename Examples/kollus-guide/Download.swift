@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -109,7 +112,7 @@ class Downloads: NSObject, KollusStorageDelegate {
 }
 
 /// `kollus-guide download [--cancel-at PERCENT] URL…`: promises that all of them are complete.
-extension Downloads: Chapter {
+extension Downloads: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         var urls = words
         if urls.first == "--cancel-at", urls.count > 1 {

@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -71,7 +74,7 @@ class ErrorHandling: NSObject, KollusStorageDelegate {
 }
 
 /// `kollus-guide errors URL`: promises that it is complete; otherwise says what is to be done.
-extension ErrorHandling: Chapter {
+extension ErrorHandling: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         onEnd = end
         download(words.first ?? "")

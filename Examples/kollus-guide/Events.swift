@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -78,7 +81,7 @@ class EventLog: NSObject, KollusStorageDelegate {
 }
 
 /// `kollus-guide events URL…`: promises complete downloads and that no report is left.
-extension EventLog: Chapter {
+extension EventLog: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         onRest = end
         begin(words)

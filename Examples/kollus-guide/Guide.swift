@@ -3,7 +3,7 @@ import Foundation
 import KollusSDK
 
 /// A chapter as a program: begins on the main queue, and says once whether it did what it promises.
-protocol Chapter: AnyObject {
+protocol GuideChapter: AnyObject {
     func begin(_ words: [String], end: @escaping (Bool) -> Void)
 }
 
@@ -33,8 +33,8 @@ enum Guide {
                kollus-guide events [URL...]
                kollus-guide errors URL
                kollus-guide short URL
-        KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are what the provider has issued, LECTURE_TRUST is the
-        directory that the key is verified by. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
+        KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are what the provider has issued; the key is
+        verified by the directory LECTURE_TRUST. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
         """
     /// A chapter keeps itself alive while it waits for events.
     nonisolated(unsafe) static var chapter: AnyObject?
@@ -70,7 +70,7 @@ enum Guide {
         }
     }
 
-    static func find(_ name: String, _ words: [String], _ preparation: Preparation) -> Chapter? {
+    static func find(_ name: String, _ words: [String], _ preparation: Preparation) -> GuideChapter? {
         let storage = preparation.storage
         switch name {
         case "preparation": return preparation

@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -76,7 +79,7 @@ class ContentList: NSObject {
 }
 
 /// `kollus-guide list [completed|in-progress|recent|folders]`: promises the list of a storage that is started.
-extension ContentList: Chapter {
+extension ContentList: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         switch words.first ?? "all" {
         case "all": contents.forEach(show)

@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -14,6 +17,7 @@ class Preparation: NSObject {
     ///   - bundleID: that the key is issued for.
     ///   - expires: the day on which the key ends, `yyyy/MM/dd`, as it was issued.
     ///   - path: the storage's directory; nil for the usual one.
+    /// - Throws: `NSError`: −2107, −2106, −2103, −2105 or −2104 when the values do not agree; the storage's own.
     func prepare(key: String?, bundleID: String?, expires: String?, path: String? = nil) throws {
         storage.applicationKey = key
         storage.applicationBundleID = bundleID
@@ -38,7 +42,7 @@ func day(_ text: String?) -> Date? {
 }
 
 /// `kollus-guide preparation`: promises a storage that is started.
-extension Preparation: Chapter {
+extension Preparation: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         print("version \(storage.applicationVersion!)")
         print("player \(storage.applicationDeviceID!)")

@@ -1,3 +1,6 @@
+// Written as applications for iOS are, which unwrap by force.
+// swift-format-ignore-file: NeverForceUnwrap
+
 import Foundation
 import KollusSDK
 
@@ -60,7 +63,7 @@ class Renewals: NSObject, KollusStorageDelegate {
 }
 
 /// `kollus-guide renewal [--all]`: promises that every licence asked for is renewed.
-extension Renewals: Chapter {
+extension Renewals: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         onEnd = { [self] failures in
             for content in licensed {

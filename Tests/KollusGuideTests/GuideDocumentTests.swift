@@ -21,7 +21,8 @@ import Testing
     }
 
     @Test func `The example beside the storage's class is the one of the README`() throws {
-        let file = try #require(try DocumentExamples.program(in: "Examples/kollus-guide").first { $0.contains(Self.short) })
+        let files = try DocumentExamples.program(in: "Examples/kollus-guide")
+        let file = try #require(files.first { $0.contains("class Lectures: NSObject, KollusStorageDelegate {") })
         let examples = try DocumentExamples.examples(in: "Sources/KollusSDK/KollusStorage.swift")
         #expect(!examples.isEmpty)
         for example in examples { #expect(DocumentExamples.stray(example, in: file, isWhole: false) == nil) }
@@ -31,8 +32,6 @@ import Testing
         #expect(readme.count == 1)
         for example in readme { #expect(DocumentExamples.stray(example, in: file, isWhole: true) == nil) }
     }
-
-    private static let short = "class Lectures: NSObject, KollusStorageDelegate {"
 
     @Test func `A line that is not in the program is found`() {
         let file = ["a", "b", "c", "a", "c"]

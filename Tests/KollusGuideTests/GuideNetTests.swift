@@ -2,8 +2,8 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The chapters of the vendor's guide, as a program against real servers: what each promises, and what it says when that
-/// cannot be had.
+/// The chapters of the vendor's guide, as a program against real servers: what each promises, and what it says when
+/// that cannot be had.
 @Suite(.timeLimit(.minutes(3))) struct GuideNetTests {
     // MARK: Preparation
 

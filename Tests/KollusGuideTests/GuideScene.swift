@@ -12,6 +12,8 @@ struct GuideScene: Sendable {
     /// Issues a key and starts the servers.
     ///
     /// - Parameter arguments: more options of the sandbox.
+    /// - Returns: once the sandbox serves.
+    /// - Throws: ``ChildProcess/Failure`` when it does not.
     static func make(_ arguments: [String] = []) async throws -> GuideScene {
         let sandbox = try await SandboxOrigin.start(["--no-https"] + arguments)
         let seconds = 30 * 86_400
