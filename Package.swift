@@ -9,6 +9,7 @@ let migrations = [
     "0001_create_store",
     "0002_add_licences",
     "0003_add_statistics",
+    "0004_add_resume_point",
 ]
 
 let package = Package(
@@ -88,6 +89,8 @@ let package = Package(
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
         .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
+        .executableTarget(
+            name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
@@ -178,6 +181,8 @@ let package = Package(
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         // The chapters of the vendor's guide, as a program against the sandbox.
         .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
+        // The façade against real servers: starts, transfers, and whatever an application does wrong.
+        .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -185,6 +190,11 @@ let package = Package(
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )
+
+// Only some of the tests, for quick turns: LECTUREKIT_TESTS="KollusStorageTests" swift test
+if let names = Context.environment["LECTUREKIT_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
 
 // libFuzzer brings its own `main`, so this program links only when it is built with the sanitizer: see Tools/fuzz.
 if Context.environment["LECTUREKIT_FUZZ"] != nil {

@@ -11,12 +11,17 @@ open class KollusContent: NSObject, @unchecked Sendable {
     let receivedBytes: Int64?
     /// Why the last download ended, where the store does not say it any more.
     let lastError: KollusError?
+    /// Whether its download was ended while the store still winds it up.
+    let isEnding: Bool
 
     /// A content without anything, for tests of applications and for views that have none yet.
     public override convenience init() { self.init(nil) }
 
-    init(_ details: ContentDetails?, receivedBytes: Int64? = nil, lastError: KollusError? = nil) {
+    init(
+        _ details: ContentDetails?, receivedBytes: Int64? = nil, lastError: KollusError? = nil, isEnding: Bool = false
+    ) {
         (self.details, self.receivedBytes, self.lastError) = (details, receivedBytes, lastError)
+        self.isEnding = isEnding
     }
 
     private var content: Content? { details?.content }
@@ -100,7 +105,8 @@ open class KollusContent: NSObject, @unchecked Sendable {
     /// Bytes that were kept when the transfer was stopped or has failed; 0 while it runs and when it is complete. A new
     /// download goes on behind them.
     open var downloadStopSize: Int64 {
-        content?.state == .stopped || content?.state == .failed ? content?.provenBytes ?? 0 : 0
+        guard let content, isEnding || content.state == .stopped || content.state == .failed else { return 0 }
+        return content.provenBytes
     }
     /// When it became complete, in seconds since 1970; 0 until then. ``downloadedDate`` goes beyond 2038.
     open var downloadedTime: Int32 { Int32(clamping: (content?.completed?.milliseconds ?? 0) / 1000) }
@@ -144,6 +150,7 @@ extension KollusContent {
     /// Where it is on its way.
     public var state: State {
         guard let content else { return .registered }
+        if isEnding, content.state != .completed { return content.provenBytes == 0 ? .registered : .paused }
         return switch content.state {
         case .completed: .completed
         case .failed: .failed

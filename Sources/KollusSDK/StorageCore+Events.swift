@@ -39,12 +39,12 @@ extension StorageCore {
     // MARK: Transfers
 
     private func picture(
-        _ key: ContentKey, _ manager: isolated LectureManager, bytes: Int64? = nil
+        _ key: ContentKey, _ manager: isolated LectureManager, bytes: Int64? = nil, isEnding: Bool = false
     ) -> KollusContent? {
         // An event about a content whose row cannot be read is told by the library's own trouble.
         guard let details = (try? manager.details(key)) ?? nil else { return nil }
         return KollusContent(
-            details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] })
+            details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] }, isEnding: isEnding)
     }
 
     private func isSilent(_ key: ContentKey) -> Bool { state.withLock { $0.removed.contains(key) } }
@@ -140,7 +140,7 @@ extension StorageCore {
 
     /// The final event of a download that was cancelled.
     func tellCancelled(_ key: ContentKey, _ manager: isolated LectureManager) {
-        guard let picture = picture(key, manager) else { return }
+        guard let picture = picture(key, manager, isEnding: true) else { return }
         tell(.cancelled(picture))
         deliverer.post(.download(picture, error: KollusError(.ERROR_CANCEL_DOWNLOAD, detail: key.text), isFinal: true))
     }

@@ -81,6 +81,7 @@ extension StorageCore {
             if let ticket = state.tickets[key], !ticket.isPaused { return false }
             state.tickets[key] = Ticket()
             state.lastErrors[key] = nil
+            state.removed.remove(key)
             return true
         }
         guard isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }

@@ -85,17 +85,19 @@ package enum ExitStatus: Sendable, Equatable {
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
-            .reportAnswerUnexpected, .reportsUnderWay:
+            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed:
             return .tryAgain
         case .notDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired, .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses:
+            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses,
+            .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
             .licenceFileRefused, .reportInvalid, .reportConflict, .reportLine, .exportIncomplete:
             return .data
-        case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused:
+        case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
+            .workerMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

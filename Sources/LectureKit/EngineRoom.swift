@@ -116,6 +116,13 @@ final class EngineRoom: @unchecked Sendable {
         }
     }
 
+    /// How long and how often servers are waited for, from the next request on.
+    func usePatience(_ configuration: LectureConfiguration) {
+        var settings = engine.settings
+        (settings.stallTimeout, settings.maxAttempts) = (configuration.stallTimeout, configuration.maxAttempts)
+        engine.configure(settings)
+    }
+
     // MARK: Waiting for rest
 
     /// Waits until nothing of the run will move within `longestWait`, or the deadline has passed.

@@ -58,7 +58,8 @@ import LectureTransport
 /// - ``why(_:)``
 public actor LectureManager {
     let executor: CoreExecutor
-    let configuration: LectureConfiguration
+    /// As it was given, but for what the application has changed since.
+    var configuration: LectureConfiguration
     let location: StoreLocation
     let hub = EventHub<LectureEvent>()
     let clock: any LectureClock = SystemClock()
@@ -93,6 +94,10 @@ public actor LectureManager {
     var openedStatisticsQueries: (any StatisticsQueries)?
     /// How often a target may be asked at the most, for the sending that was asked for last.
     let sendRate = Guarded<Int?>(nil)
+    /// What the application adds to every question to licence servers.
+    var licenceParameter: String?
+    /// How often batches ask that do not say it themselves.
+    var attemptsOfBatches = 5
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()

@@ -296,7 +296,7 @@ extension LectureError.Code {
             .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
             .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
             .deviceKeyRefused, .licenceFileRefused, .isSealed, .deviceKeyInUse,
-        ] + statistics
+        ] + statistics + applications
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
     ///

@@ -205,7 +205,7 @@ struct PrecacheRun {
         case .licenceDeleted(let key): try tellLicence(key, "deleted")
         case .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .reportsProgress, .reportsDelivered,
             .reportRefused,
-            .reportObstacle, .reportsSent:
+            .reportObstacle, .reportsSent, .reportExchange:
             return
         }
     }

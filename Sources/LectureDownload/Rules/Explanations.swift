@@ -161,9 +161,10 @@ package enum Explanations {
     }
 
     private static let texts: [Int: Text] = Dictionary(
-        (storageTexts + storeTexts + answerTexts + inputTexts + runTexts + licenceTexts + statisticsTexts).map {
-            ($0.0.number, ($0.1, $0.2))
-        },
+        (storageTexts + storeTexts + answerTexts + inputTexts + runTexts + licenceTexts + statisticsTexts
+            + applicationTexts).map {
+                ($0.0.number, ($0.1, $0.2))
+            },
         uniquingKeysWith: { first, _ in first })
 
     typealias Row = (LectureError.Code, String, String)

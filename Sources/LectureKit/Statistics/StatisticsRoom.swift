@@ -52,8 +52,7 @@ final class StatisticsRoom: @unchecked Sendable {
                 return try Compressor.compress(bytes, compression)
             }, hash: Self.hash(digests))
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
-        settings.stallTimeout = configuration.stallTimeout
-        settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
+        (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = StatisticsEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
         timer.serve { [weak self] in self?.step() }
     }
@@ -116,12 +115,22 @@ final class StatisticsRoom: @unchecked Sendable {
 
     // MARK: Sending
 
+    /// How long servers are waited for, from the next request on.
+    func usePatience(_ configuration: LectureConfiguration) {
+        let (stall, total) = Self.patience(configuration)
+        engine.configure(stallTimeout: stall, totalTimeout: total)
+    }
+
+    private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
+        (configuration.stallTimeout, max(.seconds(60), configuration.stallTimeout))
+    }
+
     /// Sends what is due.
-    func send(_ options: SendOptions, target: TargetID?, _ waiter: Waiter) {
+    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter) {
         guard !isStopped else { return waiter.resume(returning: .failure(LectureError(.closing))) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
-        (order.target, order.attempts, order.longestWait) = (target, max(1, options.attempts), options.longestWait)
+        (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
         order.namesDelivered = options.namesDelivered
         waiters[order.id] = waiter
         engine.send(order)

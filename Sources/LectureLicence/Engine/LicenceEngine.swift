@@ -151,6 +151,18 @@ package final class LicenceEngine {
     /// Changes how often a licence is asked for within a run before it has failed.
     package func configure(attempts: Int) { settings.attempts = max(1, attempts) }
 
+    /// Changes what the application adds to every request; those that begin from now on carry it, repeated ones as well.
+    package func configure(extra text: String?) { settings.extra = text }
+
+    /// Changes how long servers are waited for; holds for requests that begin from now on.
+    ///
+    /// - Parameters:
+    ///   - stallTimeout: how long without a byte is too long.
+    ///   - totalTimeout: how long an exchange may take.
+    package func configure(stallTimeout: Duration, totalTimeout: Duration) {
+        (settings.stallTimeout, settings.totalTimeout) = (stallTimeout, totalTimeout)
+    }
+
     /// Looks for debts in the next step, whenever the next one would be due.
     package func lookForDebts() {
         work.debtsAt = nil

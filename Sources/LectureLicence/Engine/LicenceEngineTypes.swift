@@ -12,7 +12,7 @@ package struct LicenceSettings: Sendable {
     package var playerID: String
     /// The device's model, as licence servers see it.
     package var deviceName: String
-    /// What the application adds to every question (`extraDrmParam`).
+    /// What the application adds to every request (`extraDrmParam`); in no record, no error and no log.
     package var extra: String?
     /// Whether a lecture is locked until its server has accepted the completed download.
     package var isStrict = false
