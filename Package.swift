@@ -10,6 +10,7 @@ let migrations = [
     "0002_add_licences",
     "0003_add_statistics",
     "0004_add_resume_point",
+    "0005_add_stream_cache",
 ]
 
 let package = Package(

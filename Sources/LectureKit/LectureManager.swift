@@ -51,6 +51,11 @@ import LectureTransport
 /// - ``retryReports(_:)``
 /// - ``reports(_:from:limit:)``
 /// - ``reportSummary()``
+/// ### Streaming
+/// - ``openStream(_:)``
+/// - ``setStreamCacheLimit(_:)``
+/// - ``streamCacheBytes()``
+/// - ``clearStreamCache()``
 /// ### Asking
 /// - ``events``
 /// - ``contents(_:sort:page:)``
@@ -92,6 +97,8 @@ public actor LectureManager {
     var openedOutbox: SQLiteOutbox?
     /// The reader of reports, on a connection of its own.
     var openedStatisticsQueries: (any StatisticsQueries)?
+    /// What streams media; made with the first stream.
+    var streams: StreamRoom?
     /// How often a target may be asked at the most, for the sending that was asked for last.
     let sendRate = Guarded<Int?>(nil)
     /// What the application adds to every question to licence servers.
@@ -264,6 +271,7 @@ public actor LectureManager {
     /// end. The manager must not be used afterwards. Calling it again does nothing.
     public func close() async {
         isClosed = true
+        await endStreams()
         if let room {
             await withCheckedContinuation { room.stop($0) }
             finalSummary.fetchedBytes = room.engine.statistics.bytesFetched

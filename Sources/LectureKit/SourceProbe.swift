@@ -29,15 +29,25 @@ struct SourceProbe {
         }
     }
 
-    let room: EngineRoom
+    let transport: any Transport
     let clock: any LectureClock
     let configuration: LectureConfiguration
 
-    /// Asks what a source is.
-    func ask(_ text: String) async throws -> Answer {
+    /// Asks over a transport.
+    init(transport: any Transport, clock: any LectureClock, configuration: LectureConfiguration) {
+        (self.transport, self.clock, self.configuration) = (transport, clock, configuration)
+    }
+
+    /// Asks over the transport of downloads.
+    init(room: EngineRoom, clock: any LectureClock, configuration: LectureConfiguration) {
+        self.init(transport: room.transport, clock: clock, configuration: configuration)
+    }
+
+    /// Asks what a source is, the whole of it or a range.
+    func ask(_ text: String, range: RangeRequest? = nil) async throws -> Answer {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
-        return try await follow(text, fields, documentLimit: nil)
+        return try await follow(text, fields, documentLimit: nil, range: range)
     }
 
     /// Fetches a document.
@@ -54,13 +64,15 @@ struct SourceProbe {
     }
 
     /// Follows redirects to an answer.
-    private func follow(_ text: String, _ fields: HeaderFields, documentLimit: Int?) async throws -> Answer {
+    private func follow(
+        _ text: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest? = nil
+    ) async throws -> Answer {
         var url = try CurlURL.normalise(text)
         var fields = fields
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
-            let exchange = await get(url, fields, documentLimit: documentLimit)
+            let exchange = await get(url, fields, documentLimit: documentLimit, range: range)
             let host = try Origin(url: url).host
             switch exchange.verdict {
             case .body where documentLimit != nil: return .descriptor(try exchange.wholeDocument(host))
@@ -81,16 +93,19 @@ struct SourceProbe {
         }
     }
 
-    private func get(_ url: String, _ fields: HeaderFields, documentLimit: Int?) async -> Exchange {
+    private func get(
+        _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
+    ) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink(documentLimit: documentLimit) {
+            let sink = ProbeSink(documentLimit: documentLimit, range: range) {
                 continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
             }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
             var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
             request.headers = fields
+            request.range = range
             request.stallTimeout = configuration.stallTimeout
-            room.transport.start(request)
+            transport.start(request)
         }
     }
 }
@@ -98,27 +113,32 @@ struct SourceProbe {
 /// Takes a header, and the body only when it is a descriptor.
 ///
 /// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does.
-private final class ProbeSink: TransferSink, @unchecked Sendable {
+final class ProbeSink: TransferSink, @unchecked Sendable {
     private static let ids = Guarded(UInt64.max)
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
     private let takesAnyBody: Bool
     private let limit: Int
+    private let range: RangeRequest?
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
 
     /// Makes a sink.
     ///
     /// - Parameters:
     ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
+    ///   - range: what was asked for; nil for the whole.
     ///   - done: gets what came, once.
     init(
-        documentLimit: Int?, done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+        documentLimit: Int?, range: RangeRequest? = nil,
+        done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
     ) {
         takesAnyBody = documentLimit != nil
         limit = documentLimit ?? RangeSink.documentLimit
+        self.range = range
         self.done = done
     }
 
+    /// A number for an exchange that is no download's.
     static func nextID() -> TransferID {
         TransferID(
             ids.withLock { id in
@@ -128,7 +148,7 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {
-        let judged = ResponseJudge.judge(head, asked: Expectation(isFirstContact: !takesAnyBody))
+        let judged = ResponseJudge.judge(head, asked: Expectation(range: range, isFirstContact: !takesAnyBody))
         verdict = judged
         switch judged {
         case .descriptor: return true
