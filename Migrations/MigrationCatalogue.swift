@@ -34,6 +34,7 @@ package enum MigrationCatalogue {
             identifier: "0004_add_resume_point",
             sha256: "4d9db4861f97ca8c5f527c393fb6f973aadff68bbe7c68016ff561d78525bb9e",
             sql: PackageResources._004_add_resume_point_sql),
+        Entry(
             identifier: "0005_add_stream_cache",
             sha256: "99bbfe26ebf6e5a0dc59083a53ac9b844e469dee02ecfac67fa92c8912917912",
             sql: PackageResources._005_add_stream_cache_sql),

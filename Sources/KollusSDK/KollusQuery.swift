@@ -78,7 +78,7 @@ public struct KollusQuery: Sendable, Hashable {
                 case .downloaded: .downloaded
                 case .size: .size
                 case .expiry: .expiry
-                case .foldersFirst: .title
+                case .foldersFirst: .folder
                 }
         }
     }

@@ -236,8 +236,8 @@ struct StoragePlace {
         let device =
             settings.deviceDirectory ?? configuration.deviceDirectory ?? DeviceHome.directory(in: environment)
         configuration.deviceDirectory = try Self.device(device, group: values.keychainGroup)
-        let trust = settings.trustDirectory ?? environment["LECTURE_TRUST"]
-        self.trust = trust.map { LicenceTrust(directory: $0) } ?? LicenceTrust()
+        let trust = settings.trustDirectory ?? configuration.application?.trustDirectory ?? environment["LECTURE_TRUST"]
+        self.trust = try trust.map { LicenceTrust(directory: $0) } ?? LicenceTrust(configuration.rights)
         settings.adjust?(&configuration)
         self.configuration = configuration
     }

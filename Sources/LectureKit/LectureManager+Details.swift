@@ -1,6 +1,8 @@
+import LectureCrypto
 import LectureDownload
 public import LectureModel
 import LectureStore
+import LectureTransport
 
 /// What lists and pages about one content show.
 extension LectureManager {

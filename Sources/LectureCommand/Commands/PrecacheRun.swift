@@ -203,10 +203,8 @@ struct PrecacheRun {
         case .licenceGranted(let key): try tellLicence(key, "granted")
         case .licenceEnded(let key): try tellLicence(key, "ended")
         case .licenceDeleted(let key): try tellLicence(key, "deleted")
-        case .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .reportExchange, .reportsProgress,
-            .reportsDelivered,
-            .reportRefused,
-            .reportObstacle, .reportsSent, .reportExchange:
+        case .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .reportsProgress, .reportsDelivered,
+            .reportRefused, .reportObstacle, .reportsSent, .reportExchange:
             return
         }
     }
