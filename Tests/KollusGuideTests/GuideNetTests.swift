@@ -36,7 +36,7 @@ import Testing
         let scene = try await GuideScene.make()
         let order = #"{"app":"com.example.academy","app_expires_in":-172800}"#
         let key = try await scene.sandbox.issue(order).trimmingCharacters(in: .whitespacesAndNewlines)
-        let date = Date(timeIntervalSinceNow: -172_800).ISO8601Format().prefix(10).replacing("-", with: "/")
+        let date = String(Date(timeIntervalSinceNow: -172_800).ISO8601Format().prefix(10)).replacing("-", with: "/")
         let ending = try await scene.run(["preparation"], ["KOLLUS_KEY": key, "KOLLUS_EXPIRES": date])
         #expect(ending.status == 1)
         #expect(ending.text.hasPrefix("error -2104: "), "\(ending.all)")
