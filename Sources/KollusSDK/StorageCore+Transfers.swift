@@ -86,7 +86,14 @@ extension StorageCore {
         }
         guard isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
         do {
-            try manager.wait { try $0.download(key) }
+            try manager.wait { manager in
+                do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading
+                {
+                    // What was stopped and is still being wound up is taken up again.
+                    if try manager.isWanted(key) { throw error }
+                    try manager.resume(key)
+                }
+            }
         } catch {
             state.withLock { _ = $0.tickets.removeValue(forKey: key) }
             let isComplete = (error as? LectureError)?.code == .alreadyDownloaded

@@ -178,7 +178,7 @@ extension LectureManager {
                 try index.release(item.lease)
                 return key
             }
-            let known = try keep(answer, item, now: now)
+            let known = try keep(answer, item, room: room, now: now)
             if let other = known {
                 try index.merge(item.lease, into: other)
                 return try index.item(other)?.content.key ?? key
@@ -193,13 +193,17 @@ extension LectureManager {
     }
 
     /// Stores facts and resources; answers the content that is meant when it is another.
-    private func keep(_ answer: SourceProbe.Answer, _ item: ItemRecord, now: Timestamp) throws -> ContentID? {
+    private func keep(
+        _ answer: SourceProbe.Answer, _ item: ItemRecord, room: EngineRoom, now: Timestamp
+    ) throws -> ContentID? {
         let wishes: [ResourceWish]
         switch answer {
         case .descriptor(let document):
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
+            try makeDesk()(room.engine.inbox).noteSource(
+                descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             wishes = descriptor.wishes(expecting: item)
         case .media:
             if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }

@@ -22,9 +22,9 @@ import Testing
         happens next.
 
         Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
-        application key; −8000−n is libcurl's result n below
-        100 or the HTTP status n from 300 on, and numbers from −20000 down are LectureKit's own. A newer program's
-        number that this one does not know is shown as `code_NUMBER`.
+        application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, and numbers from
+        −20000 down are LectureKit's own. A newer program's number that this one does not know is shown as
+        `code_NUMBER`.
 
         """
 

@@ -151,7 +151,7 @@ package final class LicenceEngine {
     /// Changes how often a licence is asked for within a run before it has failed.
     package func configure(attempts: Int) { settings.attempts = max(1, attempts) }
 
-    /// Changes what the application adds to every request; those that begin from now on carry it, repeated ones as well.
+    /// Changes what the application adds to every request; those that begin from now on carry it, also repeated ones.
     package func configure(extra text: String?) { settings.extra = text }
 
     /// Changes how long servers are waited for; holds for requests that begin from now on.
