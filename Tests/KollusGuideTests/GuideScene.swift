@@ -42,8 +42,13 @@ struct GuideScene: Sendable {
 
     /// Runs a chapter to its end.
     func run(_ words: [String], _ changes: [String: String] = [:]) async throws -> ChildProcess.Ending {
+        try await start(words, changes).ending()
+    }
+
+    /// Begins a chapter.
+    func start(_ words: [String], _ changes: [String: String] = [:]) throws -> ChildProcess {
         let variables = environment.merging(changes) { _, new in new }
-        return try await ChildProcess.run(
+        return try ChildProcess(
             Places.builtProduct("kollus-guide"), words, environment: variables, directory: home.path)
     }
 
@@ -61,6 +66,11 @@ struct GuideScene: Sendable {
             "lms", "add", "--user", "learner", "--session", "1763625600", "--seq", "\(number)", "--json",
             home.file("report.json"), "--target", sandbox.http + path, "--format", "json")
         #expect(ending.status == 0, "\(ending.all)")
+    }
+
+    /// Waits until a server has handed out so many bytes of each lecture.
+    func untilBytesCame(_ count: Int, of keys: String...) async throws {
+        for key in keys { while try await bytes(of: key) < count { await Task.yield() } }
     }
 
     /// The bytes of a lecture's body that its server has handed out.
