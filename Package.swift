@@ -89,6 +89,7 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
         .executableTarget(
             name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
         // Benchmarks: run by hand, never by the tests.
@@ -195,6 +196,8 @@ let package = Package(
             name: "KollusClientSwift5Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
         .testTarget(
             name: "KollusClientSwift6Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
+        // The chapters of the vendor's guide, as a program against the sandbox.
+        .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         // The façade against real servers: starts, transfers, and whatever an application does wrong.
         .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
@@ -219,9 +222,9 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
     // Applications: warnings are errors, and beyond that there is only what Xcode gives a new project.
-    if target.name.hasPrefix("KollusClient") {
+    if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
         target.swiftSettings = [
-            .swiftLanguageMode(target.name.contains("Swift5") ? .v5 : .v6), .treatAllWarnings(as: .error),
+            .swiftLanguageMode(target.name.contains("Swift6") ? .v6 : .v5), .treatAllWarnings(as: .error),
         ]
         continue
     }

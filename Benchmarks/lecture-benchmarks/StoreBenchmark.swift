@@ -19,6 +19,7 @@ enum StoreBenchmark {
             try LicenceStore.fill(words[1], device: words[2], count: Int(words[3]) ?? 0, callback: words[4])
         case "inspect" where words.count >= 3:
             try await LicenceStore.inspect(words[1], device: words[2], play: words.count > 3 ? words[3] : nil)
+        case "stream" where words.count == 3: try await StreamBenchmark.run(words[1], in: words[2])
         case "verify" where words.count == 2: try VerifyBenchmark.run(trustedBy: words[1])
         default: try run(count: words.first.flatMap(Int.init) ?? 100_000)
         }

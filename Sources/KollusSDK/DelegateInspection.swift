@@ -19,10 +19,12 @@ enum DelegateInspection {
         "kollusStorage(_: S?, lmsData: String?, resultJson: D?)", "kollusStorage(_: S, lmsData: String, resultJson: D)",
         "kollusStorage(_: S, lmsData: String, resultJson: D?)", "onSendCompleteStoredLms(_: Int32, failCount: Int32)",
     ]
-    private static let abbreviations = [
-        ("KollusSDK.KollusStorage", "S"), ("KollusSDK.KollusContent", "C"), ("[Swift.AnyHashable : Any]", "D"),
-        ("Swift.Error", "E"), ("Swift.", ""),
-    ]
+    /// From what the runtime writes to what stands above, in this order.
+    private static let abbreviations =
+        [
+            ("KollusSDK.KollusStorage", "S"), ("KollusSDK.KollusContent", "C"), ("Swift.Error", "E"),
+            ("Swift.Dictionary<Swift.AnyHashable, Any>", "D"), ("Swift.String", "String"), ("Swift.Int32", "Int32"),
+        ] + ["S", "C", "D", "E", "String"].map { ("Swift.Optional<\($0)>", "\($0)?") }
     private static let seen = Guarded<Set<String>>([])
     private static let queue = DispatchQueue(label: "kollussdk.inspection", qos: .utility)
 

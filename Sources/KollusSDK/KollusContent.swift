@@ -158,7 +158,7 @@ extension KollusContent {
         case .queued: .waiting
         case .removing: .stopped
         case .stopped where content.stopReason == .user:
-            content.provenBytes == 0 && lastError == nil ? .registered : .paused
+            content.error?.code == .cancelled && content.provenBytes == 0 && lastError == nil ? .registered : .paused
         case .stopped: content.stopReason == .serverWait || content.stopReason == .schedule ? .waiting : .stopped
         }
     }

@@ -41,15 +41,14 @@ extension StorageCore {
         return try await Self.refusing {
             let known = try await manager.find(address)
             let content: Content
-            do { content = try await manager.load(address) } catch let error as LectureError {
+            // Registered is not asked for: nobody who goes on with what is unfinished takes it up.
+            do { content = try await manager.load(address, asksForIt: false) } catch let error as LectureError {
                 // Offline a complete content is as good as loaded; an unfinished one has to be gone on with first.
                 guard let known, Self.isUnreachable(error) else { throw error }
                 if known.state == .completed { return known.key.text }
                 throw KollusError(.ERROR_REQUEST_CONTENT_URL, detail: known.key.text)
             }
             state.withLock { _ = $0.removed.remove(content.key) }
-            // Registered is not asked for: nobody who goes on with what is unfinished takes it up.
-            if known == nil, content.state == .queued { try await manager.cancel(content.key) }
             return content.key.text
         }
     }
@@ -76,7 +75,21 @@ extension StorageCore {
     }
 
     private func begin(_ key: ContentKey, _ manager: LectureManager) throws {
-        // Before the library is asked, because events may come at once.
+        do {
+            try manager.wait { try self.begin(key, on: $0) }
+        } catch {
+            let isComplete = (error as? LectureError)?.code == .alreadyDownloaded
+            guard isComplete, self[\.settings].completedDownload == .completesAgain,
+                let details = try manager.wait({ try $0.details(key) })
+            else { throw KollusError.of(error) }
+            let picture = KollusContent(details)
+            tell(.completed(picture))
+            deliverer.post(.download(picture, error: nil, isFinal: true))
+        }
+    }
+
+    /// On the manager's queue, so that no event of an earlier download comes between the ticket and the wish.
+    private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
         let isNew = state.withLock { state -> Bool in
             if let ticket = state.tickets[key], !ticket.isPaused { return false }
             state.tickets[key] = Ticket()
@@ -86,16 +99,14 @@ extension StorageCore {
         }
         guard isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
         do {
-            try manager.wait { try $0.download(key) }
+            do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {
+                // What was stopped and is still being wound up is taken up again.
+                if try manager.isWanted(key) { throw error }
+                try manager.resume(key)
+            }
         } catch {
             state.withLock { _ = $0.tickets.removeValue(forKey: key) }
-            let isComplete = (error as? LectureError)?.code == .alreadyDownloaded
-            guard isComplete, self[\.settings].completedDownload == .completesAgain,
-                let details = try manager.wait({ try $0.details(key) })
-            else { throw KollusError.of(error) }
-            let picture = KollusContent(details)
-            tell(.completed(picture))
-            deliverer.post(.download(picture, error: nil, isFinal: true))
+            throw error
         }
     }
 

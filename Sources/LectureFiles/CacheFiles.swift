@@ -1,11 +1,11 @@
 import Glibc
 package import LectureModel
 
-/// The blocks of the streaming cache: `<root>/cache/<item>/<block>`, each a sealed file of one segment. Directories have
-/// the mode 0700, files 0600.
+/// The blocks of the streaming cache: `<root>/cache/<item>/<block>`, each a sealed file of one segment. Directories
+/// have the mode 0700, files 0600.
 ///
-/// Nothing is synced: a block proves itself when it is opened, and one that does not counts as missing. A block is written
-/// under another name and renamed, so that half of one never has its name.
+/// Nothing is synced: a block proves itself when it is opened, and one that does not counts as missing. A block is
+/// written under another name and renamed, so that half of one never has its name.
 package final class CacheFiles: Sendable {
     /// The directory's name in the store.
     package static let directoryName = "cache"

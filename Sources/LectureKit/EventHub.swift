@@ -2,9 +2,14 @@ import LectureModel
 
 /// Gives every event to every listener, in order and without loss; a listener's unread events wait in its stream.
 package final class EventHub<Event: Sendable>: Sendable {
+    private struct Listener {
+        var continuation: AsyncStream<Event>.Continuation
+        var hearsCostly: Bool
+    }
+
     private struct State {
         var next = 0
-        var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var observers: [@Sendable (Event) -> Void] = []
         var isFinished = false
     }
@@ -15,12 +20,15 @@ package final class EventHub<Event: Sendable>: Sendable {
     package init() {}
 
     /// A stream of what is sent from now on.
-    package func stream() -> AsyncStream<Event> {
+    ///
+    /// - Parameter hearsCostly: whether it is also told what costs something to find out.
+    /// - Returns: a stream of its own.
+    package func stream(hearsCostly: Bool = true) -> AsyncStream<Event> {
         AsyncStream { continuation in
             let id = state.withLock { state -> Int? in
                 if state.isFinished { return nil }
                 state.next += 1
-                state.listeners[state.next] = continuation
+                state.listeners[state.next] = Listener(continuation: continuation, hearsCostly: hearsCostly)
                 return state.next
             }
             guard let id else { return continuation.finish() }
@@ -33,6 +41,11 @@ package final class EventHub<Event: Sendable>: Sendable {
     /// Whether anybody listens, so that what nobody hears need not be read.
     package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty } }
 
+    /// Whether anybody is told what costs something to find out.
+    package var hasCostlyListeners: Bool {
+        state.withLock { state in !state.observers.isEmpty || state.listeners.values.contains(where: \.hearsCostly) }
+    }
+
     /// Has every event told at once, on the thread that sends it.
     ///
     /// - Parameter receiver: returns soon.
@@ -41,9 +54,13 @@ package final class EventHub<Event: Sendable>: Sendable {
     }
 
     /// Tells an event.
-    package func send(_ event: Event) {
+    ///
+    /// - Parameters:
+    ///   - event: what has become true.
+    ///   - isCostly: whether only those are told who want what costs something to find out.
+    package func send(_ event: Event, isCostly: Bool = false) {
         let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
-        for listener in listeners { listener.yield(event) }
+        for listener in listeners where listener.hearsCostly || !isCostly { listener.continuation.yield(event) }
         for observer in observers { observer(event) }
     }
 
@@ -54,6 +71,6 @@ package final class EventHub<Event: Sendable>: Sendable {
             defer { (state.listeners, state.observers) = ([:], []) }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.continuation.finish() }
     }
 }

@@ -13,6 +13,9 @@ extension LectureManager {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
 
+    /// As ``events``, without ``LectureEvent/reportExchange(_:)``: for who sends many reports and shows only sums.
+    package nonisolated var eventsWithoutExchanges: AsyncStream<LectureEvent> { hub.stream(hearsCostly: false) }
+
     /// Has every event told at once, on the manager's queue, in the order of the commits.
     ///
     /// - Parameter receiver: gets the manager as well, since it is on its queue; returns soon.

@@ -135,20 +135,6 @@ public actor LectureManager {
 
     // MARK: Fetching
 
-    /// Asks the source what it is and registers it, without fetching it.
-    ///
-    /// - Parameter url: a media file or a gateway link, http or https.
-    /// - Returns: the content; the same source again gives the same content.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `playlistUnsupported`.
-    public func load(_ url: String) async throws -> Content {
-        let room = try openRoom()
-        let wish = DownloadRequest(url: url)
-        let (id, key, _) = try register(wish)
-        let loaded = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
-        return try store(loaded, id: id, key: key, wish: wish, room: room)
-    }
-
     /// Registers a wish and begins to fetch it.
     ///
     /// - Parameter request: the wish.
@@ -317,24 +303,6 @@ public actor LectureManager {
         made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.wake()
         return made
-    }
-
-    /// Registers one wish; within a transaction when the caller has one.
-    func register(_ wish: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
-        var wish = wish
-        wish.url = try CurlURL.normalise(wish.url)
-        wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
-        for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
-        if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
-        let parts = try URLParts(wish.url)
-        // Servers name playlists carelessly, so the name counts as well as the media type.
-        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
-        // The key's hexadecimal part is the beginning of the same digest.
-        let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
-        return try index.enqueue(
-            wish, derivedKey: ContentKey(derived), identity: identity, isGateway: ContentKeys.isGatewayLink(parts),
-            now: clock.now())
     }
 }
 

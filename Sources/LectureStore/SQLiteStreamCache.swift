@@ -85,7 +85,8 @@ package final class SQLiteStreamCache {
                 "UPDATE stream_item SET is_current = 0 WHERE identity = ? AND is_current = 1", identity)
             try connection.execute(
                 """
-                INSERT INTO stream_item(identity, content_key, etag, last_modified, total_bytes, wrapped, made_ms, used_ms)
+                INSERT INTO stream_item(
+                    identity, content_key, etag, last_modified, total_bytes, wrapped, made_ms, used_ms)
                 VALUES (?, ?, ?, ?, ?, ?, ?7, ?7)
                 """, identity, key, validator.etag, validator.lastModified, Int64(clamping: validator.total ?? 0),
                 wrapped, now)

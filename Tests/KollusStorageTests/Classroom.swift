@@ -160,3 +160,23 @@ func code(_ body: () throws -> Void) -> Int? {
     }
     return nil
 }
+
+/// Counts, and lets somebody wait for a number.
+actor Counter {
+    private var count = 0
+    private var waiters: [(Int, CheckedContinuation<Void, Never>)] = []
+
+    nonisolated func add() { Task { await self.increase() } }
+
+    private func increase() {
+        count += 1
+        for (number, waiter) in waiters where count >= number { waiter.resume() }
+        waiters.removeAll { count >= $0.0 }
+    }
+
+    /// Returns when it has counted so far.
+    func reaches(_ number: Int) async {
+        if count >= number { return }
+        await withCheckedContinuation { waiters.append((number, $0)) }
+    }
+}

@@ -47,9 +47,11 @@ import Testing
         storage.delegate = witness
         let other = try storage.loadContentURL(room.media("64K-2"))
         try storage.downloadContent(other)
-        let finals = await witness.finals(1)
-        guard case .download(other, 100, true, _, nil) = finals.first else {
-            Issue.record("\(finals)")
+        _ = await witness.wait {
+            $0.contains { if case .download(other, 100, true, _, nil) = $0 { true } else { false } }
+        }
+        guard case .download(other, 100, true, _, nil) = witness.finals.last else {
+            Issue.record("\(witness.told)")
             return
         }
     }
@@ -59,6 +61,7 @@ import Testing
         let storage = try room.started()
         defer { storage.close() }
         let witness = Witness()
+        let removed = Counter()
         let urls = (1...3).map { room.media("256K-\($0)") }
         witness.also = { told, content in
             guard told.isFinal, let key = content?.mediaContentKey else { return }
@@ -72,10 +75,12 @@ import Testing
                 try storage.removeContent(key)
                 #expect(try storage.content(key) == nil)
             } catch { Issue.record(error) }
+            removed.add()
         }
         storage.delegate = witness
         try storage.downloadContent(storage.loadContentURL(urls[0]))
         #expect(await witness.finals(3).count == 3)
+        await removed.reaches(3)
     }
 
     @Test func `what happens before the first delegate waits for it`() async throws {

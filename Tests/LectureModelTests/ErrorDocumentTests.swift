@@ -22,9 +22,9 @@ import Testing
         happens next.
 
         Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
-        application key; −8000−n is libcurl's result n below
-        100 or the HTTP status n from 300 on, and numbers from −20000 down are LectureKit's own. A newer program's
-        number that this one does not know is shown as `code_NUMBER`.
+        application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, −4001 to −4101 are
+        the numbers with which a video gateway refuses a link, and numbers from −20000 down are LectureKit's own. A
+        newer program's number that this one does not know is shown as `code_NUMBER`.
 
         """
 
@@ -51,6 +51,13 @@ import Testing
         for (title, numbers) in ranges {
             text += "\n## \(title)\n\n" + table(all.filter { numbers.contains($0.number) }.map { row($0) })
         }
+        text += "\n## Refusals by a video gateway\n\n"
+        text += table(
+            LectureError.Code.namedGatewayNumbers.map { row(.gateway($0)) }
+                + [
+                    "| -n, every other n from 4001 to 4101 | `gateway_n` | "
+                        + "the gateway refuses the link with its number n | \(LectureError.Code.gateway(4050).remedy) |"
+                ])
         text += "\n## Transfers below HTTP\n\n"
         text += table(
             namedTransfers.map { row(.transfer($0)) }

@@ -1,7 +1,7 @@
 package import LectureModel
 
-/// How media is cut into blocks for the streaming cache: a block is one segment of the sealed format in a file of its own,
-/// so that one tag proves it, and its place in the media is part of the nonce.
+/// How media is cut into blocks for the streaming cache: a block is one segment of the sealed format in a file of its
+/// own, so that one tag proves it, and its place in the media is part of the nonce.
 package struct StreamBlocks: Hashable, Sendable {
     /// The length of the media in bytes.
     package let total: UInt64

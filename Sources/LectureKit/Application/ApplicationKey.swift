@@ -9,10 +9,10 @@ public enum ApplicationKey {
 
     /// Holds an application's three values against what the key says. No network is needed.
     ///
-    /// `expires` is written as a date and time of RFC 3339 (`2026-12-31T15:00:00Z`), as Unix seconds, or as a date alone
-    /// (`2026-12-31`, `2026/12/31`). A moment agrees with the key when it names the second in which the key ends. A date
-    /// alone agrees when the key ends on that day, or with the midnight that ends it, in some time zone from UTC−12 to
-    /// UTC+14: not before 14 hours before the day's midnight in UTC, and not after 36 hours behind it.
+    /// `expires` is written as a date and time of RFC 3339 (`2026-12-31T15:00:00Z`), as Unix seconds, or as a date
+    /// alone (`2026-12-31`, `2026/12/31`). A moment agrees with the key when it names the second in which the key ends.
+    /// A date alone agrees when the key ends on that day, or with the midnight that ends it, in some time zone from
+    /// UTC−12 to UTC+14: from 14 hours before the day's midnight in UTC to 36 hours behind it, both included.
     ///
     /// Where the time comes from is the caller's: a clock that was turned back must not revive a key
     /// (``LectureManager/trustedNow()``). A key that its issuer dates later than `now` is refused.
@@ -22,8 +22,8 @@ public enum ApplicationKey {
     ///   - trust: what the key is verified by: its header says whether by a secret, a public key or certificates.
     ///   - now: the time it is judged at.
     /// - Throws: ``LectureError``: `applicationIncomplete` (−2107), `applicationKeyRefused` (−2106),
-    ///   `applicationOtherBundle` (−2103), `applicationDateDiffers` (−2105), `applicationExpired` (−2104), in this order;
-    ///   `cryptography`. Nothing of the key is in an error.
+    ///   `applicationOtherBundle` (−2103), `applicationDateDiffers` (−2105), `applicationExpired` (−2104), in this
+    ///   order; `cryptography`. Nothing of the key is in an error.
     public static func check(
         _ application: ApplicationConfiguration, trust: LicenceTrust, now: Timestamp
     ) throws(LectureError) {

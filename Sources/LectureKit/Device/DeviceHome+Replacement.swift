@@ -18,8 +18,8 @@ extension DeviceHome {
     /// nothing is lost for good; what it has sealed and the licences bound to it cannot be used while the new one is in
     /// place. Whoever has the old key open already works with it until it closes.
     ///
-    /// To go back, the old file takes the place of `device.key` while no program works on the stores. What was used with
-    /// the new key meanwhile belongs to another device then, until its licence servers have answered.
+    /// To go back, the old file takes the place of `device.key` while no program works on the stores. A store that was
+    /// used with the new key meanwhile belongs to another device then, until its licence servers have answered.
     ///
     /// - Returns: who the device is from now on.
     /// - Throws: ``LectureError``: `deviceKeyRefused` for a present key that cannot be read (nothing is put in its
@@ -31,8 +31,8 @@ extension DeviceHome {
         return try place.withLock { () throws(LectureError) in
             if let present = try Self.read(place) { try Self.keepAside(present, in: place) }
             let key = try DeviceKey.generate()
-            // The old key is durable under its other name, so that a kill before this leaves it in place, and one behind
-            // it leaves both.
+            // The old key is durable under its other name by now: a kill before this leaves it in place as well, and
+            // one behind it leaves both keys.
             _ = try Self.write(key, to: place, replacing: true)
             return try Self.identity(key)
         }

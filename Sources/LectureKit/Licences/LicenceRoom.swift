@@ -111,8 +111,8 @@ final class LicenceRoom: @unchecked Sendable {
             hub.send(
                 .licenceExchange(
                     LicenceExchange(
-                        server: record.origin, items: record.questions, answer: record.payload?.text,
-                        error: record.error)))
+                        server: record.origin, kind: record.kind.rawValue, items: record.questions,
+                        answer: record.payload?.text, error: record.error)))
         case .ended(let key): hub.send(.licenceEnded(key))
         case .deleted(let key, _): hub.send(.licenceDeleted(key))
         case .debtPaid(_, let error): if let error { hub.send(.trouble(error)) }

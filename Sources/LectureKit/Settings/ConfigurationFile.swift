@@ -42,6 +42,7 @@ package struct ConfigurationFile: Sendable {
     /// Whether something stands at a path.
     ///
     /// - Parameter path: the path.
+    /// - Returns: whether it is there; a link that leads nowhere is not.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Reads and checks a file.
@@ -92,6 +93,7 @@ package struct ConfigurationFile: Sendable {
     /// The system's words for an error number.
     ///
     /// - Parameter number: the number.
+    /// - Returns: a sentence without a full stop.
     package static func systemMessage(_ number: Int32) -> String {
         // The text is the C library's own; it is copied at once, before another call may replace it.
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"

@@ -167,7 +167,7 @@ public struct SendOptions: Sendable, Hashable {
     public var attempts: Int?
     /// A target that has to be waited for longer is left to the next call.
     public var longestWait: Duration = .seconds(30)
-    /// Whether ``LectureModel/LectureEvent/reportsDelivered(_:)`` names what arrived.
+    /// Whether ``LectureEvent/reportsDelivered(_:)`` names what arrived.
     public var namesDelivered = false
 
     /// The usual way.

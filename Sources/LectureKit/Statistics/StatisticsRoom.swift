@@ -44,13 +44,14 @@ final class StatisticsRoom: @unchecked Sendable {
         let timer = StepTimer(executor, clock: clock, leeway: 2)
         self.timer = timer
         let inbox = StatisticsInbox { timer.wake() }
-        let ports = StatisticsEngine.Ports(
+        var ports = StatisticsEngine.Ports(
             outbox: outbox, transport: seat.transport, clock: clock, random: SystemRandom(),
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
             compress: { encoding, bytes in
                 guard let compression = Compression(rawValue: encoding) else { throw LectureError(.bug) }
                 return try Compressor.compress(bytes, compression)
             }, hash: Self.hash(digests))
+        ports.wantsExchanges = { hub.hasCostlyListeners }
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = StatisticsEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
@@ -88,6 +89,7 @@ final class StatisticsRoom: @unchecked Sendable {
             progress[order] = summary
             hub.send(.reportsProgress(result(summary)))
         case .delivered(let ids): hub.send(.reportsDelivered(ids))
+        case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
             let status = answer.status.map { "HTTP \($0)" } ?? ""
             hub.send(

@@ -1,8 +1,8 @@
 import LectureDownload
 public import LectureModel
 
-/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not fetched
-/// again while it is there.
+/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not
+/// fetched again while it is there.
 ///
 /// A stream is one version of the media, from its opening to its end: bytes of another version are never handed out by
 /// it. When the server has another one, the stream begins anew as long as nothing was handed out and the length is the
@@ -151,7 +151,14 @@ public actor LectureStream {
                 try check()
                 await keep(bytes, as: got)
                 if got == index { return bytes }
-            case .ended(let ending): try await goOn(after: ending)
+            case .ended(let ending):
+                do {
+                    try await goOn(after: ending)
+                } catch {
+                    // Nothing comes any more of what was asked for; the next read asks anew.
+                    stopFetching()
+                    throw error
+                }
             }
         }
     }

@@ -129,6 +129,7 @@ final class StreamRoom {
     ///
     /// - Parameter wanted: the blocks, in order.
     /// - Returns: which have room, and whether it is the disk that has none for the others.
+    /// - Throws: ``LectureError`` of the store or the disk.
     func takeRoom(_ wanted: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
         let limit = try cache.limit() ?? StreamLimit.standard
         let used = try cache.sums().bytes

@@ -44,11 +44,13 @@ public struct ReportExchange: Sendable, Hashable {
     public var url: String
     /// The reports that were in the request, in their order.
     public var reports: [String]
-    /// What each report said, as the JSON text that stands in the store; as many as ``reports``.
+    /// What each report said: the JSON text that stands in the store, or that `{JSON_DATA}` is made of where a script
+    /// stored single values. As many as ``reports``.
     public var data: [String]
     /// The HTTP status; nil when none came.
     public var status: Int?
-    /// The body of the answer as text, at most 64 KiB; nil when none came or it is no text.
+    /// The body of the answer as text, at most 64 KiB; nil when none came. What is neither UTF-8 nor UTF-16 stands
+    /// there with question marks in place of its bytes above 127.
     public var answer: String?
     /// Whether the LMS has taken the reports.
     public var isDelivered: Bool

@@ -26,6 +26,8 @@ package final class StatisticsEngine {
         package var compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?
         /// SHA-256, for the names in xAPI.
         package var hash: @Sendable ([UInt8]) -> [UInt8]
+        /// Whether anybody wants ``StatisticsNotice/exchange(_:)``. Nothing is kept for it otherwise.
+        package var wantsExchanges: @Sendable () -> Bool = { false }
 
         /// Collects the ports.
         package init(

@@ -48,6 +48,7 @@ complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l limit-rate -
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l timetable -x -d 'Rates by time of day, such as \'02:00-06:00=full, else=2M\'.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l max-attempts -x -d 'Attempts in a row that may gain nothing.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l deadline -x -d 'End after this time with status 75, keeping what is there.'
+complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l after-input -d 'Wait until standard input ends, then go on with what waits in the store. A byte that comes before ends the command: it is not needed.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l dry-run -s n -d 'Say what would be fetched; fetch and store nothing.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l acks -d 'Print \'ACK KEY\' on standard output once a content is durably complete.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l ca-file -r -F -d 'Further root certificates (PEM). Verification is never switched off.'
