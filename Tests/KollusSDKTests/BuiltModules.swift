@@ -7,12 +7,11 @@ enum BuiltModules {
     static func searchPaths() throws -> [String] {
         let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let root = Places.repository()
-        var words = ["-I", "\(products)/Modules"]
-        for (parent, name) in [
-            ("Sources", "CSQLite"), ("Sources", "CCurl"), ("Sources", "COpenSSL"), ("Sources", "CArchive"),
-            ("Sources", "CSystem/include"),
-        ] { words += ["-I", "\(root)/\(parent)/\(name)"] }
-        return words
+        // The module maps that the built modules were made with: those of the C libraries, and the generated one.
+        return ["-I", "\(products)/Modules", "-Xcc", "-fmodule-map-file=\(products)/CSystem.build/module.modulemap"]
+            + ["CSQLite", "CCurl", "COpenSSL", "CArchive"].flatMap { name in
+                ["-Xcc", "-fmodule-map-file=\(root)/Sources/\(name)/module.modulemap"]
+            }
     }
 
     /// The triple that the compiler builds for.

@@ -166,11 +166,27 @@ struct KollusContentTests {
         (ItemState.queued, nil, KollusContent.State.waiting), (.loading, nil, .downloading),
         (.downloading, nil, .downloading), (.verifying, nil, .downloading), (.completed, nil, .completed),
         (.failed, nil, .failed), (.stopped, StopReason.network, .stopped), (.stopped, .space, .stopped),
-        (.stopped, .serverWait, .waiting), (.stopped, .schedule, .waiting), (.stopped, .user, .registered),
+        (.stopped, .serverWait, .waiting), (.stopped, .schedule, .waiting), (.stopped, .user, .paused),
     ])
     func `states have one name each`(state: ItemState, reason: StopReason?, name: KollusContent.State) throws {
         let content = KollusContent(try details(state) { $0.content.stopReason = reason })
         #expect(content.state == name)
+    }
+
+    @Test
+    func `a cancelled content without a byte is as good as never asked for`() throws {
+        func content(_ proven: Int64) throws -> KollusContent {
+            KollusContent(
+                try details(.stopped) {
+                    ($0.content.stopReason, $0.content.error) = (.user, LectureError(.cancelled))
+                    $0.content.provenBytes = proven
+                })
+        }
+        #expect(try content(0).state == .registered)
+        #expect(try content(1).state == .paused)
+        let ending = KollusContent(try details(.downloading) { $0.content.provenBytes = 1 }, isEnding: true)
+        #expect(ending.state == .paused, "what is being wound up stands still for the application")
+        #expect(ending.downloadStopSize == 1)
     }
 
     @Test

@@ -93,12 +93,20 @@ private struct Surface {
         let symbols = graphs.flatMap(\.symbols)
         var names: [String: String] = [:]
         for symbol in symbols { names[symbol.identifier.precise] = symbol.pathComponents.joined(separator: ".") }
+        // A protocol's extension has the same declarations as the protocol: what is a default is none of its own.
+        let relationships = graphs.flatMap(\.relationships)
+        let requirements = Set(relationships.filter { $0.kind.hasSuffix("equirementOf") }.map(\.source))
+        let protocols = Set(relationships.filter { $0.kind.hasSuffix("equirementOf") }.map(\.target))
+        let members = relationships.filter { protocols.contains($0.target) && !requirements.contains($0.source) }
+        let defaults = Set(members.map(\.source))
         func line(_ symbol: Graph.Symbol, _ declaration: (String) -> String) -> String {
             let owner = symbol.pathComponents.dropLast().joined(separator: ".")
-            let text = declaration(symbol.declarationFragments.map(\.spelling).joined())
+            let isDefault = defaults.contains(symbol.identifier.precise)
+            let text =
+                declaration(symbol.declarationFragments.map(\.spelling).joined()) + (isDefault ? " (default)" : "")
             return owner.isEmpty ? text : "\(owner) | \(text)"
         }
-        let parents = graphs.flatMap(\.relationships).filter { ["inheritsFrom", "conformsTo"].contains($0.kind) }
+        let parents = relationships.filter { ["inheritsFrom", "conformsTo"].contains($0.kind) }
             .compactMap { relationship -> String? in
                 guard let source = names[relationship.source] else { return nil }
                 let target = names[relationship.target] ?? relationship.targetFallback ?? relationship.target

@@ -135,9 +135,16 @@ package struct Academy: Sendable {
         try await sandbox.set(policy: order, for: [key])
     }
 
-    /// How many bytes of a lecture the sandbox has sent.
-    package func sentBytes(_ path: String) async throws -> Int {
-        try await sandbox.requests(for: path).reduce(0) { $0 + $1.bytes }
+    /// How many requests for a lecture there were.
+    ///
+    /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
+    package func requests(for path: String) async throws -> Int { try await sandbox.requests(for: path).count }
+
+    /// How many bytes of a lecture the sandbox has sent, without those of the first requests.
+    ///
+    /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
+    package func sentBytes(_ path: String, after first: Int) async throws -> Int {
+        try await sandbox.requests(for: path).dropFirst(first).reduce(0) { $0 + $1.bytes }
     }
 
     /// Ends the servers.
