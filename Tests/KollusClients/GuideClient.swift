@@ -3,8 +3,8 @@ import Foundation
 import KollusSDK
 import KollusTestSupport
 
-/// Third spelling: the guide's, with the first parameter named `storage` and an answer that may be missing. A class of the
-/// main actor with an isolated conformance.
+/// Third spelling: the guide's, with the first parameter named `storage` and an answer that may be missing. A class of
+/// the main actor with an isolated conformance.
 @MainActor
 class KollusManager: NSObject, @MainActor KollusStorageDelegate {
     let storage = KollusStorage()

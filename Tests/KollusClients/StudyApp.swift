@@ -2,8 +2,8 @@ import Foundation
 import KollusSDK
 import KollusTestSupport
 
-/// What the stories want of an application. Each application does it in its own way: these are the seams at which a test
-/// takes the place of its views.
+/// What the stories want of an application. Each application does it in its own way: these are the seams at which a
+/// test takes the place of its views.
 protocol StudyApp: AnyObject {
     init(journal: Journal) async
     var kollus: KollusStorage { get async }

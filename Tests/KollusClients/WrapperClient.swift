@@ -1,4 +1,4 @@
-// An application that knows the SDK by the module it wrapped around the binary. Changed for Linux: nothing but the build.
+// An application that knows the SDK by the module it wrapped around the binary. Changed for Linux: nothing.
 import Foundation
 import KollusSDKBinary
 import KollusTestSupport

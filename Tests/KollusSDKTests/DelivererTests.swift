@@ -43,8 +43,8 @@ struct DelivererTests {
         deliverer.post(.download(picture, error: nil, isFinal: isFinal))
     }
 
-    /// Waits until everything that was posted has been told: a delivery posts the next before its block ends, so the queue
-    /// is empty only behind a block that found it so.
+    /// Waits until everything that was posted has been told: a turn posts the next one before it ends, and each tells
+    /// up to 32.
     private func settle(_ queue: DispatchQueue? = nil) {
         for _ in 0..<100 { (queue ?? self.queue).sync {} }
     }

@@ -3,8 +3,8 @@ import KollusSDK
 import LectureTestSupport
 import Testing
 
-/// The module's public interface, as the compiler sees it, against two lists: everything as it was recorded, and what the
-/// iOS SDK has, written by hand.
+/// The module's public interface, as the compiler sees it, against two lists: everything as it was recorded, and what
+/// the iOS SDK has, written by hand.
 @Suite(.timeLimit(.minutes(3)))
 struct SurfaceTests {
     private static let directory = Places.repository() + "/Tests/KollusSDKTests/Golden"

@@ -26,7 +26,7 @@ package final class Journal: Sendable {
         package var kinds: [Int] = []
         /// The learner of the first item.
         package var user = ""
-        /// The members of the (first) answer that order something away.
+        /// Whether an answer orders a content away.
         package var deletes = false
         /// How many answers came.
         package var answers = 0
@@ -98,8 +98,8 @@ package final class Journal: Sendable {
         entry.keys = items.compactMap { $0["media_content_key"] as? String }
         entry.kinds = items.compactMap { $0["kind"] as? Int }
         entry.user = request["client_user_id"] as? String ?? ""
-        entry.answers = (json?["data"] as? [[String: Any]])?.count ?? 0
-        entry.deletes = (json?["content_delete"] as? Int) == 1
+        let answers = json?["data"] as? [[String: Any]] ?? []
+        (entry.answers, entry.deletes) = (answers.count, answers.contains { $0["content_delete"] as? Int == 1 })
         entry.listed = ((storage.contents() as? [KollusContent]) ?? []).compactMap { $0.mediaContentKey }
         entry.files = Self.mediaFiles(of: storage)
         entry.error = (error as NSError?)?.code
