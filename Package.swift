@@ -9,6 +9,7 @@ let migrations = [
     "0001_create_store",
     "0002_add_licences",
     "0003_add_statistics",
+    "0004_add_resume_point",
 ]
 
 let package = Package(
@@ -149,8 +150,8 @@ let package = Package(
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
-                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
-                "LectureTestSupport",
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
+                "LectureStatistics", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureCommandTests",

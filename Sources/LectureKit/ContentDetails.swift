@@ -1,3 +1,4 @@
+import LectureDownload
 public import LectureModel
 
 /// Everything a list shows of a content: its row, its description, its pictures and its licence, as they stood in the
@@ -76,4 +77,59 @@ public struct ContentOutline: Sendable, Hashable {
 
     /// Nothing.
     package init() {}
+}
+
+// MARK: Reading a descriptor
+
+extension ContentOutline {
+    /// Reads a gateway's answer as it stands in the store; what cannot be read is left out.
+    ///
+    /// - Parameter text: the whole answer.
+    init(descriptor text: String) {
+        guard let value = try? JSONScanner.value(of: text, limits: ContentDescriptor.limits) else { return }
+        subtitles = (value["subtitles"]?.elements ?? []).compactMap(Self.subtitle)
+        for element in value["chapters"]?.elements ?? [] { add(element) }
+        for index in chapters.indices { chapters[index].items.sort { $0.position < $1.position } }
+        bookmarks = (value["bookmarks"]?.elements ?? []).compactMap(Self.bookmark)
+        bookmarks.sort { $0.position < $1.position }
+    }
+
+    private static func subtitle(_ value: JSONValue) -> Subtitle? {
+        guard let url = value["url"]?.string, (try? Origin(url: url)) != nil else { return nil }
+        return Subtitle(
+            name: value["name"]?.string ?? "", language: value["language"]?.string ?? "", url: url,
+            isMachineMade: value["ai"]?.bool ?? false)
+    }
+
+    /// Adds chapters; a second element of a language goes on with the first.
+    private mutating func add(_ value: JSONValue) {
+        guard let elements = value["items"]?.elements else { return }
+        let language = value["language"]?.string ?? ""
+        let items = elements.compactMap { item -> Mark? in
+            guard let position = Self.position(item), let name = item["value"]?.string else { return nil }
+            return Mark(position: position, value: name, isLearners: false)
+        }
+        if let index = chapters.firstIndex(where: { $0.language.utf8.elementsEqual(language.utf8) }) {
+            chapters[index].items += items
+        } else {
+            chapters.append(Chapters(language: language, items: items))
+        }
+    }
+
+    /// A bookmark may have no title. One that does not say its kind is the teacher's.
+    private static func bookmark(_ value: JSONValue) -> Mark? {
+        guard let position = position(value) else { return nil }
+        let isLearners: Bool
+        switch value["kind"] ?? .null {
+        case .integer(0), .string("user"): isLearners = true
+        case .integer(1), .string("index"), .null: isLearners = false
+        default: return nil
+        }
+        return Mark(position: position, value: value["title"]?.string ?? "", isLearners: isLearners)
+    }
+
+    /// Seconds from the beginning, of at most a hundred years: what `MemberReader` takes for a length.
+    private static func position(_ value: JSONValue) -> Double? {
+        value["position"]?.double.flatMap { (0...3_153_600_000).contains($0) ? $0 : nil }
+    }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 package import LectureModel
 
 /// For the faces of the library that are not asynchronous.

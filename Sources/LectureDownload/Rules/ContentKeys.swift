@@ -139,7 +139,7 @@ package struct DownloadLink: Hashable, Sendable {
 }
 
 /// Percent-encoding (RFC 3986 section 2.1).
-private enum PercentCoding {
+enum PercentCoding {
     /// Decodes strictly: every `%` is followed by two digits, and the outcome is UTF-8.
     ///
     /// A `+` stays one: this is not a form.

@@ -237,7 +237,8 @@ extension LectureManager {
         }
     }
 
-    private func judge() throws -> Judge {
+    /// What lists judge licences by now; the ledger is not held against its anchor.
+    func judge() throws -> Judge {
         let authenticator = try rowAuthenticator()
         let reading = ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Machine.bootID())
         var ledger = try licenceQueries().newestTime().map { TimeLedger($0) } ?? TimeLedger(first: reading)

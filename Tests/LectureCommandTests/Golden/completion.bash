@@ -31,7 +31,7 @@ _lecturectl_value() {
     "list --folder") echo 'anything' ;;
     "list --recent") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
-    "list --sort") echo 'words title downloaded size expiry priority' ;;
+    "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
     "list --offset") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;

@@ -65,7 +65,7 @@ complete -c lecturectl -n '__fish_seen_subcommand_from list' -l course -x -d 'On
 complete -c lecturectl -n '__fish_seen_subcommand_from list' -l folder -x -d 'Only this folder.'
 complete -c lecturectl -n '__fish_seen_subcommand_from list' -l recent -x -d 'Only what was completed within this time.'
 complete -c lecturectl -n '__fish_seen_subcommand_from list' -l expiring -x -d 'Only what ends or has to be checked within this time.'
-complete -c lecturectl -n '__fish_seen_subcommand_from list' -l sort -r -f -a 'title downloaded size expiry priority' -d 'The order.'
+complete -c lecturectl -n '__fish_seen_subcommand_from list' -l sort -r -f -a 'title downloaded size expiry priority folder' -d 'The order.'
 complete -c lecturectl -n '__fish_seen_subcommand_from list' -l limit -x -d 'At most so many.'
 complete -c lecturectl -n '__fish_seen_subcommand_from list' -l offset -x -d 'Leave out the first ones.'
 complete -c lecturectl -n '__fish_seen_subcommand_from show' -f -a '(__lecturectl_keys)'

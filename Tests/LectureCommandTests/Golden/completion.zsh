@@ -139,7 +139,7 @@ _lecturectl_list() {
         '--folder=[Only this folder.]:NAME: ' \
         '--recent=[Only what was completed within this time.]:DURATION: ' \
         '--expiring=[Only what ends or has to be checked within this time.]:DURATION: ' \
-        '--sort=[The order.]:ORDER:(title downloaded size expiry priority)' \
+        '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
         '--limit=[At most so many.]:N: ' \
         '--offset=[Leave out the first ones.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
