@@ -172,7 +172,8 @@ struct DetailNetTests {
         let link = try await sandbox.link(key: "bytes-64K-2", query: "digest=none")
         let gateway = try await manager.load(link)
         let media = try await manager.load("\(sandbox.http)/media/bytes-64K-9.mp4?exp=1")
-        let named = try await manager.fetch("\(sandbox.http)/media/bytes-64K-8.mp4") { $0.key = "own-key" }
+        let own = try ContentKey("own-key")
+        let named = try await manager.fetch("\(sandbox.http)/media/bytes-64K-8.mp4") { $0.key = own }
         func find(_ url: String) async throws -> String? { try await manager.find(url)?.key.text }
         #expect(try await find(link) == gateway.key.text && gateway.key.text == "bytes-64K-2")
         #expect(try await find("\(sandbox.http)/media/bytes-64K-9.mp4?exp=2") == media.key.text)

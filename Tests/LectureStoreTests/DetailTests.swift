@@ -194,7 +194,7 @@ import Testing
         try StoreFixture.with { store in
             let connection = store.index.connection
             try store.index.transaction {
-                try connection.execute(
+                _ = try connection.execute(
                     """
                     INSERT INTO content(key, position, added_ms, updated_ms, is_gateway, source_identity, title, folder,
                         source_url)
