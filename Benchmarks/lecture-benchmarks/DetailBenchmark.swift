@@ -108,6 +108,10 @@ enum DetailBenchmark {
             let chunk = WrittenChunk(index: 0, proof: [UInt8](repeating: 1, count: 28))
             try index.markProven(lease, resource.id, [chunk], bytes: 1_000, now: now)
         }
+        for var resource in try index.resources(version) {
+            resource.state = .placed
+            try index.updateResource(lease, resource)
+        }
         try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
         try index.release(lease)
     }

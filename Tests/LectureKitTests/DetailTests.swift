@@ -171,12 +171,12 @@ struct DetailNetTests {
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-2", query: "digest=none")
         let gateway = try await manager.load(link)
-        let media = try await manager.load("\(sandbox.http)/media/bytes-64K-9.mp4?exp=1")
+        let media = try await manager.load("\(sandbox.http)/media/bytes-64K-9.mp4?token=1")
         let own = try ContentKey("own-key")
         let named = try await manager.fetch("\(sandbox.http)/media/bytes-64K-8.mp4") { $0.key = own }
         func find(_ url: String) async throws -> String? { try await manager.find(url)?.key.text }
         #expect(try await find(link) == gateway.key.text && gateway.key.text == "bytes-64K-2")
-        #expect(try await find("\(sandbox.http)/media/bytes-64K-9.mp4?exp=2") == media.key.text)
+        #expect(try await find("\(sandbox.http)/media/bytes-64K-9.mp4?token=2") == media.key.text)
         #expect(try await find("\(sandbox.http)/media/bytes-64K-8.mp4") == named.key.text)
         // Another link of the same content: its token differs.
         #expect(try await find(try await sandbox.link(key: "bytes-64K-2", expiresIn: -5, user: "lee")) == "bytes-64K-2")
@@ -188,7 +188,7 @@ struct DetailNetTests {
         #expect(try await find("\(sandbox.http)/si?jwt=nonsense") == nil)
         #expect(try await find("\(sandbox.http)/other.mp4") == nil)
         await #expect(throws: LectureError(.urlScheme)) { try await manager.find("ftp://127.0.0.1/i/bytes-64K-2") }
-        for url in ["", "bytes-64K-2", "http://", "http://127.0.0.1/a b"] {
+        for url in ["", "bytes-64K-2", "http://"] {
             let error = await #expect(throws: LectureError.self) { try await manager.find(url) }
             #expect(error?.code == .urlInvalid || error?.code == .urlScheme, "\(url)")
         }

@@ -32,6 +32,11 @@ import Testing
                     lease, resource.id, StoreFixture.chunks(0..<1), bytes: 1_000, now: store.now)
             }
         }
+        for var resource in try store.index.resources(version)
+        where resource.role == .media || placed.contains(resource.role) {
+            resource.state = .placed
+            try store.index.updateResource(lease, resource)
+        }
         try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
         try store.index.release(lease)
         return lease.content
