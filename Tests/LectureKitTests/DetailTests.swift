@@ -208,9 +208,11 @@ struct DetailNetTests {
         let descriptor = """
             {"version": 1, "media_content_key": "outlined", "media": {"url": "\(nginx.http)/lecture.mp4"},
              "subtitles": [{"name": "ko.vtt", "language": "ko", "url": "\(nginx.http)/ko.vtt", "ai": true}],
-             "chapters": [{"language": "ko", "items": [{"position": 60, "value": "둘"}, {"position": 0, "value": "하나"}]},
+             "chapters": [{"language": "ko",
+                           "items": [{"position": 60, "value": "둘"}, {"position": 0, "value": "하나"}]},
                           {"language": "en", "items": [{"position": 0.5, "value": "one"}]}],
-             "bookmarks": [{"position": 30, "title": "mine", "kind": 0}, {"position": 10, "title": "theirs", "kind": 1}]}
+             "bookmarks": [{"position": 30, "title": "mine", "kind": 0},
+                           {"position": 10, "title": "theirs", "kind": 1}]}
             """
         try Data(descriptor.utf8).write(to: URL(filePath: "\(site.root)/i/outlined"))
         let manager = try site.manager()
@@ -266,7 +268,8 @@ struct DetailNetTests {
     @Test(arguments: [
         "", "null", "[]", "7", "{", #"{"chapters": 7, "subtitles": {}, "bookmarks": "x"}"#, "{}", "\u{0}",
         #"{"chapters": [7, null, {}, {"items": 3}], "subtitles": [{}, "x", {"url": 3}, {"url": "no url"}]}"#,
-        #"{"bookmarks": [null, {}, {"position": "1"}, {"position": -1}, {"position": 1e300}, {"position": 1, "kind": 2}]}"#,
+        #"{"bookmarks": [null, {}, {"position": "1"}, {"position": 1, "kind": 2}]}"#,
+        #"{"bookmarks": [{"position": -1}, {"position": 1e300}, {"position": null}]}"#,
     ])
     func `what cannot be read is left out`(text: String) {
         #expect(ContentOutline(descriptor: text) == ContentOutline())
@@ -276,7 +279,8 @@ struct DetailNetTests {
         let outline = ContentOutline(
             descriptor: #"""
                 {"chapters": [{"items": [{"position": 9, "value": "b"}, {"position": 3}, {"value": "x"}, 7,
-                    {"position": 1, "value": "a"}]}, {"language": "en", "items": []}, {"items": [{"position": 5, "value": "c"}]}],
+                    {"position": 1, "value": "a"}]}, {"language": "en", "items": []},
+                    {"items": [{"position": 5, "value": "c"}]}],
                  "subtitles": [{"url": "https://h/s.vtt", "name": 7, "ai": "yes"}, {"url": "ftp://h/x"}],
                  "bookmarks": [{"position": 2.5, "kind": "user"}, {"position": 2, "title": "t", "kind": "index"},
                     {"position": 2, "title": "later", "kind": null}, {"position": 3, "kind": []}]}
