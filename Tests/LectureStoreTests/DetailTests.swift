@@ -32,6 +32,11 @@ import Testing
                     lease, resource.id, StoreFixture.chunks(0..<1), bytes: 1_000, now: store.now)
             }
         }
+        for var resource in try store.index.resources(version)
+        where resource.role == .media || placed.contains(resource.role) {
+            resource.state = .placed
+            try store.index.updateResource(lease, resource)
+        }
         try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
         try store.index.release(lease)
         return lease.content
@@ -194,7 +199,7 @@ import Testing
         try StoreFixture.with { store in
             let connection = store.index.connection
             try store.index.transaction {
-                try connection.execute(
+                _ = try connection.execute(
                     """
                     INSERT INTO content(key, position, added_ms, updated_ms, is_gateway, source_identity, title, folder,
                         source_url)
