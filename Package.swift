@@ -158,8 +158,8 @@ let package = Package(
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
-                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
-                "LectureTestSupport",
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
+                "LectureStatistics", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureCommandTests",

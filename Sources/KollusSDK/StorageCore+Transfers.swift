@@ -88,6 +88,15 @@ extension StorageCore {
         }
     }
 
+    /// A download that a link asks for, which also says where it is listed.
+    func begin(_ wish: DownloadRequest, _ key: ContentKey, _ manager: LectureManager) throws {
+        try manager.wait { manager in
+            // A complete content only moves to its folder.
+            if try manager.content(key)?.state != .completed { try self.begin(key, on: manager) }
+            try manager.download(wish)
+        }
+    }
+
     /// On the manager's queue, so that no event of an earlier download comes between the ticket and the wish.
     private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
         let isNew = state.withLock { state -> Bool in

@@ -107,6 +107,14 @@ VALUES (5, 1, 5, 4, 1, 1700000000114, 1700000000114, 40, '018bcfe5-6800-7000-800
 UPDATE lms_account SET created = created + 3, pruned = 2, erased = 1;
 INSERT INTO backup_copy VALUES ('/backup/a.db', 1700000000130);
 
+-- The picture of the complete lecture, and where it was left.
+INSERT INTO resource(id, version_id, role, position, state, total_bytes, chunk_bytes, chunk_count, proven_count,
+    proven_bytes, file_path)
+VALUES (10, 3, 6, 0, 3, 100, 1000, 1, 1, 100, 'media/3-still');
+INSERT INTO chunk VALUES (10, 0, zeroblob(28), 1700000000060);
+UPDATE content SET bytes_total = 2100, bytes_proven = 2100, chunks_total = 3, chunks_proven = 3 WHERE id = 3;
+INSERT INTO resume_point VALUES (3, 125000);
+
 -- Streams: a version that is streamed, and an old one.
 INSERT INTO stream_item(id, identity, content_key, is_current, etag, last_modified, total_bytes, wrapped, made_ms, used_ms)
 VALUES (1, zeroblob(32), 'completed', 0, NULL, 'Tue, 14 Nov 2023 22:13:20 GMT', 2000000, x'01', 1700000000140, 1700000000141),
