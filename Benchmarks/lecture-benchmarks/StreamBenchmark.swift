@@ -33,7 +33,7 @@ enum StreamBenchmark {
 
     private static func usage() -> rusage {
         var usage = rusage()
-        _ = unsafe getrusage(RUSAGE_SELF, &usage)
+        _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return usage
     }
 
