@@ -15,6 +15,7 @@ enum Advice: String {
     case renew = "renew the licence"
     case refresh = "refresh the list: the server has deleted it"
     case retry = "try again when there is a network"
+    case newLink = "ask for a new link"
     case askProvider = "ask the provider"
 
     init(_ error: NSError) {
@@ -27,6 +28,7 @@ enum Advice: String {
         case -8614, -8621, -8628, -8638: self = .load
         case -8643, -8644, -8683, -8687: self = .renew
         case -8680: self = .refresh
+        case -4085: self = .newLink
         // libcurl's numbers and the servers' 5xx, of content servers and of licence servers.
         case -8099 ... -8001, -9099 ... -9001, -8599 ... -8500, -9599 ... -9500: self = .retry
         default: self = .askProvider

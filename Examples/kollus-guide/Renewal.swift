@@ -12,6 +12,10 @@ class Renewals: NSObject, KollusStorageDelegate {
     /// Told with the number of licences that could not be renewed.
     var onEnd: ((Int) -> Void)?
     private var failures = 0
+    private var wanted: Set<String> = []
+    private var isLast = false
+    /// Contents that a server has ordered away, and whose exchange has not come yet.
+    private var ordered = 0
 
     init(storage: KollusStorage) {
         self.storage = storage
@@ -28,8 +32,8 @@ class Renewals: NSObject, KollusStorageDelegate {
 
     /// Renews all licences, or those that have ended. Where there are none, nobody is told of anything.
     func renew(all: Bool) {
-        failures = 0
-        let wanted = all ? licensed : licensed.filter { $0.drmExpired }
+        (failures, isLast, ordered) = (0, false, 0)
+        wanted = Set((all ? licensed : licensed.filter { $0.drmExpired }).map { $0.mediaContentKey })
         guard !wanted.isEmpty else { return onEnd?(0) ?? () }
         storage.updateDownloadDRMInfo(all)
     }
@@ -37,12 +41,20 @@ class Renewals: NSObject, KollusStorageDelegate {
     /// Once for each content. The iOS SDK tells no end: it is where the numbers meet.
     func kollusStorage(_ kollusStorage: KollusStorage, cur: Int32, count: Int32, error: Error?) {
         if let error = error as NSError? {
-            failures += 1
+            if error.code == -8680 { ordered += 1 } else { failures += 1 }
             print("\(cur) of \(count): error \(error.code): \(error.localizedDescription)")
         } else {
             print("\(cur) of \(count): renewed")
         }
-        if cur == count { onEnd?(failures) }
+        isLast = cur == count
+        endIfOver()
+    }
+
+    /// What was ordered away by another answer than this renewal's is not among the numbers.
+    private func endIfOver() {
+        guard isLast && ordered <= 0 || wanted.isEmpty else { return }
+        onEnd?(failures)
+        onEnd = nil
     }
 
     /// What a server was asked and what it answered. When it orders a content away, its file is gone already.
@@ -51,7 +63,11 @@ class Renewals: NSObject, KollusStorageDelegate {
     ) {
         let answers = json["data"] as? [[String: Any]] ?? []
         for answer in answers where answer["content_delete"] as? Int == 1 {
-            print("\(answer["media_content_key"] ?? ""): deleted by the server")
+            let key = answer["media_content_key"] as? String ?? ""
+            print("\(key): deleted by the server")
+            failures += 1
+            ordered -= 1
+            if wanted.remove(key) != nil { endIfOver() }
         }
     }
 

@@ -120,7 +120,7 @@ struct ExchangeNetTests {
         let media = site.store + "/media"
         let seen = Guarded<[(exchange: LicenceExchange, files: Int)]>([])
         let names = Guarded<[String]>([])
-        manager.observe { event in
+        manager.observe { _, event in
             switch event {
             case .licenceExchange(let exchange):
                 let files = FileManager.default.enumerator(atPath: media)?.compactMap { $0 as? String } ?? []

@@ -116,7 +116,7 @@ struct PatienceNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         let manager = try Self.manager(site, sandbox)
         let shown = Guarded("")
-        manager.observe { event in shown.withLock { $0 += "\(event)" } }
+        manager.observe { _, event in shown.withLock { $0 += "\(event)" } }
         let canary = "canary-7e1"
         let text = "\(canary) a b&items=[]+%41=é☃\r\n\"\u{1F393}"
         await manager.setLicenceParameter(text)

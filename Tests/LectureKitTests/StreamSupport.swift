@@ -61,7 +61,7 @@ final class Troubles: Sendable {
 
     init(_ manager: LectureManager) {
         let held = held
-        manager.observe { event in
+        manager.observe { _, event in
             if case .trouble(let error) = event { held.withLock { $0.append(error) } }
         }
     }
