@@ -199,7 +199,8 @@ let package = Package(
         // The chapters of the vendor's guide, as a program against the sandbox.
         .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         // The façade against real servers: starts, transfers, and whatever an application does wrong.
-        .testTarget(name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureTestSupport"]),
+        .testTarget(
+            name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -90,8 +90,8 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     // MARK: Its transfer
 
-    /// Bytes of the whole content; 0 until known.
-    open var fileSize: Int64 { content?.totalBytes ?? 0 }
+    /// Bytes of the whole content, as its source announced them or as they are; 0 when nobody has said.
+    open var fileSize: Int64 { details?.announcedBytes ?? 0 }
     /// Bytes received.
     open var downloadSize: Int64 { max(content?.provenBytes ?? 0, receivedBytes ?? 0) }
     /// 0…100; 100 exactly when ``downloaded``.

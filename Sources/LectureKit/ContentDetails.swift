@@ -22,6 +22,8 @@ public struct ContentDetails: Sendable, Hashable {
     public var snapshotPath: String?
     /// The absolute path of a sheet of small pictures; nil until it is fetched.
     public var thumbnailPath: String?
+    /// Bytes of the whole, as known or as its source announced them when it was loaded; nil when nobody has said.
+    public var announcedBytes: Int64?
     /// Where a player goes on.
     public var resumePoint: Duration
     /// Its licence, judged as the store stands; nil when it needs none.

@@ -41,6 +41,8 @@ extension LectureManager {
         /// Nil where the store holds no licences: then no device key is drawn.
         let judge: Judge?
         let root: String
+        /// What sources have announced that describe nothing.
+        let announced: [ContentKey: Int64]
 
         func details(_ listed: ListedContent) -> ContentDetails {
             var details = ContentDetails(content: listed.content, number: listed.id.value)
@@ -50,6 +52,8 @@ extension LectureManager {
             details.snapshotPath = listed.snapshotPath.map { "\(root)/\($0)" }
             details.thumbnailPath = listed.thumbnailPath.map { "\(root)/\($0)" }
             details.resumePoint = listed.resumePoint
+            details.announcedBytes =
+                listed.content.totalBytes ?? listed.announcedBytes ?? announced[listed.content.key]
             details.licence = listed.licence.flatMap { entry in
                 judge?.status(entry, isComplete: listed.content.state == .completed)
             }
@@ -59,8 +63,10 @@ extension LectureManager {
 
     private func detailReader() throws -> DetailReader {
         let root = try location.make()
-        guard try writer.hasLicences() else { return DetailReader(queries: queries, judge: nil, root: root) }
-        return DetailReader(queries: try licenceQueries(), judge: try judge(), root: root)
+        guard try writer.hasLicences() else {
+            return DetailReader(queries: queries, judge: nil, root: root, announced: announced)
+        }
+        return DetailReader(queries: try licenceQueries(), judge: try judge(), root: root, announced: announced)
     }
 
     /// The content that an address stands for: registered under it, or named by it (a gateway link's token or path).

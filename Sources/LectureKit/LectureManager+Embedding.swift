@@ -26,6 +26,7 @@ extension LectureManager {
     /// Whether a content was last asked to be fetched, by whichever process.
     ///
     /// - Parameter key: the content.
+    /// - Returns: false when it is not known.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.desire == .fetch }
 

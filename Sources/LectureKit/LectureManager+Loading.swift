@@ -40,6 +40,7 @@ extension LectureManager {
                 // Still its own row, so it is new and not another name of a content that was there.
                 _ = try index.setDesire(final, .cancel, now: clock.now())
             }
+            if case .media(let plan) = answer { announced[final] = plan.total.map { Int64(clamping: $0) } }
             guard let content = try index.item(final)?.content else {
                 throw LectureError(.unknownContent, detail: final.text)
             }

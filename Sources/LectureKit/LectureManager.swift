@@ -105,6 +105,9 @@ public actor LectureManager {
     var licenceParameter: String?
     /// How often batches ask that do not say it themselves.
     var attemptsOfBatches = 5
+    /// How long media is that was loaded by its own address, until its download knows better. Not kept in the store,
+    /// where a length is a promise that the download is held against.
+    var announced: [ContentKey: Int64] = [:]
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()

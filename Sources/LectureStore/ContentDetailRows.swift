@@ -94,7 +94,15 @@ enum ContentDetailColumns {
         \(ContentColumns.list), content.company, content.synopsis, content.description_url, content.width, \
         content.height, \
         (SELECT position_ms FROM resume_point WHERE resume_point.content_id = content.id), \
-        \(picture(.snapshot)), \(picture(.thumbnail))
+        \(picture(.snapshot)), \(picture(.thumbnail)), \(announced)
+        """
+
+    /// How long the files are that are to be fetched, as far as the source has said; asked only until the engine knows.
+    private static let announced = """
+        CASE WHEN content.bytes_total IS NULL THEN (SELECT sum(resource.expected_bytes)
+        FROM version INDEXED BY version_building
+        CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id
+        WHERE version.content_id = content.id AND version.state = 0) END
         """
 
     /// By the key and not by the row: the licence's code covers its key, and no change of another column hides it.
@@ -145,6 +153,7 @@ enum ContentDetailColumns {
         listed.resumePoint = .milliseconds(row.optionalInt64(next + 5) ?? 0)
         listed.snapshotPath = row.optionalText(next + 6)
         listed.thumbnailPath = row.optionalText(next + 7)
+        listed.announcedBytes = row.optionalInt64(next + 8)
         if withLicences, !row.isNull(0) { listed.licence = try LicenceColumns.entry(row, codes) }
         return listed
     }

@@ -35,8 +35,9 @@ final class Classroom: Sendable {
     /// A configuration file with the key of the sandbox's licence server.
     func configuration() throws -> String {
         let text = """
-            {"drm": {"keys": [{"id": "\(origin.drmKeyID)", "algorithm": "HS256", "secret_file": "\(origin.drmKeyFile)"}],
-             "user_key": "\(origin.userKey)"}, "network": {"retries": 1, "timeout_s": 5}}
+            {"drm": {"keys": [{"id": "\(origin.drmKeyID)", "algorithm": "HS256",
+             "secret_file": "\(origin.drmKeyFile)"}], "user_key": "\(origin.userKey)"},
+             "network": {"retries": 1, "timeout_s": 5}}
             """
         let path = place.path + "/config.json"
         try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -15,7 +15,8 @@ import Testing
         allowed.insert(charactersIn: "-._~")
         func coded(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: allowed) ?? "" }
         let urls = [room.media("64K-1"), room.media("64K-2", "fault=404"), room.media("64K-3")]
-        let link = "kollus://download?url=\(coded(urls[0]))&folder=\(coded("maths/week 1"))"
+        let link =
+            "kollus://download?url=\(coded(urls[0]))&folder=\(coded("maths/week 1"))"
             + "&url=\(coded(urls[1]))&url=\(coded(urls[2]))"
         guard case .download(let parts) = try await storage.open(link) else {
             Issue.record("no download")
@@ -45,7 +46,8 @@ import Testing
         #expect(again[0].error == nil && again[0].key == keys[0])
         // The local copy, if there is one.
         guard case .playDownloaded(keys[0]) = try await storage.open("kollus://download_play?url=\(coded(urls[0]))"),
-            case .playDownloaded(nil) = try await storage.open("kollus://download_play?url=\(coded(room.media("64K-9")))"),
+            case .playDownloaded(nil) = try await storage.open(
+                "kollus://download_play?url=\(coded(room.media("64K-9")))"),
             case .list("maths") = try await storage.open("kollus://list?folder=maths"),
             case .play(urls[0]) = try await storage.open("kollus://path?url=\(coded(urls[0]))")
         else {

@@ -44,6 +44,7 @@ import Testing
         #expect(try storage.checkContentURL(url) == key)
         let loaded = try #require(try storage.content(key))
         #expect(loaded.state == .registered)
+        #expect(loaded.fileSize == 3 << 20, "an application looks for room before it downloads")
         #expect(loaded.downloadProgress == 0 && !loaded.downloaded)
         #expect((storage.contents() as? [KollusContent])?.map(\.mediaContentKey) == [key])
         #expect(try await room.origin.requests().filter { $0.bytes > 65_536 }.isEmpty, "loading fetches nothing")

@@ -18,6 +18,8 @@ package struct ListedContent: Hashable, Sendable {
     package var snapshotPath: String?
     /// Where the current version's sheet of small pictures lies, relative to the store; nil unless it is placed.
     package var thumbnailPath: String?
+    /// Bytes of the whole as its source announced them; nil once the engine knows, and where nobody has said.
+    package var announcedBytes: Int64?
     /// Where a player goes on.
     package var resumePoint: Duration = .zero
     /// Its licence; nil when it has none, or when licences were not asked for.
