@@ -91,7 +91,7 @@ open class KollusContent: NSObject, @unchecked Sendable {
     // MARK: Its transfer
 
     /// Bytes of the whole content, as its source announced them or as they are; 0 when nobody has said.
-    open var fileSize: Int64 { details?.announcedBytes ?? 0 }
+    open var fileSize: Int64 { content?.totalBytes ?? details?.announcedBytes ?? 0 }
     /// Bytes received.
     open var downloadSize: Int64 { max(content?.provenBytes ?? 0, receivedBytes ?? 0) }
     /// 0…100; 100 exactly when ``downloaded``.
