@@ -232,7 +232,7 @@ import Testing
                         let plan = try queries.detailPlan(filter, sort: sort, withLicences: withLicences)
                         let tables = plan.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") }
                         #expect(tables.dropFirst().allSatisfy { $0.hasPrefix("SEARCH") }, "\(sort): \(plan)")
-                        #expect(tables.count == (withLicences ? 7 : 6), "\(sort): \(plan)")
+                        #expect(tables.count == (withLicences ? 9 : 8), "\(sort): \(plan)")
                         #expect(tables[0].contains(" content"), "\(sort): \(plan)")
                         #expect(
                             !withLicences

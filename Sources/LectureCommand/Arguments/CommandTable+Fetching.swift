@@ -95,7 +95,8 @@ extension CommandTable {
             "after-input",
             help: "Wait until standard input ends, then go on with what waits in the store. A byte that comes before "
                 + "ends the command: it is not needed.", conflicts: ["dry-run"]),
-        .flag("dry-run", "n", help: "Say what would be fetched; fetch and store nothing."),
+        .flag(
+            "dry-run", "n", help: "Say what would be fetched; fetch and store nothing.", conflicts: ["after-input"]),
         .flag("acks", help: "Print 'ACK KEY' on standard output once a content is durably complete."),
     ]
 
