@@ -9,6 +9,8 @@ let migrations = [
     "0001_create_store",
     "0002_add_licences",
     "0003_add_statistics",
+    "0004_add_resume_point",
+    "0005_add_stream_cache",
 ]
 
 let package = Package(
@@ -16,6 +18,7 @@ let package = Package(
     products: [
         // The model comes along: its types are in the signatures, and member import visibility wants its name.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
+        .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
@@ -67,6 +70,9 @@ let package = Package(
                 "LectureFiles",
                 "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
+        // The façade, and the other name under which applications know it.
+        .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
+        .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
@@ -83,6 +89,9 @@ let package = Package(
         // Examples: in the documents word for word, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
+        .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
+        .executableTarget(
+            name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
@@ -149,8 +158,8 @@ let package = Package(
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
-                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureStatistics",
-                "LectureTestSupport",
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
+                "LectureStatistics", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureCommandTests",
@@ -171,6 +180,27 @@ let package = Package(
         .testTarget(
             name: "StatisticsProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // The façade: its parts, its surface, and applications as they are written for the iOS SDK. Both targets of clients
+        // have the same files, by a link: what an application developer has, in either language mode.
+        .target(
+            name: "KollusTestSupport", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"],
+            path: "Tests/KollusTestSupport"),
+        .testTarget(
+            name: "KollusSDKTests",
+            dependencies: [
+                "KollusSDK", "KollusSDKBinary", "LectureKit", "LectureModel", "KollusTestSupport",
+                "LectureTestSupport",
+            ],
+            exclude: ["Golden"]),
+        .testTarget(
+            name: "KollusClientSwift5Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
+        .testTarget(
+            name: "KollusClientSwift6Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
+        // The chapters of the vendor's guide, as a program against the sandbox.
+        .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
+        // The façade against real servers: starts, transfers, and whatever an application does wrong.
+        .testTarget(
+            name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -178,6 +208,11 @@ let package = Package(
         .testTarget(name: "SandboxTests", dependencies: ["LectureTestSupport"]),
     ]
 )
+
+// Only some of the tests, for quick turns: LECTUREKIT_TESTS="KollusStorageTests" swift test
+if let names = Context.environment["LECTUREKIT_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
 
 // libFuzzer brings its own `main`, so this program links only when it is built with the sanitizer: see Tools/fuzz.
 if Context.environment["LECTUREKIT_FUZZ"] != nil {
@@ -187,6 +222,13 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
+    // Applications: warnings are errors, and beyond that there is only what Xcode gives a new project.
+    if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
+        target.swiftSettings = [
+            .swiftLanguageMode(target.name.contains("Swift6") ? .v6 : .v5), .treatAllWarnings(as: .error),
+        ]
+        continue
+    }
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .treatAllWarnings(as: .error),

@@ -30,5 +30,13 @@ package enum MigrationCatalogue {
             identifier: "0003_add_statistics",
             sha256: "9023345c2be74e2c636690d6383eb2af2faaf10eae1cc101f6608acc5248f06e",
             sql: PackageResources._003_add_statistics_sql),
+        Entry(
+            identifier: "0004_add_resume_point",
+            sha256: "4d9db4861f97ca8c5f527c393fb6f973aadff68bbe7c68016ff561d78525bb9e",
+            sql: PackageResources._004_add_resume_point_sql),
+        Entry(
+            identifier: "0005_add_stream_cache",
+            sha256: "99bbfe26ebf6e5a0dc59083a53ac9b844e469dee02ecfac67fa92c8912917912",
+            sql: PackageResources._005_add_stream_cache_sql),
     ]
 }

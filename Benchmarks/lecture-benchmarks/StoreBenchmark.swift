@@ -5,7 +5,7 @@ import LectureStore
 /// Measures lists and questions inside the process: `lecture-benchmarks [COUNT]`, 100,000 contents unless told.
 ///
 /// The other words serve `Benchmarks/licences.py`: `fill STORE DEVICE COUNT CALLBACK`, `inspect STORE DEVICE [KEY]` and
-/// `verify TRUST-DIR`.
+/// `verify TRUST-DIR`. `details STORE DEVICE [COUNT]` fills a store and measures lists with everything they show.
 ///
 /// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs, and
 /// the processor's time for one. The ledger of licences comes
@@ -19,6 +19,10 @@ enum StoreBenchmark {
             try LicenceStore.fill(words[1], device: words[2], count: Int(words[3]) ?? 0, callback: words[4])
         case "inspect" where words.count >= 3:
             try await LicenceStore.inspect(words[1], device: words[2], play: words.count > 3 ? words[3] : nil)
+        case "stream" where words.count == 3: try await StreamBenchmark.run(words[1], in: words[2])
+        case "details" where words.count >= 3:
+            let count = words.count > 3 ? Int(words[3]) ?? 0 : 100_000
+            try await DetailBenchmark.run(words[1], device: words[2], count: count)
         case "verify" where words.count == 2: try VerifyBenchmark.run(trustedBy: words[1])
         default: try run(count: words.first.flatMap(Int.init) ?? 100_000)
         }
@@ -108,6 +112,9 @@ enum StoreBenchmark {
         unsafe clock_gettime(clock, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
+
+    /// How much of the processor this process has had.
+    static func processorNanoseconds() -> Int { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
     /// Prints one result.
     static func report(

@@ -70,7 +70,7 @@ package enum ExitStatus: Sendable, Equatable {
         switch code {
         case .unknownContent, .reportRefused, .learnerLeft:
             return .someFailed
-        case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable:
+        case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable, .linkFetchesNothing:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
@@ -85,17 +85,20 @@ package enum ExitStatus: Sendable, Equatable {
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
-            .reportAnswerUnexpected, .reportsUnderWay:
+            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits:
             return .tryAgain
-        case .notDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired, .countUsedUp,
+        case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
+            .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses:
+            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses,
+            .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
             .licenceFileRefused, .reportInvalid, .reportConflict, .reportLine, .exportIncomplete:
             return .data
-        case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused:
+        case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
+            .workerMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done
@@ -106,9 +109,12 @@ package enum ExitStatus: Sendable, Equatable {
         }
     }
 
-    /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses.
+    /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses, −4001…−4101 a gateway's numbers.
     private static func family(of code: LectureError.Code) -> Self {
         switch -code.number {
+        // What it does not have; with its other numbers it refuses who asks, or with which link.
+        case 4011...4015: .unavailable
+        case LectureError.Code.gatewayNumbers: .noPermission
         case 8401, 8403, 8407: .noPermission
         case 9401, 9403, 9407: .noPermission
         case 8001...8099, 8300...8599, 9001...9099, 9300...9599: .unavailable

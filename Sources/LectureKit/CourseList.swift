@@ -88,18 +88,20 @@ extension DownloadRequest {
     ///
     /// - Parameter text: a source.
     /// - Returns: true when it begins with `kollus:`.
-    public static func isLink(_ text: String) -> Bool { DownloadLink.isLink(text) }
+    public static func isLink(_ text: String) -> Bool { KollusLink.isLink(text) }
 
-    /// The wishes of a link `kollus://download?url=…&folder=…`.
+    /// The wishes of a link `kollus://download?url=…&folder=…` or `kollus://download_play?url=…`.
     ///
     /// - Parameter link: the link.
     /// - Returns: one wish a URL, in order.
-    /// - Throws: ``LectureError``: `urlInvalid`, `urlScheme`, `nameRefused`.
+    /// - Throws: ``LectureError``: `urlInvalid`, `urlScheme`, `nameRefused`; `linkFetchesNothing` for a link that asks
+    ///   to play or to show a list.
     public static func requests(link: String) throws -> [DownloadRequest] {
-        try DownloadLink(link).items.map { item in
-            var request = DownloadRequest(url: item.url)
-            request.folder = item.folder
-            return request
+        switch try KollusLink(link) {
+        case .download(let requests): return requests
+        case .downloadAndPlay(let url): return [DownloadRequest(url: url)]
+        case .play: throw LectureError(.linkFetchesNothing, detail: "kollus://path")
+        case .list: throw LectureError(.linkFetchesNothing, detail: "kollus://list")
         }
     }
 }

@@ -22,7 +22,7 @@ final class EngineRoom: @unchecked Sendable {
     var transport: CurlTransport { seat.transport }
     private let executor: CoreExecutor
     private let clock: any LectureClock
-    private let hub: EventHub
+    private let hub: EventHub<LectureEvent>
     private let timer: StepTimer
     private var restWaiters: [RestWaiter] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -38,7 +38,8 @@ final class EngineRoom: @unchecked Sendable {
 
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub, seat: Seat,
+        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
+        seat: Seat,
         licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -113,6 +114,13 @@ final class EngineRoom: @unchecked Sendable {
         case .stopped: .stopped(content)
         case .failed: .failed(content)
         }
+    }
+
+    /// How long and how often servers are waited for, from the next request on.
+    func usePatience(_ configuration: LectureConfiguration) {
+        var settings = engine.settings
+        (settings.stallTimeout, settings.maxAttempts) = (configuration.stallTimeout, configuration.maxAttempts)
+        engine.configure(settings)
     }
 
     // MARK: Waiting for rest

@@ -1,21 +1,34 @@
 import LectureModel
 
 /// Gives every event to every listener, in order and without loss; a listener's unread events wait in its stream.
-final class EventHub: Sendable {
+package final class EventHub<Event: Sendable>: Sendable {
+    private struct Listener {
+        var continuation: AsyncStream<Event>.Continuation
+        var hearsCostly: Bool
+    }
+
     private struct State {
         var next = 0
-        var listeners: [Int: AsyncStream<LectureEvent>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
+        var observers: [@Sendable (Event) -> Void] = []
         var isFinished = false
     }
 
     private let state = Guarded(State())
 
-    func stream() -> AsyncStream<LectureEvent> {
+    /// Without listeners.
+    package init() {}
+
+    /// A stream of what is sent from now on.
+    ///
+    /// - Parameter hearsCostly: whether it is also told what costs something to find out.
+    /// - Returns: a stream of its own.
+    package func stream(hearsCostly: Bool = true) -> AsyncStream<Event> {
         AsyncStream { continuation in
             let id = state.withLock { state -> Int? in
                 if state.isFinished { return nil }
                 state.next += 1
-                state.listeners[state.next] = continuation
+                state.listeners[state.next] = Listener(continuation: continuation, hearsCostly: hearsCostly)
                 return state.next
             }
             guard let id else { return continuation.finish() }
@@ -25,18 +38,39 @@ final class EventHub: Sendable {
         }
     }
 
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+    /// Whether anybody listens, so that what nobody hears need not be read.
+    package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty } }
 
-    func send(_ event: LectureEvent) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+    /// Whether anybody is told what costs something to find out.
+    package var hasCostlyListeners: Bool {
+        state.withLock { state in !state.observers.isEmpty || state.listeners.values.contains(where: \.hearsCostly) }
     }
 
-    func finish() {
+    /// Has every event told at once, on the thread that sends it.
+    ///
+    /// - Parameter receiver: returns soon.
+    package func observe(_ receiver: @escaping @Sendable (Event) -> Void) {
+        state.withLock { if !$0.isFinished { $0.observers.append(receiver) } }
+    }
+
+    /// Tells an event.
+    ///
+    /// - Parameters:
+    ///   - event: what has become true.
+    ///   - isCostly: whether only those are told who want what costs something to find out.
+    package func send(_ event: Event, isCostly: Bool = false) {
+        let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
+        for listener in listeners where listener.hearsCostly || !isCostly { listener.continuation.yield(event) }
+        for observer in observers { observer(event) }
+    }
+
+    /// Ends every stream; what is sent later is heard by nobody.
+    package func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true
-            defer { state.listeners = [:] }
+            defer { (state.listeners, state.observers) = ([:], []) }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.continuation.finish() }
     }
 }

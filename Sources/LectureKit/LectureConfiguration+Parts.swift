@@ -33,7 +33,7 @@ extension LectureConfiguration {
         transport.proxy = proxy
         transport.maxHostConnections = connectionsPerHost
         transport.maxTotalConnections = max(64, connectionsPerHost * 4)
-        transport.userAgent = "lecturekit/\(LectureKitVersion.number)"
+        transport.userAgent = LectureKitVersion.userAgent
         return transport
     }
 
@@ -49,6 +49,8 @@ extension LectureConfiguration {
 public enum LectureKitVersion {
     /// Semantic versioning 2.0.0.
     public static let number = "0.1.0"
+    /// What the library calls itself to servers.
+    public static let userAgent = "lecturekit/\(number)"
 }
 
 /// Paths that outlive a change of the working directory.

@@ -51,6 +51,11 @@ import LectureTransport
 /// - ``retryReports(_:)``
 /// - ``reports(_:from:limit:)``
 /// - ``reportSummary()``
+/// ### Streaming
+/// - ``openStream(_:)``
+/// - ``setStreamCacheLimit(_:)``
+/// - ``streamCacheBytes()``
+/// - ``clearStreamCache()``
 /// ### Asking
 /// - ``events``
 /// - ``contents(_:sort:page:)``
@@ -58,9 +63,10 @@ import LectureTransport
 /// - ``why(_:)``
 public actor LectureManager {
     let executor: CoreExecutor
-    let configuration: LectureConfiguration
+    /// As it was given, but for what the application has changed since.
+    var configuration: LectureConfiguration
     let location: StoreLocation
-    let hub = EventHub()
+    let hub = EventHub<LectureEvent>()
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex
@@ -91,8 +97,17 @@ public actor LectureManager {
     var openedOutbox: SQLiteOutbox?
     /// The reader of reports, on a connection of its own.
     var openedStatisticsQueries: (any StatisticsQueries)?
+    /// What streams media; made with the first stream.
+    var streams: StreamRoom?
     /// How often a target may be asked at the most, for the sending that was asked for last.
     let sendRate = Guarded<Int?>(nil)
+    /// What the application adds to every question to licence servers.
+    var licenceParameter: String?
+    /// How often batches ask that do not say it themselves.
+    var attemptsOfBatches = 5
+    /// How long media is that was loaded by its own address, until its download knows better. Not kept in the store,
+    /// where a length is a promise that the download is held against.
+    var announced: [ContentKey: Int64] = [:]
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()
@@ -122,20 +137,6 @@ public actor LectureManager {
     }
 
     // MARK: Fetching
-
-    /// Asks the source what it is and registers it, without fetching it.
-    ///
-    /// - Parameter url: a media file or a gateway link, http or https.
-    /// - Returns: the content; the same source again gives the same content.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `playlistUnsupported`.
-    public func load(_ url: String) async throws -> Content {
-        let room = try openRoom()
-        let wish = DownloadRequest(url: url)
-        let (id, key, _) = try register(wish)
-        let loaded = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
-        return try store(loaded, id: id, key: key, wish: wish, room: room)
-    }
 
     /// Registers a wish and begins to fetch it.
     ///
@@ -259,6 +260,7 @@ public actor LectureManager {
     /// end. The manager must not be used afterwards. Calling it again does nothing.
     public func close() async {
         isClosed = true
+        await endStreams()
         if let room {
             await withCheckedContinuation { room.stop($0) }
             finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
@@ -304,24 +306,6 @@ public actor LectureManager {
         made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.wake()
         return made
-    }
-
-    /// Registers one wish; within a transaction when the caller has one.
-    func register(_ wish: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
-        var wish = wish
-        wish.url = try CurlURL.normalise(wish.url)
-        wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
-        for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
-        if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
-        let parts = try URLParts(wish.url)
-        // Servers name playlists carelessly, so the name counts as well as the media type.
-        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
-        // The key's hexadecimal part is the beginning of the same digest.
-        let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
-        return try index.enqueue(
-            wish, derivedKey: ContentKey(derived), identity: identity, isGateway: ContentKeys.isGatewayLink(parts),
-            now: clock.now())
     }
 }
 

@@ -63,8 +63,11 @@ public struct ApplicationConfiguration: Sendable, Hashable {
     public var key: String
     /// The bundle it is issued for.
     public var bundleID: String
-    /// When it ends, as issued.
+    /// When it ends, as issued: see ``ApplicationKey/check(_:trust:now:)`` for the ways to write it.
     public var expires: String
+    /// A directory with what the key is verified by, as ``LicenceTrust/init(directory:)`` reads it; nil for the public
+    /// keys and roots of ``RightsConfiguration/keys``.
+    public var trustDirectory: String?
 
     /// An application's key.
     ///
@@ -72,7 +75,9 @@ public struct ApplicationConfiguration: Sendable, Hashable {
     ///   - key: a licence file that is issued for the bundle.
     ///   - bundleID: the bundle.
     ///   - expires: when it ends, as issued.
-    public init(key: String, bundleID: String, expires: String) {
+    ///   - trustDirectory: what the key is verified by; nil for the public keys and roots of the configuration.
+    public init(key: String, bundleID: String, expires: String, trustDirectory: String? = nil) {
         (self.key, self.bundleID, self.expires) = (key, bundleID, expires)
+        self.trustDirectory = trustDirectory
     }
 }

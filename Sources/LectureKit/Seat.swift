@@ -9,7 +9,8 @@ final class Seat: Sendable {
     let owner: OwnerID
     /// Carries out every exchange of this program.
     let transport: CurlTransport
-    private let locks: OwnerLocks
+    /// The lock file.
+    let locks: OwnerLocks
 
     /// Makes the row, holds the byte, and dismisses owners that are dead.
     ///

@@ -18,6 +18,9 @@ struct SourceProbe {
         var outcome: TransferOutcome
         var document: [UInt8]
 
+        /// The body of a refusal, when all of it came.
+        var refusal: [UInt8]? { outcome.end == .complete ? document : nil }
+
         /// The document, when all of it came.
         func wholeDocument(_ host: String) throws -> [UInt8] {
             switch outcome.end {
@@ -29,15 +32,25 @@ struct SourceProbe {
         }
     }
 
-    let room: EngineRoom
+    let transport: any Transport
     let clock: any LectureClock
     let configuration: LectureConfiguration
 
-    /// Asks what a source is.
-    func ask(_ text: String) async throws -> Answer {
+    /// Asks over a transport.
+    init(transport: any Transport, clock: any LectureClock, configuration: LectureConfiguration) {
+        (self.transport, self.clock, self.configuration) = (transport, clock, configuration)
+    }
+
+    /// Asks over the transport of downloads.
+    init(room: EngineRoom, clock: any LectureClock, configuration: LectureConfiguration) {
+        self.init(transport: room.transport, clock: clock, configuration: configuration)
+    }
+
+    /// Asks what a source is, the whole of it or a range.
+    func ask(_ text: String, range: RangeRequest? = nil) async throws -> Answer {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
-        return try await follow(text, fields, documentLimit: nil)
+        return try await follow(text, fields, documentLimit: nil, range: range)
     }
 
     /// Fetches a document.
@@ -54,13 +67,15 @@ struct SourceProbe {
     }
 
     /// Follows redirects to an answer.
-    private func follow(_ text: String, _ fields: HeaderFields, documentLimit: Int?) async throws -> Answer {
+    private func follow(
+        _ text: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest? = nil
+    ) async throws -> Answer {
         var url = try CurlURL.normalise(text)
         var fields = fields
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
-            let exchange = await get(url, fields, documentLimit: documentLimit)
+            let exchange = await get(url, fields, documentLimit: documentLimit, range: range)
             let host = try Origin(url: url).host
             switch exchange.verdict {
             case .body where documentLimit != nil: return .descriptor(try exchange.wholeDocument(host))
@@ -71,8 +86,11 @@ struct SourceProbe {
                 let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
                 fields = HeaderFields(RedirectPolicy.fields(first.fields.elements, from: first.origin, to: origin))
                 url = target
-            case .wait(_, let status), .renewLease(let status): throw LectureError(.status(status), detail: host)
-            case .retry(let code), .refuse(let code): throw LectureError(code, detail: host)
+            case .wait(_, let status): throw LectureError(.status(status), detail: host)
+            case .renewLease(let status):
+                throw GatewayRefusal.error(.status(status), body: exchange.refusal, host: host)
+            case .refuse(let code): throw GatewayRefusal.error(code, body: exchange.refusal, host: host)
+            case .retry(let code): throw LectureError(code, detail: host)
             case .changed, .rangeBeyondEnd: throw LectureError(.lengthChanged, detail: host)
             case nil:
                 guard case .failed(let curl, let detail) = exchange.outcome.end else { throw LectureError(.closing) }
@@ -81,16 +99,20 @@ struct SourceProbe {
         }
     }
 
-    private func get(_ url: String, _ fields: HeaderFields, documentLimit: Int?) async -> Exchange {
+    private func get(
+        _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
+    ) async -> Exchange {
         await withCheckedContinuation { continuation in
-            let sink = ProbeSink(documentLimit: documentLimit) {
+            let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
+            let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
                 continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
             }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
             var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
             request.headers = fields
+            request.range = range
             request.stallTimeout = configuration.stallTimeout
-            room.transport.start(request)
+            transport.start(request)
         }
     }
 }
@@ -98,27 +120,35 @@ struct SourceProbe {
 /// Takes a header, and the body only when it is a descriptor.
 ///
 /// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does.
-private final class ProbeSink: TransferSink, @unchecked Sendable {
+final class ProbeSink: TransferSink, @unchecked Sendable {
     private static let ids = Guarded(UInt64.max)
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
     private let takesAnyBody: Bool
-    private let limit: Int
+    private let isGateway: Bool
+    private var limit: Int
+    private let range: RangeRequest?
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
 
     /// Makes a sink.
     ///
     /// - Parameters:
     ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
+    ///   - isGateway: whether a gateway is asked, whose refusals say why.
+    ///   - range: what was asked for; nil for the whole.
     ///   - done: gets what came, once.
     init(
-        documentLimit: Int?, done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+        documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil,
+        done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
     ) {
         takesAnyBody = documentLimit != nil
+        self.isGateway = isGateway && documentLimit == nil
         limit = documentLimit ?? RangeSink.documentLimit
+        self.range = range
         self.done = done
     }
 
+    /// A number for an exchange that is no download's.
     static func nextID() -> TransferID {
         TransferID(
             ids.withLock { id in
@@ -128,11 +158,14 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {
-        let judged = ResponseJudge.judge(head, asked: Expectation(isFirstContact: !takesAnyBody))
+        let judged = ResponseJudge.judge(head, asked: Expectation(range: range, isFirstContact: !takesAnyBody))
         verdict = judged
         switch judged {
         case .descriptor: return true
         case .body: return takesAnyBody
+        case let refusal where isGateway && GatewayRefusal.mayBeTold(refusal):
+            limit = GatewayRefusal.bodyLimit
+            return true
         default: return false
         }
     }
@@ -144,48 +177,4 @@ private final class ProbeSink: TransferSink, @unchecked Sendable {
     }
 
     func transferEnded(_ outcome: TransferOutcome) { done(verdict, outcome, document) }
-}
-
-extension LectureManager {
-    /// Stores what a probe brought.
-    func store(
-        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, wish: DownloadRequest, room: EngineRoom
-    ) throws -> Content {
-        let now = clock.now()
-        let final: ContentKey = try index.transaction {
-            guard let item = try index.claim(content: id, owner: room.owner, now: now) else { return key }
-            if item.currentVersion != nil {
-                try index.release(item.lease)
-                return key
-            }
-            let known = try keep(answer, item, now: now)
-            if let other = known {
-                try index.merge(item.lease, into: other)
-                return try index.item(other)?.content.key ?? key
-            }
-            try index.release(item.lease)
-            return try index.item(id)?.content.key ?? key
-        }
-        guard let content = try index.item(final)?.content else {
-            throw LectureError(.unknownContent, detail: final.text)
-        }
-        return content
-    }
-
-    /// Stores facts and resources; answers the content that is meant when it is another.
-    private func keep(_ answer: SourceProbe.Answer, _ item: ItemRecord, now: Timestamp) throws -> ContentID? {
-        let wishes: [ResourceWish]
-        switch answer {
-        case .descriptor(let document):
-            let descriptor = try ContentDescriptor(document)
-            if let code = descriptor.refusal { throw LectureError(code) }
-            if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
-            wishes = descriptor.wishes(expecting: item)
-        case .media:
-            if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }
-            wishes = [item.directWish]
-        }
-        if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, wishes: wishes, now: now) }
-        return nil
-    }
 }

@@ -98,6 +98,8 @@ public enum ContentSort: String, Sendable, CaseIterable {
     case priority
     /// The licence that ends or has to be checked first, contents without such a day last.
     case expiry
+    /// Contents in folders first, by folder and title; those at the top level last, by title.
+    case folder
 }
 
 /// One page of a list.

@@ -64,6 +64,10 @@ extension LectureError.Code {
     /// The link does not permit a download.
     public static let notDownloadable = Self(
         -8650, "not_downloadable", "this link does not permit downloading", "Ask the provider for a download link.")
+    /// An intro, which only goes with its lecture.
+    public static let introNotDownloadable = Self(
+        -8803, "intro_not_downloadable", "an intro cannot be downloaded by itself",
+        "Ask the provider for the link of the lecture.")
     /// An empty descriptor.
     public static let descriptorEmpty = Self(
         -8652, "descriptor_empty", "the gateway's description of the content is empty", "Tell the gateway's operator.")
@@ -204,6 +208,11 @@ extension LectureError.Code {
     public static let outputRefused = Self(
         -20040, "output_refused", "the finished file cannot be put there", "Check --output or --output-dir.")
 
+    /// A `kollus:` link that is not about downloading.
+    public static let linkFetchesNothing = Self(
+        -20041, "link_fetches_nothing", "this kollus: link names nothing to fetch",
+        "'lecturectl list --folder' shows what a list link means; 'kollus://download?url=…' downloads.")
+
     // MARK: Scheduling
 
     /// The quota is used up.
@@ -281,7 +290,8 @@ extension LectureError.Code {
             .cancelled,
             .badLength, .noLocation, .unknownContent, .storageFull, .notComplete, .alreadyDownloading,
             .descriptorUnreadable,
-            .damaged, .notRemovable, .notDownloadable, .descriptorEmpty, .closing, .alreadyDownloaded,
+            .damaged, .notRemovable, .notDownloadable, .introNotDownloadable, .descriptorEmpty, .closing,
+            .alreadyDownloaded,
             .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
             .cryptography,
             .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
@@ -289,14 +299,15 @@ extension LectureError.Code {
             .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
-            .json, .outputRefused, .quota, .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .bug,
+            .json, .outputRefused, .linkFetchesNothing, .quota, .serverWait, .schedule, .deadline, .leaseLost,
+            .interrupted, .bug,
             .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
             .playRefused, .sessionMismatch, .answerMissing,
             .licenceExpired, .countUsedUp, .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp,
             .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
             .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
-            .deviceKeyRefused, .licenceFileRefused, .isSealed, .deviceKeyInUse,
-        ] + statistics
+            .deviceKeyRefused, .licenceFileRefused, .isSealed, .removalWaits, .deviceKeyInUse,
+        ] + statistics + applications
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
     ///
@@ -305,6 +316,7 @@ extension LectureError.Code {
     public static func stored(_ number: Int) -> Self {
         if let known = all.first(where: { $0.number == number }) { return known }
         switch -number {
+        case gatewayNumbers: return .gateway(-number)
         case 8001...8099: return .transfer(-number - 8000)
         case 8300...8599: return .status(-number - 8000)
         case 9001...9099: return .callbackTransfer(-number - 9000)

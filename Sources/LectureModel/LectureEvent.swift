@@ -47,7 +47,8 @@ public enum LectureEvent: Sendable {
     case renewed(key: ContentKey, current: Int, count: Int, error: LectureError?)
     /// A batch renewal is over, or was ended.
     case renewalEnded(RenewalReport)
-    /// A licence server was asked, and answered or not.
+    /// A licence server was asked, and answered or not; once for each request. One that has ordered lectures away is
+    /// told when they are gone; where one cannot be removed, soon after with ``trouble(_:)``, code `removalWaits`.
     case licenceExchange(LicenceExchange)
     /// The licence server has ended a content's licence.
     case licenceEnded(ContentKey)
@@ -58,6 +59,9 @@ public enum LectureEvent: Sendable {
     case reportsProgress(ReportSendResult)
     /// Reports are with their LMS, durably known. Not told again when a program ends between the two.
     case reportsDelivered([String])
+    /// A request with reports went to an LMS, and was answered or not; once for each request, before what it changed.
+    /// Nothing is kept for it while nobody listens.
+    case reportExchange(ReportExchange)
     /// An LMS refused a report for good; it is kept as a dead letter.
     ///
     /// - Parameters:

@@ -12,6 +12,9 @@ enum ContentColumns {
         content.duration_ms, content.added_ms, content.completed_ms
         """
 
+    /// How many columns ``list`` has.
+    static let count: Int32 = 25
+
     /// What the engine works on, in the order that ``item(_:)`` reads: the list's columns first.
     static let item = """
         \(list), content.desire, content.is_gateway, content.is_loaded, content.headers, content.mirrors, \
@@ -19,30 +22,36 @@ enum ContentColumns {
         (SELECT version.id FROM version WHERE version.content_id = content.id AND version.state = 1)
         """
 
-    /// Reads a row of ``list``.
-    static func content(_ row: borrowing Row) throws -> Content {
+    /// Reads the columns of ``list``.
+    ///
+    /// - Parameters:
+    ///   - row: of a query.
+    ///   - first: where they begin in it.
+    /// - Returns: the content.
+    /// - Throws: ``LectureError`` with the code `storeDamaged`.
+    static func content(_ row: borrowing Row, from first: Int32 = 0) throws -> Content {
         var content = Content(
-            key: ContentKey(stored: row.text(1)), sourceURL: row.text(2), title: row.text(3),
-            state: try row.enumeration(8, ItemState.self), added: row.timestamp(23))
-        content.course = row.text(4)
-        content.teacher = row.text(5)
-        content.folder = row.text(6)
-        content.type = try row.enumeration(7, ContentType.self)
-        content.stopReason = row.isNull(9) ? nil : try row.enumeration(9, StopReason.self)
-        content.error = row.optionalInt(10).map { code in
-            LectureError(.stored(code), detail: row.text(11), cause: row.text(12))
+            key: ContentKey(stored: row.text(first + 1)), sourceURL: row.text(first + 2), title: row.text(first + 3),
+            state: try row.enumeration(first + 8, ItemState.self), added: row.timestamp(first + 23))
+        content.course = row.text(first + 4)
+        content.teacher = row.text(first + 5)
+        content.folder = row.text(first + 6)
+        content.type = try row.enumeration(first + 7, ContentType.self)
+        content.stopReason = row.isNull(first + 9) ? nil : try row.enumeration(first + 9, StopReason.self)
+        content.error = row.optionalInt(first + 10).map { code in
+            LectureError(.stored(code), detail: row.text(first + 11), cause: row.text(first + 12))
         }
-        content.priority = row.int(13)
-        content.position = row.int64(14)
-        content.totalBytes = row.optionalInt64(15)
-        content.provenBytes = row.int64(16)
-        content.totalChunks = row.int(17)
-        content.provenChunks = row.int(18)
-        content.attempts = row.int(19)
-        content.nextAttempt = row.optionalTimestamp(20)
-        content.sha256 = row.optionalBlob(21)
-        content.duration = row.optionalInt64(22).map { .milliseconds($0) }
-        content.completed = row.optionalTimestamp(24)
+        content.priority = row.int(first + 13)
+        content.position = row.int64(first + 14)
+        content.totalBytes = row.optionalInt64(first + 15)
+        content.provenBytes = row.int64(first + 16)
+        content.totalChunks = row.int(first + 17)
+        content.provenChunks = row.int(first + 18)
+        content.attempts = row.int(first + 19)
+        content.nextAttempt = row.optionalTimestamp(first + 20)
+        content.sha256 = row.optionalBlob(first + 21)
+        content.duration = row.optionalInt64(first + 22).map { .milliseconds($0) }
+        content.completed = row.optionalTimestamp(first + 24)
         return content
     }
 

@@ -32,14 +32,14 @@ struct ContentList {
         var values: [SQLiteValue] = []
         // Literals, since a partial index is only used for a state that SQLite sees when it plans.
         let states = filter.states.map { String($0.rawValue) }.sorted()
-        if states.count == 1 { conditions.append("state = \(states[0])") }
-        if states.count > 1 { conditions.append("state IN (\(states.joined(separator: ", ")))") }
+        if states.count == 1 { conditions.append("content.state = \(states[0])") }
+        if states.count > 1 { conditions.append("content.state IN (\(states.joined(separator: ", ")))") }
         for (column, value) in Self.equalities(filter) {
-            conditions.append("\(column) = ?")
+            conditions.append("content.\(column) = ?")
             values.append(value)
         }
         if let since = filter.completedSince {
-            conditions.append("completed_ms >= ?")
+            conditions.append("content.completed_ms >= ?")
             values.append(since.sqliteValue)
         }
         if let before = filter.expiresBefore {
@@ -48,12 +48,14 @@ struct ContentList {
         }
         // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
         let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
-        let sort = sort == .downloaded && nothingIsComplete ? .added : sort
+        var sort = sort == .downloaded && nothingIsComplete ? .added : sort
+        // Within one folder only the titles differ.
+        if sort == .folder, filter.folder != nil { sort = .title }
         index = try Self.index(filter, sort: sort, on: connection)
-        if index == "content_completed", !conditions.contains(where: { $0.hasPrefix("completed_ms") }),
+        if index == "content_completed", !conditions.contains(where: { $0.hasPrefix("content.completed_ms") }),
             filter.states == [.completed]
         {
-            conditions.append("completed_ms IS NOT NULL")
+            conditions.append("content.completed_ms IS NOT NULL")
         }
         self.conditions = conditions
         self.values = values
@@ -61,15 +63,20 @@ struct ContentList {
     }
 
     /// The statement for the columns of a page.
-    func sql(columns: String) -> String {
-        "SELECT \(columns) FROM content\(source) ORDER BY \(order) LIMIT ? OFFSET ?"
+    ///
+    /// - Parameters:
+    ///   - columns: what is read.
+    ///   - join: further tables, joined so that every content stays exactly one row.
+    /// - Returns: SQL that takes ``values``, the limit and the offset.
+    func sql(columns: String, join: String = "") -> String {
+        "SELECT \(columns) FROM content\(source)\(join)\(condition) ORDER BY \(order) LIMIT ? OFFSET ?"
     }
 
     /// The statement that counts the whole list. Its index is left to SQLite, since there is no order to keep.
     var countSQL: String { "SELECT count(*) FROM content\(condition)" }
 
-    /// What stands between the table's name and the order.
-    private var source: String { (index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED") + condition }
+    /// How the table is walked.
+    private var source: String { index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED" }
 
     private var condition: String {
         conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
@@ -85,12 +92,14 @@ struct ContentList {
 
     private static func order(_ sort: ContentSort) -> String {
         switch sort {
-        case .added: "id"
-        case .title: "title COLLATE NOCASE, id"
-        case .downloaded: "completed_ms DESC, id"
-        case .size: "bytes_total DESC, id"
-        case .priority: "priority DESC, position, id"
-        case .expiry: "\(deadline), id"
+        case .added: "content.id"
+        case .title: "content.title COLLATE NOCASE, content.id"
+        case .downloaded: "content.completed_ms DESC, content.id"
+        case .size: "content.bytes_total DESC, content.id"
+        case .priority: "content.priority DESC, content.position, content.id"
+        case .expiry: "\(deadline), content.id"
+        // Written as in the index.
+        case .folder: "content.folder = '', content.folder, content.title COLLATE NOCASE, content.id"
         }
     }
 
@@ -104,6 +113,7 @@ struct ContentList {
             case .priority: return "content_state_priority"
             case .downloaded: return "content_completed"
             case .expiry: return "content_deadline"
+            case .folder: return "content_folders_first"
             }
         }
         switch sort {
@@ -115,6 +125,7 @@ struct ContentList {
         case .size: return "content_size"
         case .priority: return "content_priority"
         case .expiry: return "content_deadline"
+        case .folder: return "content_folders_first"
         }
     }
 
@@ -137,7 +148,8 @@ struct ContentList {
             return "content_deadline"
         }
         // A state that contents rest in has an index for nearly every order, which needs no counting.
-        let hasOwnOrder = sort != .expiry && filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
+        let isOrderedByState = sort != .expiry && sort != .folder
+        let hasOwnOrder = isOrderedByState && filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
         if filter.states.isEmpty || hasOwnOrder { return nil }
         let states = filter.states.map { String($0.rawValue) }.joined(separator: ", ")
         let count =

@@ -69,6 +69,10 @@ extension SQLiteDownloadIndex {
                 SELECT run_id, ? FROM run_item WHERE content_id = ?
                 """,
                 "INSERT OR IGNORE INTO output(content_id, path) SELECT ?, path FROM output WHERE content_id = ?",
+                """
+                INSERT OR IGNORE INTO resume_point(content_id, position_ms)
+                SELECT ?, position_ms FROM resume_point WHERE content_id = ?
+                """,
             ] {
                 try connection.execute(move, other, lease.content)
             }

@@ -63,7 +63,8 @@ extension SQLiteContentQueries: LicenceQueries {
         """
     }
 
-    private func licenceRows() throws -> LicenceRows {
+    /// Reads licences on this connection.
+    func licenceRows() throws -> LicenceRows {
         if let rows = knownLicenceRows { return rows }
         var codes: LedgerCodes?
         if let authenticator {

@@ -252,6 +252,15 @@ package enum StoreMaintenance {
             WHERE lms_lane.target_id IS NOT lms_flight.target_id
             """
         ),
+        (
+            "the streaming cache counts other blocks than it has",
+            """
+            SELECT count(*) FROM (
+                SELECT count(*) AS blocks, coalesce(sum(bytes), 0) AS bytes FROM stream_block) AS counted
+            WHERE NOT EXISTS (
+                SELECT 1 FROM stream_tally WHERE blocks = counted.blocks AND bytes = counted.bytes)
+            """
+        ),
         ("the store has no identity", "SELECT NOT EXISTS (SELECT 1 FROM store_identity)"),
     ]
 

@@ -92,11 +92,17 @@ final class Exchange {
         return (deadline, "not complete after \(total.milliseconds) ms")
     }
 
-    /// How long the exchange's own limit still forbids reading.
+    /// How long until a sink without room is asked again.
+    private static let roomInterval = Duration.milliseconds(5)
+
+    /// How long the exchange's own limit, or a sink without room, still forbids reading.
     ///
     /// - Parameter now: the time.
     /// - Returns: zero when it may go on.
-    func delay(now: SuspendingClock.Instant) -> Duration { bucket?.delay(now: now) ?? .zero }
+    func delay(now: SuspendingClock.Instant) -> Duration {
+        let limit = bucket?.delay(now: now) ?? .zero
+        return request.sink.hasRoom ? limit : max(limit, Self.roomInterval)
+    }
 
     /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call;
     /// ``verdict`` is set when the sink refuses them, and libcurl does not end the exchange then.
@@ -174,6 +180,7 @@ final class Exchange {
             turnBytes = 0
         }
         if let share = meter.share, turnBytes >= share { return true }
+        if !request.sink.hasRoom { return true }
         return bucket != nil && delay(now: SuspendingClock.now) > .zero
     }
 

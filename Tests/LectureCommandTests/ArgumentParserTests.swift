@@ -128,7 +128,8 @@ import Testing
         (["list", "--offset", "-1"], "Option '--offset': '-1' must be a whole number from 0 on."),
         (
             ["list", "--sort", "sizes"],
-            "Option '--sort': 'sizes' must be one of title, downloaded, size, expiry, priority; did you mean 'size'."
+            "Option '--sort': 'sizes' must be one of title, downloaded, size, expiry, priority, folder; "
+                + "did you mean 'size'."
         ),
         (["list", "-q", "-v"], "Options '--quiet' and '--verbose' exclude each other."),
         (["precache", "-o", "a", "-d", "b"], "Options '--output' and '--output-dir' exclude each other."),

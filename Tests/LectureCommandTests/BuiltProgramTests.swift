@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LectureCommand
 import LectureProgramSupport
+import LectureTestSupport
 import Testing
 
 /// The real program: what only a process has.
@@ -16,6 +17,7 @@ import Testing
 
     @Test(arguments: [
         [], ["prekache"], ["list", "--frob"], ["pause"], ["precache", "--jobs", "x"], ["precache", "ftp://h/"],
+        ["precache", "--after-input", "https://h/"], ["precache", "--after-input", "--dry-run"],
     ])
     func `a wrong command line ends with 64, a sentence and no data`(words: [String]) throws {
         let result = try BuiltProgram.run(BuiltProgram.url, words)
@@ -35,6 +37,19 @@ import Testing
         let result = try BuiltProgram.run("precache", "https://h/" + String(repeating: "a", count: 100 << 10))
         #expect(result.status == 64)
         #expect(result.diagnostics.count < 300)
+    }
+
+    @Test func `a command that waits for the end of its input goes on behind it, and a byte ends it unopened`() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        let words = #""$0" --store \#(store) --json precache --after-input"#
+        let dismissed = try BuiltProgram.shell("printf x | \(words)")
+        #expect(dismissed.status == 0 && dismissed.outputText.hasPrefix(#"{"event":"summary","completed":0,"#))
+        #expect(!FileManager.default.fileExists(atPath: store))
+        let ended = try BuiltProgram.shell("LECTURE_DEVICE=\(directory.file("device")) \(words) </dev/null")
+        #expect(ended.status == 0 && ended.outputText.contains(#""event":"summary""#))
+        #expect(FileManager.default.fileExists(atPath: store))
+        #expect(try BuiltProgram.shell("\(words) <&-").status == 74)
     }
 
     @Test func `a full device ends with 74 and a sentence, a reader that has gone with 74 and none`() throws {

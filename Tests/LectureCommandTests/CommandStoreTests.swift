@@ -168,7 +168,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
             """
             {"url":"\(bench.url("bytes-2M-1.mp4"))","key":"a","title":"Anfang","course":"X"}
             {"url":"\(bench.url("bytes-1M-2.mp4"))","key":"b","title":"Mitte","priority":5}
-            {"url":"\(bench.url("none.mp4"))","key":"c","title":"Ende"}
+            {"url":"\(bench.url("none.mp4"))","key":"c","title":"Ende","folder":"maths"}
             """)
         #expect(await bench("precache", list).status == .someFailed)
         return bench
@@ -183,6 +183,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
                 "a\tcompleted\t100%\t2.00 MiB"))
         #expect(await bench("list", "--sort", "title", "--offset", "1", "--limit", "1").output.hasPrefix("c\t"))
         #expect(await bench("list", "--sort", "priority", "--limit", "1").output.hasPrefix("b\t"))
+        #expect(await bench("list", "--sort", "folder", "--limit", "1").output.hasPrefix("c\t"))
         #expect(await bench("list", "--course", "X").output.split(separator: "\n").count == 1)
         #expect(await bench("list", "--expiring", "3d").output.isEmpty)
     }

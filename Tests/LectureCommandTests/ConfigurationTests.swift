@@ -138,7 +138,8 @@ import Testing
             file: """
                 {"drm":{"keys":[{"id":"k","algorithm":"HS256","secret_file":"key","legacy":true},
                 {"id":"j","jwks_file":"/j.json"},{"id":"c","ca_file":"ca.pem"}],"user_key":"uk-77","strict":true},
-                "application":{"key":"a.b.c","bundle_id":"org.example","expires":"2029/01/01"}}
+                "application":{"key":"a.b.c","bundle_id":"org.example","expires":"2029/01/01",
+                "trust_dir":"trust"}}
                 """)
         let home = scratch.url.path
         #expect(
@@ -149,6 +150,7 @@ import Testing
         #expect(settings.rights.value.userKey == "uk-77")
         #expect(settings.rights.value.isStrict && !settings.rights.value.permitsUnverified)
         #expect(settings.application.value?.bundleID == "org.example")
+        #expect(settings.application.value?.trustDirectory == "\(home)/trust")
         let shown = settings.descriptions.map(\.value).joined(separator: "\n")
         #expect(shown.contains("k HS256 legacy secret, j /j.json"))
         for secret in ["uk-77", "0123456789abcdef", "a.b.c"] { #expect(!shown.contains(secret)) }

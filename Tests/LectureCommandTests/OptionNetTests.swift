@@ -138,5 +138,13 @@ import Testing
         let ending = try await me("precache", "--json", "kollus://download?url=\(quoted)&folder=week")
         #expect(ending.status == 0, "\(ending.errorText)")
         #expect(try await me("list", "--folder", "week", "--json").text.contains("bytes-64K-10"))
+        // One that is also to be played is downloaded; what asks to play or to list fetches nothing, and says so.
+        let both = try await me("precache", "kollus://download_play?url=\(quoted.replacing("K%2D10", with: "K%2D11"))")
+        #expect(both.status == 0, "\(both.errorText)")
+        #expect(try await me("list", "--json").text.contains("bytes-64K-11"))
+        for link in ["kollus://list?folder=week", "kollus://path?url=\(quoted)"] {
+            let refused = try await me("precache", link)
+            #expect(refused.status == 65 && refused.errorText.contains("list --folder"), "\(refused.errorText)")
+        }
     }
 }

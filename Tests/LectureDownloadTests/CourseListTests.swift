@@ -224,6 +224,21 @@ import Testing
                 == .playlist(url: "http://p/"))
     }
 
+    @Test(
+        "A content that is not kept is refused by the reason",
+        arguments: [
+            (#""content_type":"streaming""#, .notDownloadable),
+            (#""content_type":"adaptiveStreaming""#, .notDownloadable),
+            (#""downloadable":false"#, .notDownloadable), (#""intro":true"#, .introNotDownloadable),
+            (#""intro":true,"downloadable":false"#, .introNotDownloadable), (#""intro":false"#, nil),
+            (#""content_type":"downloading""#, nil), (#""content_type":"sample""#, nil),
+        ] as [(String, LectureError.Code?)])
+    func refusal(members: String, code: LectureError.Code?) throws {
+        let value = try descriptor(#"{"version":1,"media":{"url":"https://m/a"},\#(members)}"#)
+        #expect(value.refusal == code)
+        #expect(code == nil || code?.number == -8650 || code?.number == -8803)
+    }
+
     @Test("An empty description is told apart", arguments: ["", " \n", "{}", "null"])
     func empty(text: String) {
         #expect(throws: LectureError(.descriptorEmpty)) { try descriptor(text) }
@@ -236,7 +251,8 @@ import Testing
             "{\"version\":1,\"title\":5}",
             "{\"version\":1,\"duration\":-1}", "{\"version\":1,\"duration\":1e300}",
             "{\"version\":1,\"duration\":3153600001}", "{\"version\":1,\"width\":-1}", "{\"version\":1,\"width\":1.5}",
-            "{\"version\":1,\"downloadable\":\"yes\"}", "{\"version\":1,\"content_type\":\"streaming\"}",
+            "{\"version\":1,\"downloadable\":\"yes\"}", "{\"version\":1,\"content_type\":\"Streaming\"}",
+            "{\"version\":1,\"intro\":1}",
             "{\"version\":1,\"drm\":true}",
             "{\"version\":1,\"media\":{}}", "{\"version\":1,\"media\":\"http://a/\"}",
             "{\"version\":1,\"media\":{\"url\":\"file:///etc\"}}",
@@ -320,33 +336,6 @@ import Testing
         #expect(throws: LectureError(.urlScheme)) { try key("ftp://a/") }
         #expect(throws: LectureError(.urlInvalid)) { try key("a") }
     }
-
-    @Test func `A link holds one or more URLs, each with its folder`() throws {
-        let link = try DownloadLink(
-            "kollus://download?url=https%3A%2F%2Fg%2Fsi%3Fjwt%3Da.b%26x%3D1&folder=%EA%B0%95/b&url=http://b/?q=1+2")
-        #expect(link.items.map(\.url) == ["https://g/si?jwt=a.b&x=1", "http://b/?q=1+2"])
-        #expect(link.items.map(\.folder) == ["강/b", nil])
-        #expect(DownloadLink.isLink("KOLLUS://x") && !DownloadLink.isLink("http://x"))
-    }
-
-    @Test(
-        "A link that is not well formed is refused",
-        arguments: [
-            ("kollus://download", .urlInvalid), ("kollus://download?", .urlInvalid),
-            ("kollus://download?url", .urlInvalid),
-            ("kollus://play?url=http://a/", .urlInvalid), ("kollus://download/x?url=http://a/", .urlInvalid),
-            ("kollus://download?folder=a&url=http://a/", .urlInvalid),
-            ("kollus://download?url=http://a/&folder=a&folder=b", .urlInvalid),
-            ("kollus://download?url=http://a/&x=1", .urlInvalid), ("kollus://download?url=http://a/&", .urlInvalid),
-            ("kollus://download?url=http%3A//a/%2", .urlInvalid), ("kollus://download?url=http%3A//a/%FF", .urlInvalid),
-            ("kollus://download?url=http://a/%0A", .urlInvalid), ("kollus://download?url=http://a/#x", .urlInvalid),
-            ("kollus://download?url=file:///etc/passwd", .urlScheme), ("kollus://download?url=", .urlInvalid),
-            ("kollus://download?url=http://a/&folder=../x", .nameRefused),
-            ("kollus://download?url=http://a/&folder=", .nameRefused),
-        ] as [(String, LectureError.Code)])
-    func refuses(link: String, code: LectureError.Code) {
-        #expect(throws: LectureError(code)) { try DownloadLink(link) }
-    }
 }
 
 @Suite struct ExplanationsTests {
@@ -374,6 +363,10 @@ import Testing
             check(Explanations.explanation(of: .transfer(curl)))
         }
         for status in 300...599 { check(Explanations.explanation(of: .status(status))) }
+        for number in LectureError.Code.gatewayNumbers {
+            #expect(Explanations.isMapped(.gateway(number)))
+            check(Explanations.explanation(of: .gateway(number)))
+        }
     }
 
     @Test func `A code of a newer version is explained as unknown`() {

@@ -100,24 +100,32 @@ extension FuzzTarget {
     }
 
     @Sendable private static func downloadLink(_ input: [UInt8]) throws {
-        guard let link = try? DownloadLink(text(input)) else { return }
-        try require(!link.items.isEmpty, "a link has a URL")
-        for item in link.items {
-            _ = try Origin(url: item.url)
-            if let folder = item.folder {
-                try SafeName.check(folder: folder)
-                try require(
-                    !folder.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }, "..")
-            }
-        }
+        guard let link = try? KollusLink(text(input)) else { return }
         func encoded(_ text: String) -> String { text.utf8.map { "%\(Hexadecimal.text([$0]))" }.joined() }
-        let pairs = link.items.map { item in
-            "url=\(encoded(item.url))" + (item.folder.map { "&folder=\(encoded($0))" } ?? "")
+        func query(_ items: [KollusLink.Item]) throws -> String {
+            try require(!items.isEmpty, "a link has a URL")
+            return try items.map { item in
+                _ = try Origin(url: item.url)
+                let folder = try item.folder.map { "&folder=\(encoded(try checked($0)))" } ?? ""
+                return "url=\(encoded(item.url))" + folder
+            }.joined(separator: "&")
         }
-        let whole = "kollus://download?\(pairs.joined(separator: "&"))"
+        let whole =
+            switch link {
+            case .download(let items): "kollus://download?\(try query(items))"
+            case .downloadAndPlay(let url): "kollus://download_play?\(try query([.init(url: url, folder: nil)]))"
+            case .play(let item): "kollus://path?\(try query([item]))"
+            case .list(let folder): "kollus://list" + (try folder.map { "?folder=\(encoded(try checked($0)))" } ?? "")
+            }
         // Encoded, it may be longer than URLs may be.
         if whole.utf8.count <= URLParts.limit {
-            try require((try? DownloadLink(whole)) == link, "a link reads back")
+            try require((try? KollusLink(whole)) == link, "a link reads back")
         }
+    }
+
+    private static func checked(_ folder: String) throws -> String {
+        try SafeName.check(folder: folder)
+        try require(!folder.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }, "..")
+        return folder
     }
 }

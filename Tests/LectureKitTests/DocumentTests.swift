@@ -4,44 +4,18 @@ import Testing
 
 /// Examples in documents are parts of a program that is built.
 @Suite struct DocumentTests {
-    /// The code of a document: the lines between "```swift" and "```", without indentation, comment marks, empty lines.
-    private static func examples(in path: String) throws -> [[String]] {
-        let text = try String(contentsOfFile: "\(Places.repository())/\(path)", encoding: .utf8)
-        var blocks: [[String]] = []
-        var isInside = false
-        for line in text.split(separator: "\n") {
-            let code = plain(line)
-            if code.hasPrefix("```") {
-                isInside = code == "```swift"
-                if isInside { blocks.append([]) }
-            } else if isInside, !code.isEmpty {
-                blocks[blocks.count - 1].append(code)
-            }
-        }
-        return blocks
-    }
-
-    private static func plain(_ line: Substring) -> String {
-        let line = line.trimmingCharacters(in: .whitespaces)
-        return line.hasPrefix("///") ? line.dropFirst(3).trimmingCharacters(in: .whitespaces) : line
-    }
-
     @Test(arguments: [
         "README.md", "Sources/LectureKit/LectureKit.docc/PrecachingACourse.md",
         "Sources/LectureKit/LectureManager.swift",
     ])
-    func `Every line of an example is one of the program that is built, in its order`(document: String) throws {
-        let program = try String(
-            contentsOfFile: "\(Places.repository())/Examples/precache/Precache.swift", encoding: .utf8)
-        let lines = program.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        let examples = try Self.examples(in: document)
+    func `Every line of an example is one of a program that is built, in its order`(document: String) throws {
+        var files = try DocumentExamples.program(in: "Examples/precache")
+        if document == "README.md" { files += try DocumentExamples.program(in: "Examples/kollus-guide") }
+        let examples = try DocumentExamples.examples(in: document)
         #expect(!examples.isEmpty)
         for example in examples {
-            var rest = lines[...]
-            for line in example {
-                let place = try #require(rest.firstIndex(of: line), "not in the program, or not in this order: \(line)")
-                rest = rest[(place + 1)...]
-            }
+            let strays = files.map { DocumentExamples.stray(example, in: $0, isWhole: false) }
+            #expect(strays.contains(nil), "not in the program, or not in this order: \(strays)")
         }
     }
 }

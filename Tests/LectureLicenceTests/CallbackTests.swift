@@ -206,6 +206,20 @@ struct CallbackTests {
         #expect(!CallbackQuestion.items([question], withSecrets: false).contains("secret-session"))
     }
 
+    @Test func `what the application adds is a field of its own, and in no item`() throws {
+        let question = CallbackQuestion(
+            .grant, mediaContentKey: "k", clientUserID: "u", playerID: "p", deviceName: "d",
+            localTime: Timestamp(milliseconds: 0))
+        let plain = CallbackQuestion.form([question]).bytes
+        let text = { (extra: String) in
+            String(decoding: CallbackQuestion.form([question], extra: extra).bytes, as: UTF8.self)
+        }
+        let start = String(decoding: plain, as: UTF8.self)
+        #expect(!start.contains("extra_drm_param") && !start.contains("&"))
+        #expect(text("") == "\(start)&extra_drm_param=")
+        #expect(text("a b&=+%é\0\n*-._~") == "\(start)&extra_drm_param=a+b%26%3D%2B%25%C3%A9%00%0A*-._%7E")
+    }
+
     @Test func `a question carries what its kind carries`() throws {
         var question = CallbackQuestion(
             .check, mediaContentKey: "k-1", clientUserID: #"u"1"#, playerID: "p", deviceName: "Linux",

@@ -21,9 +21,10 @@ import Testing
         compare the number or the name, people read the sentence. `lecturectl why KEY` adds why it is so and what
         happens next.
 
-        Numbers between −8600 and −9000 are those of the Kollus storage manager, −8000−n is libcurl's result n below
-        100 or the HTTP status n from 300 on, and numbers from −20000 down are LectureKit's own. A newer program's
-        number that this one does not know is shown as `code_NUMBER`.
+        Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
+        application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, −4001 to −4101 are
+        the numbers with which a video gateway refuses a link, and numbers from −20000 down are LectureKit's own. A
+        newer program's number that this one does not know is shown as `code_NUMBER`.
 
         """
 
@@ -43,12 +44,20 @@ import Testing
             ("The storage", -9000 ... -8600), ("The store", -20009 ... -20001),
             ("Answers that are not the object", -20029 ... -20010), ("Input", -20049 ... -20030),
             ("Scheduling, and the program itself", -20099 ... -20050), ("Licences, and the device", -20139 ... -20100),
-            ("Learning reports", -20199 ... -20140),
+            ("Learning reports", -20199 ... -20140), ("Applications", -2199 ... -2100),
+            ("Workers of applications", -20239 ... -20220),
         ]
         var text = introduction
         for (title, numbers) in ranges {
             text += "\n## \(title)\n\n" + table(all.filter { numbers.contains($0.number) }.map { row($0) })
         }
+        text += "\n## Refusals by a video gateway\n\n"
+        text += table(
+            LectureError.Code.namedGatewayNumbers.map { row(.gateway($0)) }
+                + [
+                    "| -n, every other n from 4001 to 4101 | `gateway_n` | "
+                        + "the gateway refuses the link with its number n | \(LectureError.Code.gateway(4050).remedy) |"
+                ])
         text += "\n## Transfers below HTTP\n\n"
         text += table(
             namedTransfers.map { row(.transfer($0)) }

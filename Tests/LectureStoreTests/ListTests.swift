@@ -13,7 +13,7 @@ import Testing
             let id = try store.add("k\(number)") { request in
                 request.title = ["b", "A", "c", "B", "a", "C", "d", "D", "e"][number]
                 request.course = number < 4 ? "one" : "two"
-                request.folder = number.isMultiple(of: 2) ? "even" : ""
+                request.folder = number.isMultiple(of: 2) ? "even" : number == 7 ? "a/b" : ""
                 request.priority = [0, 5, 0, 5, 0, 5, 0, -5, -5][number]
             }
             let state = number < 5 ? ItemState.completed : [.queued, .stopped, .failed, .downloading][number - 5]
@@ -67,6 +67,11 @@ import Testing
             // By the deadlines that fill(_:) has given: every third has none.
             case .expiry:
                 let (x, y) = (Self.deadline(left.offset) ?? .max, Self.deadline(right.offset) ?? .max)
+                return x == y ? left.offset < right.offset : x < y
+            case .folder:
+                if a.folder.isEmpty != b.folder.isEmpty { return b.folder.isEmpty }
+                if a.folder != b.folder { return a.folder < b.folder }
+                let (x, y) = (a.title.lowercased(), b.title.lowercased())
                 return x == y ? left.offset < right.offset : x < y
             }
         }
@@ -193,7 +198,7 @@ import Testing
                     var filter = ContentFilter()
                     filter.states = state.map { [$0] } ?? []
                     let plan = try queries.plan(filter, sort: sort)
-                    let hasOwnOrder = state?.isAtRest != false && (state == nil || sort != .expiry)
+                    let hasOwnOrder = state?.isAtRest != false && (state == nil || ![.expiry, .folder].contains(sort))
                     let isSmall = try queries.count(filter) <= ContentList.few && !hasOwnOrder
                     if !isSmall { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)") }
                     let last = try queries.contents(filter, sort: sort, page: ContentPage(offset: 40, limit: 50))

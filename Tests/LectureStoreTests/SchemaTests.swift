@@ -11,9 +11,9 @@ import Testing
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
     /// Opens a copy of the store that the program left when a migration was the newest.
-    private func store(shipped number: String) throws -> (directory: TemporaryDirectory, location: StoreLocation) {
+    static func store(shipped number: String) throws -> (directory: TemporaryDirectory, location: StoreLocation) {
         let directory = try TemporaryDirectory()
-        let source = Self.fixtures.appending(path: "schema-\(number).sqlite")
+        let source = fixtures.appending(path: "schema-\(number).sqlite")
         try FileManager.default.copyItem(at: source, to: URL(filePath: directory.file("lecturekit.db")))
         return (directory, StoreLocation(directory: directory.path))
     }
@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: MigrationCatalogue.entries.map { String($0.identifier.prefix(4)) })
     func aStoreOfThatTimeComesUpSoundAndFull(number: String) throws {
-        let (directory, location) = try store(shipped: number)
+        let (directory, location) = try Self.store(shipped: number)
         let tables = try Connection(path: directory.file("lecturekit.db"), access: .immutable).query(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
         ) { $0.text(0) }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aStoreOfSchemaOneKeepsItsContents() throws {
-        let (directory, location) = try store(shipped: "0001")
+        let (directory, location) = try Self.store(shipped: "0001")
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         let queries = try SQLiteContentQueries(opening: location)
         let contents = try queries.contents(ContentFilter(), sort: .added, page: ContentPage())
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aStoreOfSchemaTwoKeepsItsLicences() throws {
-        let (directory, location) = try store(shipped: "0002")
+        let (directory, location) = try Self.store(shipped: "0002")
         let queries = try SQLiteContentQueries(opening: location)
         let licence = try #require(try queries.licence(try ContentKey("completed")))
         #expect(licence.source.callbackURL == "https://drm.example/callback")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func aStoreOfSchemaThreeKeepsItsReports() throws {
-        let (directory, location) = try store(shipped: "0003")
+        let (directory, location) = try Self.store(shipped: "0003")
         let queries = try SQLiteContentQueries(opening: location)
         let account = try queries.account()
         #expect(account.isConserved && account.created == 9 && account.pruned == 2 && account.erased == 1)

@@ -105,6 +105,8 @@ extension SandboxOrigin {
         package let status: Int
         /// `granted`, `refused`, `missing`, `spoiled` or `failed`.
         package let outcome: String
+        /// The `extra_drm_param` of its request; nil without one.
+        package let extra: String?
     }
 
     /// How often a content was asked about, in one kind.

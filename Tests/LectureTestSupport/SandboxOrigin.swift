@@ -152,11 +152,16 @@ package final class SandboxOrigin: Sendable {
     ///   - key: the media content key.
     ///   - seconds: how long the token is good; negative for one that has expired.
     ///   - user: the learner.
-    ///   - query: more of it, for instance `licensed&uservalue0=a`.
+    ///   - extras: whether its descriptor has pictures and texts.
+    ///   - licensed: the name or the URL of the callback that its download needs, empty for the usual one; nil when it
+    ///     needs none.
+    ///   - lms: the names or the URLs of its channels; an empty one is `/lms`.
+    ///   - query: more of it, for instance `uservalue0=a`.
     /// - Returns: `…/si?jwt=…`.
     /// - Throws: ``ChildProcess/Failure`` when it cannot be made.
     package func link(
-        key: String, expiresIn seconds: Int = 600, user: String = "learner", query: String = ""
+        key: String, expiresIn seconds: Int = 600, user: String = "learner", extras: Bool = false,
+        licensed: String? = nil, lms: [String] = [], query: String = ""
     ) async throws -> String {
         let ending = try await ChildProcess.run(
             Places.builtProduct("lecture-sandbox"),
@@ -165,7 +170,16 @@ package final class SandboxOrigin: Sendable {
                 "--user", user,
             ])
         guard ending.status == 0 else { throw ChildProcess.Failure(description: ending.errorText) }
-        return ending.text.trimmingCharacters(in: .newlines) + (query.isEmpty ? "" : "&" + query)
+        var words = [ending.text.trimmingCharacters(in: .newlines)]
+        if extras { words.append("extras") }
+        if let licensed { words.append("licensed" + (licensed.isEmpty ? "" : "=" + Self.encoded(licensed))) }
+        words += lms.map { "lms=" + Self.encoded($0) }
+        if !query.isEmpty { words.append(query) }
+        return words.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 
     /// Ends the sandbox.

@@ -24,6 +24,19 @@ import Testing
         await sandbox.stop()
     }
 
+    @Test func `what an application adds is noted with its items, and is one field`() async throws {
+        let sandbox = try await start()
+        let items = "[\(Exchange.item(kind: 1, "a")),\(Exchange.item(kind: 2, "b"))]"
+        let field = ["--data-urlencode", "extra_drm_param=a b&é=\""]
+        #expect(try await Exchange.ask(sandbox.drmCallback, items, field).answer.status == 200)
+        #expect(try await Exchange.ask(sandbox.drmCallback, items).answer.status == 200)
+        #expect(try await Exchange.ask(sandbox.drmCallback, items, field + field).answer.status == 400)
+        #expect(try await Exchange.ask(sandbox.drmCallback, items, ["-d", "other=1"]).answer.status == 400)
+        let noted = try await sandbox.callbackItems().map(\.extra)
+        #expect(noted == ["a b&é=\"", "a b&é=\"", nil, nil])
+        await sandbox.stop()
+    }
+
     @Test func `the secret is a file of its own that only its owner may read`() async throws {
         let sandbox = try await start()
         let attributes = try FileManager.default.attributesOfItem(atPath: sandbox.drmKeyFile)

@@ -25,13 +25,17 @@ final class DRMLog: Sendable {
         let outcome: Outcome
 
         var line: String {
-            JSON.object([
-                ("number", .integer(Int64(number))), ("request", .integer(Int64(request))), ("time_ms", .integer(time)),
-                ("path", .string(path)), ("kind", .integer(Int64(item.kind))), ("key", .string(item.key)),
-                ("session", .string(session)), ("reset_req", .integer(item.isRenewal ? 1 : 0)),
-                ("user", .string(item.user)), ("player", .string(item.player)), ("status", .integer(Int64(status))),
-                ("outcome", .string(outcome.rawValue)),
-            ]).text
+            let extra = item.extra.map { [("extra", JSON.string($0))] } ?? []
+            return JSON.object(
+                [
+                    ("number", .integer(Int64(number))), ("request", .integer(Int64(request))),
+                    ("time_ms", .integer(time)),
+                    ("path", .string(path)), ("kind", .integer(Int64(item.kind))), ("key", .string(item.key)),
+                    ("session", .string(session)), ("reset_req", .integer(item.isRenewal ? 1 : 0)),
+                    ("user", .string(item.user)), ("player", .string(item.player)), ("status", .integer(Int64(status))),
+                    ("outcome", .string(outcome.rawValue)),
+                ] + extra
+            ).text
         }
     }
 

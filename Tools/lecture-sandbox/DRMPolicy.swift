@@ -69,10 +69,13 @@ struct DRMItem: Sendable {
     let player: String
     let isRenewal: Bool
     let startAt: Int64?
+    /// The request's `extra_drm_param`; nil without one.
+    let extra: String?
 
     /// Reads the form of a request.
     ///
-    /// - Parameter request: with one field `items`, a JSON array of 1 to 10 objects.
+    /// - Parameter request: with a field `items`, a JSON array of 1 to 10 objects, and at most one
+    ///   `extra_drm_param`, any text.
     /// - Returns: the items in their order.
     /// - Throws: ``Problem`` that says what is not as the callback's documents say.
     static func all(in request: Request) throws -> [DRMItem] {
@@ -81,15 +84,21 @@ struct DRMItem: Sendable {
             throw Problem.input("the type is not application/x-www-form-urlencoded")
         }
         let fields = try Text.form(request.body)
-        guard fields.count == 1, fields[0].name == "items" else { throw Problem.input("one field 'items' is due") }
-        guard let elements = try StrictJSON.value(of: fields[0].value).elements else {
+        let (items, extras) = (fields.filter { $0.name == "items" }, fields.filter { $0.name == "extra_drm_param" })
+        guard items.count == 1, extras.count <= 1, items.count + extras.count == fields.count else {
+            throw Problem.input("one field 'items' is due, and at most one 'extra_drm_param'")
+        }
+        guard let elements = try StrictJSON.value(of: items[0].value).elements else {
             throw Problem.input("items is not an array")
         }
         guard (1...limit).contains(elements.count) else { throw Problem.input("1 to \(limit) items are due") }
-        return try elements.map(DRMItem.init)
+        return try elements.map {
+            try DRMItem($0, extra: extras.first.map { String(decoding: $0.value, as: UTF8.self) })
+        }
     }
 
-    private init(_ value: JSON) throws {
+    private init(_ value: JSON, extra: String?) throws {
+        self.extra = extra
         guard value.members != nil else { throw Problem.input("an item is not an object") }
         guard let kind = value["kind"]?.integer, (1...3).contains(kind) else {
             throw Problem.input("kind is not 1, 2 or 3")

@@ -113,6 +113,8 @@ struct Gateway: Sendable {
     let licensesAll: Bool
     /// Whether every content has a channel to the LMS.
     let reportsAll: Bool
+    /// Whether every content has pictures and texts.
+    let describesAll: Bool
 
     /// The link of a content for a learner, good for a day.
     ///
@@ -197,6 +199,12 @@ struct Gateway: Sendable {
             ("teacher", .string(entry.teacher)), ("content_type", .string("downloading")),
             ("downloadable", .boolean(true)), ("media", .object(media)), ("client_user_id", .string(user)),
         ]
+        if describesAll || request.target.query("extras") != nil {
+            let extras = Extras(key: entry.key).members(base: request.base)
+            members.removeAll { member in extras.contains { $0.0 == member.0 } }
+            members += extras
+        }
+        if request.target.query("intro") != nil { members.append(("intro", .boolean(true))) }
         members += licence(entry, request) + channels(request)
         // `set.NAME=VALUE` replaces or adds a member, for descriptors that no honest gateway sends.
         for (name, value) in request.target.queries(beginning: "set.") {

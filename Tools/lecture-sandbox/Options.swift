@@ -43,6 +43,7 @@ struct ServeOptions {
     var requiresLease = false
     var licensesAll = false
     var reportsAll = false
+    var describesAll = false
     var drmKeyFile: String?
     var userKey = "sandbox"
     var faults: [Fault] = []
@@ -69,6 +70,7 @@ struct ServeOptions {
             case "--require-lease": requiresLease = true
             case "--licensed": licensesAll = true
             case "--lms": reportsAll = true
+            case "--extras": describesAll = true
             case "--drm-key-file": drmKeyFile = try words.value(of: word)
             case "--user-key": userKey = try words.value(of: word)
             case "--fault": faults += try Fault.list(try words.value(of: word))

@@ -84,7 +84,7 @@ enum Sandbox {
         lecture-sandbox [serve] [--course DIR] [--bytes SIZE-SEED[?QUERY]]... [--port N] [--https-port N] [--no-https]
                         [--root DIR] [--secret-file FILE] [--lease-seconds N] [--require-lease] [--fault FAULTS]
                         [--digests none|repr|old|both] [--connection-limit N] [--stdin-watch]
-                        [--licensed] [--lms] [--drm-key-file FILE] [--user-key KEY]
+                        [--licensed] [--lms] [--extras] [--drm-key-file FILE] [--user-key KEY]
         lecture-sandbox token --key KEY --secret-file FILE [--user U] [--expires-in SECONDS] [--base URL]
         lecture-sandbox certificates --out DIR
         lecture-sandbox issue --dir DIR [--batch] [--key MCK | --app BUNDLE_ID [--app-expires-in SECONDS]]

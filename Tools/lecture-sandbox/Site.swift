@@ -29,7 +29,7 @@ final class Site: Sendable {
         course = try Course(directory: options.course, generated: options.generated)
         gateway = Gateway(
             secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000,
-            licensesAll: options.licensesAll, reportsAll: options.reportsAll)
+            licensesAll: options.licensesAll, reportsAll: options.reportsAll, describesAll: options.describesAll)
         self.drm = drm
         self.root = root
         faults = Locked(FaultBoard())
@@ -134,8 +134,16 @@ final class Site: Sendable {
             return .text(200, list.text, type: list.type)
         }
         if path.hasPrefix("/digest/") { return try digest(request) }
+        if path.hasPrefix(Extras.path), let reply = extra(path) { return reply }
         if path == "/" { return .text(200, "lecture-sandbox: see /course.jsonl and docs/sandbox.md\n") }
         return .text(404, "nothing is here\n")
+    }
+
+    /// A picture or a text of a lecture.
+    private func extra(_ path: String) -> Reply? {
+        let parts = path.dropFirst(Extras.path.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let entry = course.entry(key: String(parts[0])) else { return nil }
+        return Extras(key: entry.key).reply(String(parts[1]))
     }
 
     /// The SHA-256 of a lecture as `sha256sum` writes it; `?version=1` for the changed one, `&bytes=N` as in the fault.

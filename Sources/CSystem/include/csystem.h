@@ -1,6 +1,7 @@
 // GNU and Linux calls that Swift's Glibc module does not show, because it is built without _GNU_SOURCE.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,4 +29,13 @@ int csystem_open_unnamed(int dir, mode_t mode);
 
 /// Names a file made by csystem_open_unnamed. Returns 0 or an errno value.
 int csystem_link_unnamed(int fd, int dir, const char *_Nonnull name);
+
+/// posix_spawn_file_actions_addclosefrom_np(3). Returns 0 or an errno value.
+int csystem_spawn_closefrom(posix_spawn_file_actions_t *_Nonnull actions, int from);
+
+/// POSIX_SPAWN_SETSID.
+short csystem_spawn_setsid(void);
+
+/// pidfd_open(2) with flags 0; close-on-exec by itself. Returns a descriptor or a negative errno value.
+int csystem_pidfd_open(pid_t pid);
 #endif

@@ -20,7 +20,7 @@ extension CommandTable {
             .value(
                 "expiring", nil, "DURATION", .duration, help: "Only what ends or has to be checked within this time."),
             .value(
-                "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority"]),
+                "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority", "folder"]),
                 help: "The order.", defaultText: "priority"),
             .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
             .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),

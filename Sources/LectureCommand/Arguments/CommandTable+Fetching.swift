@@ -91,7 +91,12 @@ extension CommandTable {
         .value(
             "deadline", nil, "DURATION", .duration,
             help: "End after this time with status 75, keeping what is there."),
-        .flag("dry-run", "n", help: "Say what would be fetched; fetch and store nothing."),
+        .flag(
+            "after-input",
+            help: "Wait until standard input ends, then go on with what waits in the store. A byte that comes before "
+                + "ends the command: it is not needed.", conflicts: ["dry-run"]),
+        .flag(
+            "dry-run", "n", help: "Say what would be fetched; fetch and store nothing.", conflicts: ["after-input"]),
         .flag("acks", help: "Print 'ACK KEY' on standard output once a content is durably complete."),
     ]
 

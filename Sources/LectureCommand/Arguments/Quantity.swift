@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// Numbers with units, as they are typed. All arithmetic is checked: what does not fit is no quantity.
 package enum Quantity {
@@ -27,6 +27,12 @@ package enum Quantity {
         }
         return total > 0 ? .seconds(total) : nil
     }
+
+    /// Reads a moment: whole seconds since 1970, or a date and time of RFC 3339.
+    ///
+    /// - Parameter text: for example `1772352000` or `2026-03-01T08:00:00Z`.
+    /// - Returns: the moment, or nil.
+    package static func moment(_ text: String) -> Timestamp? { MomentText.moment(text) }
 
     /// Reads a number of bytes: a number with at most three decimals and an optional unit `K`, `M`, `G`, `T` (powers
     /// of 1024), with or without `B` or `iB`.

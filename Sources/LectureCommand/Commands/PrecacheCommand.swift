@@ -6,6 +6,7 @@ enum PrecacheCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         var sources = try PrecacheSources(command)
+        if command.flag("after-input"), try await !isNeeded(session) { return .done }
         if command.flag("dry-run") { return try await dryRun(&sources, session) }
         try sources.prepareOutputs()
         let manager = try session.manager()
@@ -18,6 +19,24 @@ enum PrecacheCommand {
             await manager.close()
             throw error
         }
+    }
+
+    /// Waits until standard input ends. Nothing is opened before: who waits keeps nobody from the store.
+    ///
+    /// - Returns: whether it ended without a byte.
+    private static func isNeeded(_ session: CommandSession) async throws -> Bool {
+        let (command, context) = (session.command, session.context)
+        guard command.arguments.isEmpty else {
+            throw UsageError(
+                "Option '--after-input' goes on with what is in the store; it takes no SOURCE.",
+                path: ["precache"])
+        }
+        if try await InputReader("-", failure: .readFile).next() == nil { return true }
+        let now = context.clock.boot()
+        if session.wantsJSON {
+            try context.output.write(JSONLine.summary(PrecacheResult(began: now).totals(at: now)))
+        }
+        return false
     }
 
     /// Says what would be fetched. No store is opened, so that none is made.

@@ -204,8 +204,7 @@ struct PrecacheRun {
         case .licenceEnded(let key): try tellLicence(key, "ended")
         case .licenceDeleted(let key): try tellLicence(key, "deleted")
         case .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .reportsProgress, .reportsDelivered,
-            .reportRefused,
-            .reportObstacle, .reportsSent:
+            .reportRefused, .reportObstacle, .reportsSent, .reportExchange:
             return
         }
     }

@@ -53,7 +53,7 @@ private struct SendRun {
         let began = context.clock.boot()
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         defer { continuation.finish() }
-        let library = manager.events
+        let library = manager.eventsWithoutExchanges
         Task {
             for await event in library { continuation.yield(.library(event)) }
             continuation.yield(.libraryEnded)

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import LectureKit
 import LectureModel
 
 /// Reads a file or standard input piece by piece, on a thread that may block.

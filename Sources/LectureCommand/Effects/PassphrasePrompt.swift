@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import LectureKit
 import LectureModel
 
 /// Asks for a passphrase on the terminal, which does not show what is typed.

@@ -91,6 +91,7 @@ package struct Configuration: Sendable, Equatable {
             ("storage.device_dir", deviceDirectory.value ?? "", deviceDirectory.origin),
             ("application.bundle_id", application.value?.bundleID ?? "", application.origin),
             ("application.expires", application.value?.expires ?? "", application.origin),
+            ("application.trust_dir", application.value?.trustDirectory ?? "", application.origin),
             ("drm.keys", rights.value.keys.map(Self.description).joined(separator: ", "), rights.origin),
             ("drm.user_key", rights.value.userKey == nil ? "" : "set", rights.origin),
             ("drm.strict", "\(rights.value.isStrict)", rights.origin),
@@ -138,9 +139,7 @@ package struct Configuration: Sendable, Equatable {
         if let path = command.text("config") {
             return Setting(path, command.origin("config") == .environment ? .environment : .option)
         }
-        let path = directory("XDG_CONFIG_HOME", below: ".config", environment).map { "\($0)/lecturekit/config.json" }
-        guard let path, ConfigurationFile.exists(path) else { return Setting(nil, .default) }
-        return Setting(path, .default)
+        return Setting(LectureConfiguration.file(in: environment), .default)
     }
 
     private static func storeDirectory(

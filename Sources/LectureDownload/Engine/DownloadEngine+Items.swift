@@ -36,9 +36,9 @@ extension DownloadEngine {
         case .retry(let code):
             return try loaderFailed(item, LectureError(code, detail: host), isFinal: false, now: now)
         case .renewLease(let status):
-            return try loaderFailed(item, LectureError(.status(status), detail: host), isFinal: true, now: now)
+            return try loaderRefused(.status(status), report, item, host: host, now: now)
         case .refuse(let code):
-            return try loaderFailed(item, LectureError(code, detail: host), isFinal: true, now: now)
+            return try loaderRefused(code, report, item, host: host, now: now)
         case .empty, .changed, .rangeBeyondEnd:
             return try loaderFailed(item, LectureError(.descriptorEmpty, detail: host), isFinal: true, now: now)
         }
@@ -53,6 +53,13 @@ extension DownloadEngine {
         } catch {
             return try loaderFailed(item, error, isFinal: true, now: now)
         }
+    }
+
+    private func loaderRefused(
+        _ code: LectureError.Code, _ report: TransferReport, _ item: ItemWork, host: String, now: Timestamp
+    ) throws -> String {
+        let body = report.outcome.end == .complete ? report.document : nil
+        return try loaderFailed(item, GatewayRefusal.error(code, body: body, host: host), isFinal: true, now: now)
     }
 
     func loaderFailed(_ item: ItemWork, _ error: LectureError, isFinal: Bool, now: Timestamp) throws -> String {

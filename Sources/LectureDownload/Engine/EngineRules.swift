@@ -41,7 +41,8 @@ extension ContentDescriptor {
 
     /// Why this version cannot keep the content; nil when it can.
     package var refusal: LectureError.Code? {
-        if !isDownloadable { return .notDownloadable }
+        if isIntro { return .introNotDownloadable }
+        if !isDownloadable || contentType == .streaming || contentType == .adaptiveStreaming { return .notDownloadable }
         switch media {
         case .file: return nil
         case .playlist: return .playlistUnsupported

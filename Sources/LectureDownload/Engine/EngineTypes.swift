@@ -127,7 +127,7 @@ package struct TransferReport: Sendable {
     package var handedOver: UInt64
     /// Whether the object's last byte was received.
     package var reachedEnd: Bool
-    /// The body of a descriptor.
+    /// The body of a descriptor, or of a gateway's refusal.
     package var document: [UInt8]?
     /// The begun chunk, for a transfer that goes on in its middle.
     package var remainder: ChunkRemainder?

@@ -33,6 +33,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var grid: ChunkGrid
         var block: Block?
         var isDocument = false
+        var isRefusal = false
         var document: [UInt8] = []
         var hasUnflushed = false
         var isPassingBy = false
@@ -151,7 +152,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         case .descriptor:
             body.isDocument = true
             return true
-        case .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+        case .renewLease, .refuse:
+            // Who only asks what a gateway's link is may learn from the body why it is refused.
+            body.isRefusal = part == nil && GatewayRefusal.mayBeTold(verdict)
+            body.isDocument = body.isRefusal
+            return body.isRefusal
+        case .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .retry:
             return false
         }
     }
@@ -178,8 +184,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     }
 
     private func takeDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard body.document.count + bytes.count <= Self.documentLimit else {
-            body.cause = .tooLarge
+        let limit = body.isRefusal ? GatewayRefusal.bodyLimit : Self.documentLimit
+        guard body.document.count + bytes.count <= limit else {
+            body.cause = body.isRefusal ? .refusedHead : .tooLarge
             return false
         }
         unsafe body.document.append(contentsOf: bytes)

@@ -64,6 +64,8 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let contentType: ContentType?
     /// Whether it may be downloaded; a gateway that does not say permits it.
     package let isDownloadable: Bool
+    /// Whether it is shown before a lecture and is none itself.
+    package let isIntro: Bool
     /// Where the media is; nil when the gateway does not say.
     package let media: Media?
     /// A still picture.
@@ -113,6 +115,7 @@ package struct ContentDescriptor: Hashable, Sendable {
         height = try reader.integer("height", in: 0...100_000)
         contentType = try Self.contentType(reader)
         isDownloadable = try reader.bool("downloadable") ?? true
+        isIntro = try reader.bool("intro") ?? false
         media = try Self.media(reader)
         snapshotURL = try reader.url("snapshot_url")
         thumbnailURL = try reader.url("thumbnail_url")
@@ -123,9 +126,8 @@ package struct ContentDescriptor: Hashable, Sendable {
 
     private static func contentType(_ reader: MemberReader) throws(LectureError) -> ContentType? {
         guard let name = try reader.string("content_type") else { return nil }
-        let permitted: [ContentType] = [.downloading, .adaptiveDownload, .sample]
-        guard let type = permitted.first(where: { $0.name == name }) else {
-            throw LectureError(.json, detail: "member 'content_type' is not downloading, adaptiveDownload or sample")
+        guard let type = ContentType.allCases.first(where: { $0.name == name }) else {
+            throw LectureError(.json, detail: "member 'content_type' is no type of contents")
         }
         return type
     }

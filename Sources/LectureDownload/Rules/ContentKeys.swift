@@ -82,64 +82,8 @@ package enum ContentKeys {
     }
 }
 
-/// A link of the form `kollus://download?url=…&folder=…`, with any number of pairs.
-package struct DownloadLink: Hashable, Sendable {
-    /// One content of the link.
-    package struct Item: Hashable, Sendable {
-        /// Its URL, decoded.
-        package let url: String
-        /// The virtual folder that follows the URL, decoded; nil without one.
-        package let folder: String?
-    }
-
-    /// The contents in their order, at least one.
-    package let items: [Item]
-
-    /// Whether a text is meant as such a link, so that its faults should be reported as the link's.
-    ///
-    /// - Parameter text: a source from the command line.
-    /// - Returns: true when it begins with `kollus:`.
-    package static func isLink(_ text: String) -> Bool {
-        FieldText.equal(text.prefix(7), "kollus:")
-    }
-
-    /// Reads a link.
-    ///
-    /// - Parameter text: the link; values are percent-encoded, `folder` belongs to the `url` before it.
-    /// - Throws: `LectureError(.urlInvalid)` for another action, another parameter, a broken percent-encoding, a folder
-    ///   without a URL or no URL at all; `LectureError(.urlScheme)` for a URL of another scheme;
-    ///   `LectureError(.nameRefused)` for a folder that could leave its place.
-    package init(_ text: String) throws(LectureError) {
-        let parts = try URLParts(text)
-        guard parts.scheme == "kollus", parts.authority == "download", parts.path.isEmpty || parts.path == "/",
-            let query = parts.query, parts.fragment == nil
-        else { throw LectureError(.urlInvalid, detail: "a link is kollus://download?url=…") }
-        var items: [Item] = []
-        for pair in query.split(separator: "&", omittingEmptySubsequences: false) {
-            guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                throw LectureError(.urlInvalid, detail: "a parameter without '='")
-            }
-            let value = try PercentCoding.decoded(pair[pair.utf8.index(after: equals)...])
-            switch pair[..<equals] {
-            case "url":
-                _ = try Origin(url: value)
-                items.append(Item(url: value, folder: nil))
-            case "folder":
-                guard let last = items.last, last.folder == nil else {
-                    throw LectureError(.urlInvalid, detail: "a folder that follows no URL")
-                }
-                try SafeName.check(folder: value)
-                items[items.count - 1] = Item(url: last.url, folder: value)
-            default: throw LectureError(.urlInvalid, detail: "a parameter other than url and folder")
-            }
-        }
-        guard !items.isEmpty else { throw LectureError(.urlInvalid, detail: "a link without a URL") }
-        self.items = items
-    }
-}
-
 /// Percent-encoding (RFC 3986 section 2.1).
-private enum PercentCoding {
+enum PercentCoding {
     /// Decodes strictly: every `%` is followed by two digits, and the outcome is UTF-8.
     ///
     /// A `+` stays one: this is not a form.

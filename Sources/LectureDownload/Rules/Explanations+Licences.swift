@@ -62,6 +62,10 @@ extension Explanations {
             "Nothing was changed."
         ),
         (.licenceFileRefused, "Its signature, its time, its device or its content does not fit.", refused),
+        (
+            .removalWaits, "A file of it cannot be deleted, or another program is at work on it.",
+            "It is deleted as soon as that can be done."
+        ),
         (.isSealed, "A file in clear would outlive the licence.", "Nothing was changed."),
     ]
 }

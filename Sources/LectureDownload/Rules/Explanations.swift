@@ -146,6 +146,9 @@ package enum Explanations {
             let twin = RetryTable.entry(code: .stored(code.number + 1000))
             return (twin.reason, "The licence server is asked again by itself; the stored licence stays as it is.")
         }
+        if LectureError.Code.gatewayNumbers.contains(-code.number) {
+            return ("The gateway answered with this number in place of the content.", stays)
+        }
         guard (8001...8099).contains(-code.number) || (8300...8599).contains(-code.number) else { return nil }
         let entry = RetryTable.entry(code: code)
         let next =
@@ -161,9 +164,10 @@ package enum Explanations {
     }
 
     private static let texts: [Int: Text] = Dictionary(
-        (storageTexts + storeTexts + answerTexts + inputTexts + runTexts + licenceTexts + statisticsTexts).map {
-            ($0.0.number, ($0.1, $0.2))
-        },
+        (storageTexts + storeTexts + answerTexts + inputTexts + linkTexts + runTexts + licenceTexts + statisticsTexts
+            + applicationTexts).map {
+                ($0.0.number, ($0.1, $0.2))
+            },
         uniquingKeysWith: { first, _ in first })
 
     typealias Row = (LectureError.Code, String, String)
@@ -200,6 +204,7 @@ package enum Explanations {
         ),
         (.notRemovable, "Samples are kept, because they belong to the application.", unchanged),
         (.notDownloadable, "The provider permits playing it only.", stays),
+        (.introNotDownloadable, "It is shown before a lecture and belongs to no one's list.", stays),
         (.descriptorEmpty, "The gateway answered without saying anything.", stays),
         (.closing, "The program is ending.", "What is proven stays."),
         (.alreadyDownloaded, "Every byte is proven already.", "Nothing is fetched again."),
@@ -275,6 +280,10 @@ package enum Explanations {
             .outputRefused, "The place is taken, not writable, or the lecture is sealed.",
             "The lecture in the store is not touched."
         ),
+    ]
+
+    private static let linkTexts: [Row] = [
+        (.linkFetchesNothing, "It asks to play something, or to show a list.", unchanged)
     ]
 
     private static let runTexts: [Row] = [

@@ -64,8 +64,10 @@ public struct DeviceHome: Sendable {
         }
     }
 
-    private static func read(_ place: SecretDirectory) throws(LectureError) -> DeviceKey? {
-        guard let file = try place.file(keyName, limit: longest) else { return nil }
+    static func read(
+        _ place: SecretDirectory, _ name: String = keyName
+    ) throws(LectureError) -> DeviceKey? {
+        guard let file = try place.file(name, limit: longest) else { return nil }
         let bytes = try unsafe SecretBytes(count: file.count) { buffer throws(LectureError) in
             try unsafe file.read(into: buffer)
         }
@@ -73,16 +75,16 @@ public struct DeviceHome: Sendable {
             return try DeviceKey(fileBytes: bytes)
         } catch {
             if error.code == .cryptography { throw error }
-            throw LectureError(.deviceKeyRefused, detail: "\(place.path)/\(keyName)", cause: error.cause)
+            throw LectureError(.deviceKeyRefused, detail: "\(place.path)/\(name)", cause: error.cause)
         }
     }
 
-    private static func write(
-        _ key: DeviceKey, to place: SecretDirectory, replacing: Bool
+    static func write(
+        _ key: DeviceKey, as name: String = keyName, to place: SecretDirectory, replacing: Bool
     ) throws(LectureError) -> Bool {
         let bytes = try key.fileBytes()
         return try unsafe bytes.withBytes { buffer throws(LectureError) in
-            try unsafe place.write(keyName, buffer, replacing: replacing)
+            try unsafe place.write(name, buffer, replacing: replacing)
         }
     }
 

@@ -17,6 +17,7 @@ extension LectureManager {
         if isClosed, seat == nil { throw LectureError(.closing) }
         let made = try LicenceRoom(
             configuration, index: writer, executor: executor, hub: hub, seat: try openSeat())
+        made.engine.configure(extra: licenceParameter)
         made.downloads = room?.engine.inbox
         made.followRemovals = { [weak self] in self?.assumeIsolated { $0.followRemovals() } }
         licences = made

@@ -180,7 +180,7 @@ extension LectureManager {
     ) async throws -> RenewalReport {
         guard try writer.hasLicences() else { return RenewalReport() }
         let room = try openLicences()
-        room.use(options)
+        room.use(options, attempts: attemptsOfBatches)
         let result = await withCheckedContinuation { room.renew(selection, $0) }
         let report = try result.get()
         await untilRemoved()
@@ -237,7 +237,8 @@ extension LectureManager {
         }
     }
 
-    private func judge() throws -> Judge {
+    /// What lists judge licences by now; the ledger is not held against its anchor.
+    func judge() throws -> Judge {
         let authenticator = try rowAuthenticator()
         let reading = ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Machine.bootID())
         var ledger = try licenceQueries().newestTime().map { TimeLedger($0) } ?? TimeLedger(first: reading)

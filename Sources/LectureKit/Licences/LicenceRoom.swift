@@ -23,7 +23,7 @@ final class LicenceRoom: @unchecked Sendable {
     var followRemovals: () -> Void = {}
     private let executor: CoreExecutor
     private let clock: any LectureClock
-    private let hub: EventHub
+    private let hub: EventHub<LectureEvent>
     private let contents: StoreContents
     private let timer: StepTimer
     private var checks: [ContentKey: [CheckedContinuation<CheckOutcome, Never>]] = [:]
@@ -41,8 +41,8 @@ final class LicenceRoom: @unchecked Sendable {
     ///
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, `secretReadable`, a store's or a disk's code.
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor, hub: EventHub,
-        seat: Seat
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
+        hub: EventHub<LectureEvent>, seat: Seat
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub) = (executor, hub)
@@ -66,8 +66,7 @@ final class LicenceRoom: @unchecked Sendable {
             store: try index.identity().uuid, device: device, bootID: Machine.bootID(),
             playerID: try key.thumbprint(), deviceName: Machine.model())
         settings.isStrict = configuration.rights.isStrict
-        settings.stallTimeout = configuration.stallTimeout
-        settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
+        (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
         try engine.open()
         timer.serve { [weak self] in self?.step() }
@@ -112,8 +111,8 @@ final class LicenceRoom: @unchecked Sendable {
             hub.send(
                 .licenceExchange(
                     LicenceExchange(
-                        server: record.origin, items: record.questions, answer: record.payload?.text,
-                        error: record.error)))
+                        server: record.origin, kind: record.kind.rawValue, items: record.questions,
+                        answer: record.payload?.text, error: record.error)))
         case .ended(let key): hub.send(.licenceEnded(key))
         case .deleted(let key, _): hub.send(.licenceDeleted(key))
         case .debtPaid(_, let error): if let error { hub.send(.trouble(error)) }
@@ -181,15 +180,29 @@ final class LicenceRoom: @unchecked Sendable {
         engine.renew(selection)
     }
 
+    /// How long servers are waited for, from the next request on.
+    func usePatience(_ configuration: LectureConfiguration) {
+        let (stall, total) = Self.patience(configuration)
+        engine.configure(stallTimeout: stall, totalTimeout: total)
+    }
+
+    private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
+        (configuration.stallTimeout, max(.seconds(60), configuration.stallTimeout))
+    }
+
     /// Changes how fast and how often servers are asked.
-    func use(_ options: RenewalOptions) {
+    ///
+    /// - Parameters:
+    ///   - options: what is wished.
+    ///   - attempts: how often, where the options do not say it.
+    func use(_ options: RenewalOptions, attempts: Int) {
         var limits = CallbackPace.Limits()
         limits.maximumRate = Double(max(1, options.requestsPerSecond))
         limits.initialRate = min(limits.initialRate, limits.maximumRate)
         limits.maximumConcurrency = max(1, options.jobs)
         limits.initialConcurrency = min(limits.initialConcurrency, limits.maximumConcurrency)
         engine.configure(pace: limits)
-        engine.configure(attempts: options.maxAttempts)
+        engine.configure(attempts: options.maxAttempts ?? attempts)
     }
 
     /// Whether a server is being asked, or about to be. Looks at what has just been asked for first.

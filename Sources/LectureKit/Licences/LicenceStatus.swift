@@ -73,8 +73,9 @@ public struct RenewalOptions: Sendable, Hashable {
     public var jobs = 8
     /// Requests a second to one server at the most; it begins slower and is slowed by the server.
     public var requestsPerSecond = 100
-    /// Attempts for one licence before it fails for this run.
-    public var maxAttempts = 5
+    /// Attempts for one licence before it fails for this run; nil for 5, or one more than the retries of
+    /// ``LectureManager/setPatience(timeout:retries:)``.
+    public var maxAttempts: Int?
 
     /// As most servers like it.
     public init() {}

@@ -6,11 +6,13 @@ public import LectureModel
 /// let play = try await manager.beginPlay(key)
 /// try await play.read(range: 0..<65_536) { bytes in feed(bytes) }
 /// try await play.watched(media: .seconds(10), running: .seconds(8))
+/// try await play.reached(.seconds(10))
 /// try await play.end()
 /// ```
 ///
 /// The bytes are those of one version of the lecture, each held against its proof before it is handed out. Play time is
-/// kept at the latest when ten seconds of it have gathered, and when the play ends; a crash costs at most that.
+/// kept at the latest when ten seconds of it have gathered, and when the play ends; a crash costs at most that. So is
+/// the place that was reached.
 public actor Play {
     /// The content.
     public nonisolated let key: ContentKey
@@ -23,6 +25,10 @@ public actor Play {
     private let isLicensed: Bool
     private var watchedMedia: Duration = .zero
     private var watchedRunning: Duration = .zero
+    /// Where the player is, when that is not kept yet.
+    private var place: Duration?
+    /// The place that was kept last.
+    private var keptPlace: Duration?
     private var isOver = false
 
     /// The most play time that a crash may cost.
@@ -63,16 +69,43 @@ public actor Play {
         if max(watchedMedia, watchedRunning) >= Self.longestUnwritten { try await write() }
     }
 
-    /// Ends the play and keeps what was watched.
+    /// Takes note of where the player is, so that the next one goes on there: see ``ContentDetails/resumePoint``. It is
+    /// kept when it is ten seconds or more from what was kept last, together with play time, and at the end.
+    ///
+    /// - Parameter position: from the beginning of the lecture.
+    /// - Throws: a store's code when it could not be kept; then it is kept with the next call.
+    public func reached(_ position: Duration) async throws {
+        guard !isOver else { return }
+        let reached = max(.zero, position)
+        place = reached
+        let distance = keptPlace.map { max(reached - $0, $0 - reached) }
+        if distance ?? Self.longestUnwritten >= Self.longestUnwritten { try await keepPlace() }
+    }
+
+    /// Ends the play and keeps what was watched, and where.
     ///
     /// - Throws: ``LectureError`` of the store.
     public func end() async throws {
         guard !isOver else { return }
+        try await keepPlace()
         if watchedMedia > .zero || watchedRunning > .zero { try await write() }
         isOver = true
     }
 
+    /// Keeps the place of a content that is still there.
+    private func keepPlace() async throws {
+        guard let kept = place else { return }
+        do {
+            try await manager.setResumePoint(key, kept)
+        } catch let error as LectureError where error.code == .unknownContent {}
+        // Another place may have been told during the wait.
+        if place == kept { place = nil }
+        keptPlace = kept
+    }
+
     private func write() async throws {
+        // First, since the play may be over behind it.
+        try await keepPlace()
         let (media, running) = (watchedMedia, watchedRunning)
         // Taken before the wait, so that a call that comes meanwhile counts nothing twice.
         (watchedMedia, watchedRunning) = (.zero, .zero)

@@ -24,7 +24,7 @@ extension LectureManager {
         to destination: ReportExportDestination, format: ReportExportFormat = .jsonLines,
         filter: ReportExportFilter = ReportExportFilter(), pseudonymKey: PseudonymKey? = nil
     ) async throws -> ReportExportResult {
-        let settings = configuration.statistics.settings(bootID: "")
+        let settings = await configuration.statistics.settings(bootID: "")
         let form = ReportExportForm(
             format: format, key: pseudonymKey, homePage: settings.homePage,
             activityPrefix: settings.activityPrefix, digests: digests)

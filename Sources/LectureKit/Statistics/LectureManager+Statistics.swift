@@ -128,7 +128,10 @@ extension LectureManager {
         if let days { _ = try outbox.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
         let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
-        let summary = try await withCheckedContinuation { room.send(options, target: number, $0) }.get()
+        let attempts = options.attempts ?? attemptsOfBatches
+        let summary = try await withCheckedContinuation {
+            room.send(options, attempts: attempts, target: number, $0)
+        }.get()
         var result = room.result(summary)
         let waiting = try reportSummary().withoutTarget
         if waiting > 0 {

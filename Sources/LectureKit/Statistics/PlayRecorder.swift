@@ -79,6 +79,8 @@ public actor PlayRecorder {
     private let source: ReportSource
     private let target: ReportTarget?
     private var sums: PlaySession
+    /// Where the player is; nil before it was anywhere.
+    private var place: Duration?
 
     init(
         _ manager: LectureManager, key: ContentKey, sums: PlaySession, source: ReportSource, target: ReportTarget?,
@@ -89,9 +91,13 @@ public actor PlayRecorder {
     }
 
     /// Adds what happened next. The order is the order of the calls.
-    public func record(_ interval: PlayedInterval) { sums.add(interval.interval) }
+    public func record(_ interval: PlayedInterval) {
+        sums.add(interval.interval)
+        place = interval.to
+    }
 
-    /// Stores a report about everything so far, for every channel of the content. Nothing is sent.
+    /// Stores a report about everything so far, for every channel of the content, and where the player is:
+    /// see ``ContentDetails/resumePoint``. Nothing is sent.
     ///
     /// - Parameter course: the course; nil takes the content's.
     /// - Returns: its rows, durable when this returns.
@@ -101,6 +107,13 @@ public actor PlayRecorder {
         var report = LearningReport(
             values: Self.values(sums.report, source), user: sums.clientUserID, session: session, content: key.text)
         (report.course, report.target) = (course, target)
+        // Before the report, so that whoever asks again after a failure does not report twice. A report about a content
+        // that is gone is still one.
+        if let place {
+            do {
+                try await manager.setResumePoint(key, place)
+            } catch let error as LectureError where error.code == .unknownContent {}
+        }
         return try await manager.addReport(report)
     }
 

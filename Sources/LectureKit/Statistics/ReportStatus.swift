@@ -162,11 +162,12 @@ public struct SendOptions: Sendable, Hashable {
     public var target: ReportTarget?
     /// Requests a second to one target at the most; nil for what is configured.
     public var requestsPerSecond: Int?
-    /// A target that failed so many times in a row is given up for this call.
-    public var attempts = 5
+    /// A target that failed so many times in a row is given up for this call; nil for 5, or one more than the retries
+    /// of ``LectureManager/setPatience(timeout:retries:)``.
+    public var attempts: Int?
     /// A target that has to be waited for longer is left to the next call.
     public var longestWait: Duration = .seconds(30)
-    /// Whether ``LectureModel/LectureEvent/reportsDelivered(_:)`` names what arrived.
+    /// Whether ``LectureEvent/reportsDelivered(_:)`` names what arrived.
     public var namesDelivered = false
 
     /// The usual way.

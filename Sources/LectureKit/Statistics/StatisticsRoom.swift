@@ -20,7 +20,7 @@ final class StatisticsRoom: @unchecked Sendable {
     private let seat: Seat
     private let executor: CoreExecutor
     private let clock: any LectureClock
-    private let hub: EventHub
+    private let hub: EventHub<LectureEvent>
     private let timer: StepTimer
     private var lastOrder = 0
     private var waiters: [Int: Waiter] = [:]
@@ -35,7 +35,7 @@ final class StatisticsRoom: @unchecked Sendable {
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for what is configured.
     init(
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
-        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub, seat: Seat
+        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, seat: Seat
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.outbox, self.index, self.seat, self.executor, self.hub) = (outbox, index, seat, executor, hub)
@@ -44,16 +44,16 @@ final class StatisticsRoom: @unchecked Sendable {
         let timer = StepTimer(executor, clock: clock, leeway: 2)
         self.timer = timer
         let inbox = StatisticsInbox { timer.wake() }
-        let ports = StatisticsEngine.Ports(
+        var ports = StatisticsEngine.Ports(
             outbox: outbox, transport: seat.transport, clock: clock, random: SystemRandom(),
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
             compress: { encoding, bytes in
                 guard let compression = Compression(rawValue: encoding) else { throw LectureError(.bug) }
                 return try Compressor.compress(bytes, compression)
             }, hash: Self.hash(digests))
+        ports.wantsExchanges = { hub.hasCostlyListeners }
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
-        settings.stallTimeout = configuration.stallTimeout
-        settings.totalTimeout = max(.seconds(60), configuration.stallTimeout)
+        (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = StatisticsEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
         timer.serve { [weak self] in self?.step() }
     }
@@ -89,6 +89,7 @@ final class StatisticsRoom: @unchecked Sendable {
             progress[order] = summary
             hub.send(.reportsProgress(result(summary)))
         case .delivered(let ids): hub.send(.reportsDelivered(ids))
+        case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
             let status = answer.status.map { "HTTP \($0)" } ?? ""
             hub.send(
@@ -116,12 +117,22 @@ final class StatisticsRoom: @unchecked Sendable {
 
     // MARK: Sending
 
+    /// How long servers are waited for, from the next request on.
+    func usePatience(_ configuration: LectureConfiguration) {
+        let (stall, total) = Self.patience(configuration)
+        engine.configure(stallTimeout: stall, totalTimeout: total)
+    }
+
+    private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
+        (configuration.stallTimeout, max(.seconds(60), configuration.stallTimeout))
+    }
+
     /// Sends what is due.
-    func send(_ options: SendOptions, target: TargetID?, _ waiter: Waiter) {
+    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter) {
         guard !isStopped else { return waiter.resume(returning: .failure(LectureError(.closing))) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
-        (order.target, order.attempts, order.longestWait) = (target, max(1, options.attempts), options.longestWait)
+        (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
         order.namesDelivered = options.namesDelivered
         waiters[order.id] = waiter
         engine.send(order)

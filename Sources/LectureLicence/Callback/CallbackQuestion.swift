@@ -26,8 +26,6 @@ package struct CallbackQuestion: Hashable, Sendable {
     package var isRenewal = false
     /// Kind 3: the end as it is stored; `nil` for no bound.
     package var expiresAt: Timestamp?
-    /// What the application adds (`extraDrmParam`).
-    package var extra: String?
 
     /// A question about a content.
     ///
@@ -60,13 +58,25 @@ package struct CallbackQuestion: Hashable, Sendable {
         return writer.text
     }
 
-    /// The body of the request: the form field `items` (`application/x-www-form-urlencoded`, WHATWG URL section 5.2).
+    /// The body of the request: the form field `items`, and `extra_drm_param` where the application adds something
+    /// (`application/x-www-form-urlencoded`, WHATWG URL section 5.2).
     ///
-    /// - Parameter questions: at most ten.
+    /// - Parameters:
+    ///   - questions: at most ten.
+    ///   - extra: what the application adds (`extraDrmParam`); nil adds no field. It is in no record of the request.
     /// - Returns: the body.
-    package static func form(_ questions: [CallbackQuestion]) -> RequestBody {
+    package static func form(_ questions: [CallbackQuestion], extra: String? = nil) -> RequestBody {
         var bytes = Array("items=".utf8)
-        for byte in items(questions).utf8 {
+        encode(items(questions), into: &bytes)
+        if let extra {
+            bytes += Array("&extra_drm_param=".utf8)
+            encode(extra, into: &bytes)
+        }
+        return RequestBody(bytes, mediaType: "application/x-www-form-urlencoded")
+    }
+
+    private static func encode(_ text: String, into bytes: inout [UInt8]) {
+        for byte in text.utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
                 UInt8(ascii: "_"):
@@ -77,7 +87,6 @@ package struct CallbackQuestion: Hashable, Sendable {
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
-        return RequestBody(bytes, mediaType: "application/x-www-form-urlencoded")
     }
 
     private func write(to writer: inout JSONWriter, withSecrets: Bool) {
@@ -98,6 +107,5 @@ package struct CallbackQuestion: Hashable, Sendable {
             writer.member("reset_req", isRenewal ? 1 : 0)
             writer.member("expiration_date", (expiresAt?.milliseconds ?? 0) / 1000)
         }
-        if let extra { writer.member("extra_drm_param", extra) }
     }
 }

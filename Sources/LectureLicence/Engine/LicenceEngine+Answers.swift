@@ -16,7 +16,7 @@ extension LicenceEngine {
         believe(reading.answer, &turn)
         let answered = reading.items.count { $0 != .missing }
         if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
-        tell(exchange, reading.answer.payload, nil)
+        let place = notices.count
         for (index, asked) in exchange.items.enumerated() {
             switch reading.items[index] {
             case .answer(let answer):
@@ -30,6 +30,11 @@ extension LicenceEngine {
             case .missing: try missing(asked, exchange, reply, &turn)
             }
         }
+        let told = record(exchange, reading.answer.payload, nil)
+        let leaving = exchange.items.map(\.key).filter { work.removals[$0] != nil }
+        if leaving.isEmpty { return notices.insert(.exchange(told), at: place) }
+        // The lecture is gone when anybody hears of the order.
+        work.held.append(HeldExchange(record: told, waiting: Set(leaving), since: turn.boot))
     }
 
     private func read(
@@ -140,7 +145,7 @@ extension LicenceEngine {
         _ exchange: CallbackExchange, _ reply: CallbackReply, _ fault: CallbackFault, _ turn: inout Turn
     ) throws {
         note(fault.outcome, exchange, turn)
-        tell(exchange, nil, fault.error)
+        notices.append(.exchange(record(exchange, nil, fault.error)))
         if fault.outcome != .cancelled { faults[exchange.origin] = fault.error }
         if let wait = fault.wait { pace.held(exchange.origin, until: turn.boot + wait) }
         // One wait for the whole group, so that it stays together.
@@ -281,13 +286,43 @@ extension LicenceEngine {
         try ledger.record(attempt, of: asked.key)
     }
 
+    // MARK: Telling
+
     /// One notice an exchange, without session keys; the token is in none.
-    private func tell(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) {
-        let record = ExchangeRecord(
+    private func record(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) -> ExchangeRecord {
+        ExchangeRecord(
             origin: exchange.origin.text, kind: exchange.kind,
             questions: CallbackQuestion.items(exchange.questions, withSecrets: false),
             payload: payload?.without("session_key"), error: error)
-        notices.append(.exchange(record))
+    }
+
+    /// A lecture is gone: exchanges that waited for nothing else are told.
+    func releaseExchanges(without key: ContentKey) -> [LicenceNotice] {
+        work.removedAt = ports.clock.boot()
+        for index in work.held.indices { work.held[index].waiting.remove(key) }
+        defer { work.held.removeAll(where: \.waiting.isEmpty) }
+        return work.held.filter(\.waiting.isEmpty).map { .exchange($0.record) }
+    }
+
+    /// A removal that takes too long keeps nobody from being told; it goes on by itself. As long as lectures go, the
+    /// others have their turn.
+    func tellOverdue(_ turn: Turn) {
+        guard let oldest = work.held.map(\.since).min() else { return }
+        let patience = settings.removalPatience
+        let moment = max(oldest, work.removedAt ?? oldest) + patience
+        guard moment <= turn.boot else { return wake(at: moment) }
+        for held in work.held {
+            for key in held.waiting.sorted(by: { $0.text < $1.text }) {
+                notices.append(.trouble(LectureError(.removalWaits, detail: key.text)))
+            }
+        }
+        notices += giveUpHeld()
+    }
+
+    /// Tells every exchange that was held back.
+    func giveUpHeld() -> [LicenceNotice] {
+        defer { work.held = [] }
+        return work.held.map { .exchange($0.record) }
     }
 }
 

@@ -113,7 +113,7 @@ extension LicenceEngine {
         let id = exchange.id
         let sink = CallbackSink { [inbox] reply in inbox.post(.answered(id, reply)) }
         var request = TransferRequest(id: id, url: lane.url, sink: sink)
-        request.body = CallbackQuestion.form(exchange.questions)
+        request.body = CallbackQuestion.form(exchange.questions, extra: settings.extra)
         request.stallTimeout = settings.stallTimeout
         request.totalTimeout = settings.totalTimeout
         if case .check(let deadline) = first.purpose {
@@ -141,7 +141,6 @@ extension LicenceEngine {
             asked.purpose.kind, mediaContentKey: asked.key.text, clientUserID: entry.source.clientUserID,
             playerID: settings.playerID, deviceName: settings.deviceName, localTime: turn.now)
         question.userValues = entry.source.userValues
-        question.extra = settings.extra
         guard asked.purpose.kind == .check, let record = entry.record else { return question }
         let known = turn.time.time.noEarlierThan
         question.sessionKey = sessionKey()

@@ -61,6 +61,10 @@ package final class LicenceEngine {
         var runs: [RenewalRunID: RunWork] = [:]
         /// Contents whose removal was ordered, with the server's sentence.
         var removals: [ContentKey: String?] = [:]
+        /// Exchanges that wait for those.
+        var held: [HeldExchange] = []
+        /// When the last lecture that was ordered away went.
+        var removedAt: BootInstant?
         /// Plays that a server has permitted, until when.
         var permits: [ContentKey: BootInstant] = [:]
         /// Debts of this owner that wait for a request or an answer.
@@ -138,6 +142,7 @@ package final class LicenceEngine {
     /// A content is gone from the disk; tells of it when a server has ordered that.
     package func contentRemoved(_ key: ContentKey) {
         guard let message = work.removals.removeValue(forKey: key) else { return }
+        told += releaseExchanges(without: key)
         told.append(.deleted(key, message: message))
         inbox.post(.poked)
     }
@@ -150,6 +155,18 @@ package final class LicenceEngine {
 
     /// Changes how often a licence is asked for within a run before it has failed.
     package func configure(attempts: Int) { settings.attempts = max(1, attempts) }
+
+    /// Changes what the application adds to every request; those that begin from now on carry it, also repeated ones.
+    package func configure(extra text: String?) { settings.extra = text }
+
+    /// Changes how long servers are waited for; holds for requests that begin from now on.
+    ///
+    /// - Parameters:
+    ///   - stallTimeout: how long without a byte is too long.
+    ///   - totalTimeout: how long an exchange may take.
+    package func configure(stallTimeout: Duration, totalTimeout: Duration) {
+        (settings.stallTimeout, settings.totalTimeout) = (stallTimeout, totalTimeout)
+    }
 
     /// Looks for debts in the next step, whenever the next one would be due.
     package func lookForDebts() {
@@ -224,6 +241,7 @@ package final class LicenceEngine {
         try fillRuns(turn)
         try fillDebts(&turn)
         try startRequests(&turn)
+        tellOverdue(turn)
         // Items that failed without being asked for may have emptied a run.
         guard work.runs.values.contains(where: { $0.claimed.isEmpty }) else { return }
         try fillRuns(turn)
@@ -241,6 +259,8 @@ package final class LicenceEngine {
         guard work.exchanges.isEmpty, isAnchored, !isAtRest else { return }
         work.runs = [:]
         isAtRest = true
+        // What was ordered away goes with the next program.
+        notices += giveUpHeld()
         notices.append(.stopped)
     }
 
@@ -318,6 +338,7 @@ package final class LicenceEngine {
         // A store that will not be written any more is left to the next program, which finds it as after a crash.
         guard isStopping, troubles >= 3, !isAtRest else { return }
         isAtRest = true
+        notices += giveUpHeld()
         notices.append(.stopped)
     }
 

@@ -12,7 +12,7 @@ package struct LicenceSettings: Sendable {
     package var playerID: String
     /// The device's model, as licence servers see it.
     package var deviceName: String
-    /// What the application adds to every question (`extraDrmParam`).
+    /// What the application adds to every request (`extraDrmParam`); in no record, no error and no log.
     package var extra: String?
     /// Whether a lecture is locked until its server has accepted the completed download.
     package var isStrict = false
@@ -32,6 +32,8 @@ package struct LicenceSettings: Sendable {
     package var stallTimeout: Duration = .seconds(30)
     /// How long an exchange may take.
     package var totalTimeout: Duration = .seconds(60)
+    /// How long an exchange that has ordered lectures away is held back while none of them goes.
+    package var removalPatience: Duration = .seconds(10)
     /// How long a check that was permitted holds for the play it was made for.
     package var permitLifetime: Duration = .seconds(60)
     /// Bounds of the pace.
@@ -156,7 +158,8 @@ package enum LicenceNotice: Sendable {
     case renewalProgress(RenewalRunID, current: Int, count: Int, ContentKey, LectureError?, etaSeconds: Double?)
     /// A run is over, or waits for longer than it may.
     case renewalEnded(RenewalRunID, RenewalSummary)
-    /// An exchange is over; once for each.
+    /// An exchange is over; once for each. One that has ordered lectures away is told when they are gone, or when
+    /// none has gone for ``LicenceSettings/removalPatience``.
     case exchange(ExchangeRecord)
     /// A server has ended a licence.
     case ended(ContentKey)
@@ -235,6 +238,14 @@ struct CallbackExchange {
     var asked: Timestamp
 
     var kind: CallbackAnswer.Kind { items[0].purpose.kind }
+}
+
+/// An exchange that is told when the lectures are gone that it has ordered away.
+struct HeldExchange {
+    let record: ExchangeRecord
+    /// Those that are still there.
+    var waiting: Set<ContentKey>
+    let since: BootInstant
 }
 
 /// A batch renewal of this process.

@@ -143,6 +143,10 @@ extension LectureError.Code {
     public static let deviceKeyRefused = Self(
         -20111, "device_key_refused", "the device's key cannot be used",
         "Make its file readable for its owner only (mode 0600), or import a copy with 'lecturectl device import'.")
+    /// What a server has ordered away is still there.
+    public static let removalWaits = Self(
+        -20114, "removal_waits", "the licence server has ordered the lecture away, and its files are still there",
+        "It does not play; removing it is tried again by itself.")
     /// A licence file was refused.
     public static let licenceFileRefused = Self(
         -20112, "licence_file_refused", "the licence file does not verify",

@@ -19,9 +19,11 @@ public struct RenewalReport: Sendable, Hashable {
 public struct LicenceExchange: Sendable, Hashable {
     /// Scheme, host and port.
     public let server: String
-    /// What was asked: the value of the form field `items`, without session keys.
+    /// What was asked: 1 before a download, 2 after it, 3 before a play or in a renewal.
+    public let kind: Int
+    /// What was asked: the value of the form field `items`, without session keys. A JSON array of objects.
     public let items: String
-    /// The payload of the answer as JSON; nil when none came that could be read.
+    /// The payload of the answer as a JSON object, without session keys; nil when none came that could be read.
     public let answer: String?
     /// Why there is none; nil when there is one.
     public let error: LectureError?
@@ -30,10 +32,12 @@ public struct LicenceExchange: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - server: scheme, host and port.
+    ///   - kind: 1, 2 or 3.
     ///   - items: what was asked.
     ///   - answer: the payload as JSON.
     ///   - error: why there is none.
-    package init(server: String, items: String, answer: String?, error: LectureError?) {
-        (self.server, self.items, self.answer, self.error) = (server, items, answer, error)
+    package init(server: String, kind: Int, items: String, answer: String?, error: LectureError?) {
+        (self.server, self.kind, self.items) = (server, kind, items)
+        (self.answer, self.error) = (answer, error)
     }
 }

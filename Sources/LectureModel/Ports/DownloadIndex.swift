@@ -439,7 +439,7 @@ package protocol DownloadIndex: AnyObject {
 }
 
 /// The store as lists and questions need it: read-only, on its own connection, so that a page never waits for a write.
-package protocol ContentQueries: AnyObject {
+package protocol ContentQueries: ContentDetailQueries {
     /// One page of contents.
     func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content]
     /// How many contents pass the filter.

@@ -62,6 +62,14 @@ package protocol TransferSink: AnyObject, Sendable {
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool
     /// The exchange is over.
     func transferEnded(_ outcome: TransferOutcome)
+    /// Whether more of the body may come now. While it may not, the connection is not read: for a consumer whose pace
+    /// is its own, and must not become that of all other exchanges.
+    var hasRoom: Bool { get }
+}
+
+extension TransferSink {
+    /// Always.
+    package var hasRoom: Bool { true }
 }
 
 /// How an exchange ended.

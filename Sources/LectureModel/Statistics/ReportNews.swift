@@ -37,3 +37,26 @@ public struct ReportObstacle: Sendable, Hashable {
         (self.url, self.error, self.again) = (url, error, again)
     }
 }
+
+/// One exchange with an LMS, for those who want to see what was sent and what came back.
+public struct ReportExchange: Sendable, Hashable {
+    /// The target's URL.
+    public var url: String
+    /// The reports that were in the request, in their order.
+    public var reports: [String]
+    /// What each report said: the JSON text that stands in the store, or that `{JSON_DATA}` is made of where a script
+    /// stored single values. As many as ``reports``.
+    public var data: [String]
+    /// The HTTP status; nil when none came.
+    public var status: Int?
+    /// The body of the answer as text, at most 64 KiB; nil when none came. What is neither UTF-8 nor UTF-16 stands
+    /// there with question marks in place of its bytes above 127.
+    public var answer: String?
+    /// Whether the LMS has taken the reports.
+    public var isDelivered: Bool
+
+    /// An exchange.
+    package init(url: String, reports: [String], data: [String]) {
+        (self.url, self.reports, self.data, isDelivered) = (url, reports, data, false)
+    }
+}

@@ -18,6 +18,7 @@ extension StatisticsEngine {
         let url = flight.url ?? RequestMaker.url(of: target.address)
         let verdict = judge(reply, flight, target, url)
         try hear(reply, url, verdict, turn)
+        try tell(reply, verdict, of: flight, to: target)
         work.targets[flight.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
         var answer = SendAnswer(at: turn.now, status: reply.head?.status, text: reply.text)
         switch verdict {
@@ -53,6 +54,18 @@ extension StatisticsEngine {
                 form: target.settings.form, count: flight.piece.reports.count, url: url, id: flight.piece.id,
                 isIDOfWhole: target.address.format != .xapi, boundedTries: flight.boundedTries,
                 redirects: flight.redirects))
+    }
+
+    /// Tells an exchange to those who listen. A redirect that is followed is not the end of it.
+    private func tell(_ reply: SendReply, _ verdict: SendVerdict, of flight: FlightWork, to target: TargetWork) throws {
+        if case .follow = verdict { return }
+        guard ports.wantsExchanges() else { return }
+        // One that a program before sealed, or this one while nobody listened, is read once more.
+        let said = try flight.said ?? SaidReports(outbox.reports(flight.piece.reports))
+        var exchange = ReportExchange(url: target.address.url, reports: said.ids, data: said.texts)
+        (exchange.status, exchange.answer) = (reply.head?.status, AnswerText.text(of: reply.body))
+        exchange.isDelivered = verdict == .delivered
+        notices.append(.exchange(exchange))
     }
 
     // MARK: Ends

@@ -146,7 +146,8 @@ extension StatisticsEngine {
                 // What cannot be encoded goes out as it is, which every target takes.
             }
         }
-        return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried)
+        let said = ports.wantsExchanges() ? SaidReports(records) : nil
+        return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried, said: said)
     }
 
     /// Whether an id may stand in a header. Scripts choose ids as they like.

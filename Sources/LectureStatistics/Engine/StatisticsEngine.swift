@@ -26,6 +26,8 @@ package final class StatisticsEngine {
         package var compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?
         /// SHA-256, for the names in xAPI.
         package var hash: @Sendable ([UInt8]) -> [UInt8]
+        /// Whether anybody wants ``StatisticsNotice/exchange(_:)``. Nothing is kept for it otherwise.
+        package var wantsExchanges: @Sendable () -> Bool = { false }
 
         /// Collects the ports.
         package init(
@@ -41,7 +43,7 @@ package final class StatisticsEngine {
 
     let ports: Ports
     var outbox: any StatisticsOutbox { ports.outbox }
-    let settings: StatisticsSettings
+    private(set) var settings: StatisticsSettings
     /// This program's row, under which it claims work.
     let owner: OwnerID
     /// Takes events from any thread.
@@ -101,6 +103,15 @@ package final class StatisticsEngine {
     package func send(_ order: SendOrder) {
         work.wishes.append(order)
         inbox.post(.poked)
+    }
+
+    /// Changes how long servers are waited for; holds for requests that begin from now on.
+    ///
+    /// - Parameters:
+    ///   - stallTimeout: how long without a byte is too long.
+    ///   - totalTimeout: how long an exchange may take.
+    package func configure(stallTimeout: Duration, totalTimeout: Duration) {
+        (settings.stallTimeout, settings.totalTimeout) = (stallTimeout, totalTimeout)
     }
 
     /// Ends all work: requests are cancelled and given back, orders end as far as they are. The notice

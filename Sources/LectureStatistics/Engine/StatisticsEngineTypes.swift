@@ -96,6 +96,8 @@ package enum StatisticsNotice: Hashable, Sendable {
     case progress(order: Int, SendSummary)
     /// Reports were delivered; told only while an order asks for it.
     case delivered([String])
+    /// A request was answered, or could not be; once for each that went out and was not given up.
+    case exchange(ReportExchange)
     /// A report became a dead letter.
     case refused(String, DeadReason, SendAnswer)
     /// A target answered something that is no success.

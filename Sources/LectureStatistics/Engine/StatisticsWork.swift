@@ -21,6 +21,8 @@ struct FlightWork {
     var rawBytes: Int
     /// Those of its reports that had been tried before they came into it; nil when nobody knows.
     let known: Set<OutboxID>?
+    /// What its reports say; nil when nobody listens, or did not when it was made.
+    var said: SaidReports?
     /// How often the piece was sent.
     var tries = 0
     /// How often it was answered with a status that allows a bounded number of tries.
@@ -46,12 +48,12 @@ struct FlightWork {
     /// A new one.
     init(_ id: FlightID, _ target: TargetID, _ batch: Bisection<OutboxID>, _ made: MadePiece) {
         (self.id, self.target, self.batch) = (id, target, batch)
-        (piece, rawBytes, known) = (made.piece, made.rawBytes, made.tried)
+        (piece, rawBytes, known, said) = (made.piece, made.rawBytes, made.tried, made.said)
     }
 
     /// Another piece takes the place of the last one.
     mutating func take(_ made: MadePiece) {
-        (piece, rawBytes, phase) = (made.piece, made.rawBytes, .ready)
+        (piece, rawBytes, said, phase) = (made.piece, made.rawBytes, made.said, .ready)
         (tries, boundedTries, failures, wait) = (0, 0, 0, nil)
         (url, redirects) = (nil, 0)
     }
@@ -65,6 +67,19 @@ struct MadePiece {
     var rawBytes: Int
     /// Those of its reports that were tried already.
     var tried: Set<OutboxID>
+    /// What its reports say; nil when nobody listens.
+    var said: SaidReports?
+}
+
+/// What the reports of a request say, for those who listen to exchanges.
+struct SaidReports {
+    let ids: [String]
+    let texts: [String]
+
+    init(_ records: [ReportRecord]) {
+        ids = records.map(\.id)
+        texts = records.map { MacroFiller($0).fill("{JSON_DATA}").value }
+    }
 }
 
 /// A target that an order is about.

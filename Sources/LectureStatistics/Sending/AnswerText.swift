@@ -29,6 +29,24 @@ struct AnswerText {
     /// Whether it begins like HTML or XML.
     var beginsAsPage: Bool { bytes.first == UInt8(ascii: "<") }
 
+    /// The body for a person or an application: as it is read here, and no more than ``AnswerJudge/bodyLimit`` bytes.
+    ///
+    /// - Parameter body: the body, or its beginning.
+    /// - Returns: nil when there is none.
+    static func text(of body: [UInt8]) -> String? {
+        guard !body.isEmpty else { return nil }
+        // Where the reader stopped, a character may have been cut in two; its rest would hide what stands before it.
+        var whole = body[...]
+        if body.count >= AnswerJudge.bodyLimit, let start = body.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }),
+            body[start] >= 0xC0
+        {
+            whole = body[..<start]
+        }
+        var text = String(decoding: utf8(Array(whole)), as: UTF8.self)
+        while text.utf8.count > AnswerJudge.bodyLimit { text.unicodeScalars.removeLast() }
+        return text
+    }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
 
     private static func utf8(_ body: [UInt8]) -> [UInt8] {

@@ -31,7 +31,7 @@ _lecturectl_value() {
     "list --folder") echo 'anything' ;;
     "list --recent") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
-    "list --sort") echo 'words title downloaded size expiry priority' ;;
+    "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
     "list --offset") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
@@ -152,7 +152,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
     "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;

@@ -103,6 +103,7 @@ _lecturectl_precache() {
         '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
         '--max-attempts=[Attempts in a row that may gain nothing.]:N: ' \
         '--deadline=[End after this time with status 75, keeping what is there.]:DURATION: ' \
+        '--after-input[Wait until standard input ends, then go on with what waits in the store. A byte that comes before ends the command: it is not needed.]' \
         '-n[Say what would be fetched; fetch and store nothing.]' \
         '--dry-run[Say what would be fetched; fetch and store nothing.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a content is durably complete.]' \
@@ -139,7 +140,7 @@ _lecturectl_list() {
         '--folder=[Only this folder.]:NAME: ' \
         '--recent=[Only what was completed within this time.]:DURATION: ' \
         '--expiring=[Only what ends or has to be checked within this time.]:DURATION: ' \
-        '--sort=[The order.]:ORDER:(title downloaded size expiry priority)' \
+        '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
         '--limit=[At most so many.]:N: ' \
         '--offset=[Leave out the first ones.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \

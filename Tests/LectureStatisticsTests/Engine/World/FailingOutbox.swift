@@ -9,6 +9,8 @@ final class FailingOutbox: StatisticsOutbox {
     /// How many calls in a thousand fail.
     var failures = 0
     private(set) var failed = 0
+    /// How many reports were read.
+    private(set) var read = 0
 
     init(_ inner: any StatisticsOutbox, seed: UInt64) { (self.inner, chance) = (inner, SeededGenerator(seed: seed)) }
 
@@ -42,7 +44,10 @@ final class FailingOutbox: StatisticsOutbox {
         try fail()
         return try inner.planRows(target, lanes: lanes, rows: rows)
     }
-    func reports(_ ids: [OutboxID]) throws -> [ReportRecord] { try inner.reports(ids) }
+    func reports(_ ids: [OutboxID]) throws -> [ReportRecord] {
+        read += ids.count
+        return try inner.reports(ids)
+    }
     func supersede(_ reports: [OutboxID], now: Timestamp) throws { try inner.supersede(reports, now: now) }
     func laneRows(of reports: [OutboxID]) throws -> [PlanRow] { try inner.laneRows(of: reports) }
     func restore(_ reports: [OutboxID]) throws { try inner.restore(reports) }

@@ -33,6 +33,9 @@ final class SendProcess {
     var refused: [String: DeadReason] {
         notices.reduce(into: [:]) { if case .refused(let id, let reason, _) = $1 { $0[id] = reason } }
     }
+    var exchanges: [ReportExchange] {
+        notices.compactMap { if case .exchange(let exchange) = $0 { exchange } else { nil } }
+    }
     var troubles: Int { notices.count { if case .trouble = $0 { true } else { false } } }
 }
 
@@ -50,6 +53,8 @@ final class SendWorld {
     private(set) var process: SendProcess
     private var processes: [SendProcess] = []
     private let ids = Guarded(0)
+    /// Whether anybody listens to exchanges; that is the same for all programs.
+    let listens = Guarded(false)
     private var sequences: [String: Int64] = [:]
     private var orders = 0
     let target: ReportRecord.Target
@@ -70,22 +75,24 @@ final class SendWorld {
             return settings
         }
         self.target = target
-        process = try Self.process(location, clock, lms, chance, settings, ids, seed: seed)
+        process = try Self.process(location, clock, lms, chance, settings, (ids, listens), seed: seed)
         processes = [process]
     }
 
     private static func process(
         _ location: StoreLocation, _ clock: VirtualClock, _ lms: VirtualLMS, _ chance: SeededChance,
-        _ settings: StatisticsSettings, _ ids: Guarded<Int>, seed: UInt64
+        _ settings: StatisticsSettings, _ shared: (ids: Guarded<Int>, listens: Guarded<Bool>), seed: UInt64
     ) throws -> SendProcess {
         let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
         let outbox = FailingOutbox(SQLiteOutbox(index: index), seed: seed)
         let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
-        let ports = StatisticsEngine.Ports(
+        var ports = StatisticsEngine.Ports(
             outbox: outbox, transport: lms, clock: clock, random: chance,
-            newID: { "request-\(Self.next(ids))" }, compress: { _, bytes in TurnedBits.turn(bytes) },
+            newID: { [ids = shared.ids] in "request-\(Self.next(ids))" },
+            compress: { _, bytes in TurnedBits.turn(bytes) },
             hash: { Self.hash($0) })
+        ports.wantsExchanges = { [listens = shared.listens] in listens.withLock(\.self) }
         let engine = StatisticsEngine(
             ports: ports, settings: settings, owner: owner,
             inbox: StatisticsInbox(wake: { woken.withLock { $0 = true } }))
@@ -111,13 +118,14 @@ final class SendWorld {
         lms.hangUp()
         try process.index.dismissOwner(process.owner, now: clock.now())
         processes.removeAll { $0 === process }
-        process = try Self.process(location, clock, lms, chance, settings, ids, seed: UInt64(chance.number(0..<9999)))
+        process = try Self.process(
+            location, clock, lms, chance, settings, (ids, listens), seed: UInt64(chance.number(0..<9999)))
         processes.append(process)
     }
 
     /// A second program on the same store.
     func another() throws -> SendProcess {
-        let other = try Self.process(location, clock, lms, chance, settings, ids, seed: 7)
+        let other = try Self.process(location, clock, lms, chance, settings, (ids, listens), seed: 7)
         processes.append(other)
         return other
     }

@@ -1,4 +1,3 @@
-import LectureKit
 import LectureModel
 
 /// The section `lms` of a configuration.
@@ -17,6 +16,7 @@ extension ConfigurationReader {
             case "activity_prefix": file.statistics.activityPrefix = try iri(member)
             case "targets":
                 guard let rules = member.value.elements else { throw refused("lms.targets must be an array") }
+                file.statistics.rules = []
                 for rule in rules {
                     guard let fields = rule.members else { throw refused("lms.targets must hold objects") }
                     try take(rule: fields)
@@ -117,54 +117,5 @@ extension ConfigurationReader {
             parameters.append(.init(member.name, template))
         }
         return parameters
-    }
-}
-
-extension Configuration {
-    /// Where reports go by the file, or by `LECTURE_LMS_URL` and `LECTURE_LMS_FORMAT`.
-    static func statistics(
-        _ environment: [String: String], _ fromFile: StatisticsConfiguration
-    ) throws(LectureError) -> Setting<StatisticsConfiguration> {
-        guard let url = environment["LECTURE_LMS_URL"], !url.isEmpty else {
-            return Setting(fromFile, fromFile == StatisticsConfiguration() ? .default : .file)
-        }
-        if let problem = ValueGrammar.url.problem(in: url) {
-            throw LectureError(.configuration, detail: "LECTURE_LMS_URL", cause: problem)
-        }
-        let name = environment["LECTURE_LMS_FORMAT"].flatMap { $0.isEmpty ? nil : $0 } ?? ReportFormat.json.rawValue
-        guard let format = ReportFormat(rawValue: name) else {
-            let words = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw LectureError(.configuration, detail: "LECTURE_LMS_FORMAT", cause: "must be one of \(words)")
-        }
-        var statistics = fromFile
-        statistics.target = ReportTarget(url: url, format: format)
-        return Setting(statistics, .environment)
-    }
-
-    /// The section `lms`, without secrets.
-    var statisticsDescriptions: [(name: String, value: String, origin: SettingOrigin)] {
-        let (lms, origin) = (statistics.value, statistics.origin)
-        var lines: [(name: String, value: String, origin: SettingOrigin)] = [
-            ("lms.url", lms.target?.url ?? "", origin), ("lms.format", lms.target?.format.rawValue ?? "", origin),
-            ("lms.keep_days", "\(lms.keepDays)", origin),
-            ("lms.expire_days", lms.expireDays.map { "\($0)" } ?? "", origin),
-            ("lms.home_page", lms.homePage ?? "", origin), ("lms.activity_prefix", lms.activityPrefix ?? "", origin),
-            ("lms.targets", lms.rules.map(Self.description).joined(separator: ", "), origin),
-        ]
-        if let target = lms.target, target.format == .kollus {
-            lines.insert(("lms.method", target.method, origin), at: 2)
-            lines.insert(("lms.parameters", target.parameters.map(\.name).joined(separator: " "), origin), at: 3)
-        }
-        return lines
-    }
-
-    private static func description(_ rule: StatisticsConfiguration.Rule) -> String {
-        let words: [String?] = [
-            rule.url, rule.answer.map { "answer=\($0.rawValue)" }, rule.batch.map { "batch=\($0)" },
-            rule.batchBytes.map { "batch_bytes=\($0)" }, rule.rate.map { "rate=\($0)" },
-            rule.concurrency.map { "concurrency=\($0)" }, rule.isCompressed ? "gzip" : nil,
-            rule.authorizationFile.map { "authorization_file=\($0)" }, rule.isCumulative ? "cumulative" : nil,
-        ]
-        return words.compactMap(\.self).joined(separator: " ")
     }
 }

@@ -1,6 +1,5 @@
-package import LectureModel
-
-extension Quantity {
+/// Points of time as people and issuers write them.
+package enum MomentText {
     /// Reads a moment: whole seconds since 1970, or a date and time of RFC 3339 section 5.6. The seconds may be left
     /// out of neither; a fraction is cut to milliseconds, and a leap second is the first second of the next minute.
     ///
@@ -20,6 +19,21 @@ extension Quantity {
         else { return nil }
         let seconds = (daysSinceEpoch(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - offset
         return Timestamp(milliseconds: seconds * 1000 + fraction)
+    }
+
+    /// Reads a date alone: `2026-03-01`, as RFC 3339 writes it, or `2026/03/01`.
+    ///
+    /// - Parameter text: the date.
+    /// - Returns: its midnight in UTC, or nil.
+    package static func day(_ text: String) -> Timestamp? {
+        let bytes = Array(text.utf8)
+        var reader = MomentReader(bytes)
+        let dash: Unicode.Scalar = bytes.contains(UInt8(ascii: "/")) ? "/" : "-"
+        guard let year = reader.number(4), reader.take(dash), let month = reader.number(2), reader.take(dash),
+            let day = reader.number(2), reader.isAtEnd, (1...12).contains(month),
+            (1...days(month, year)).contains(day)
+        else { return nil }
+        return Timestamp(milliseconds: daysSinceEpoch(year, month, day) * 86_400_000)
     }
 
     private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }

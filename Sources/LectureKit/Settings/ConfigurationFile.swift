@@ -1,37 +1,60 @@
 import Glibc
-import LectureKit
-import LectureModel
+package import LectureModel
 
 /// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
 /// warning, so that a mistyped one is noticed.
-struct ConfigurationFile {
-    var caFile: String?
-    var proxy: String?
-    var timeout: Duration?
-    var retries: Int?
-    var perHost: Int?
-    var jobs: Int?
-    var quotaBytes: Int64?
-    var reserveBytes: Int64?
-    var seal: SealPolicy?
-    var deviceDirectory: String?
-    var rights = RightsConfiguration()
-    var application: ApplicationConfiguration?
-    var statistics = StatisticsConfiguration()
-    var warnings: [String] = []
+package struct ConfigurationFile: Sendable {
+    /// Further root certificates (PEM).
+    package var caFile: String?
+    /// The proxy; it may hold a password.
+    package var proxy: String?
+    /// How long an attempt may stay without a byte.
+    package var timeout: Duration?
+    /// Attempts after the first that may gain nothing.
+    package var retries: Int?
+    /// Connections to one server.
+    package var perHost: Int?
+    /// Items at once.
+    package var jobs: Int?
+    /// The most the store's files may take.
+    package var quotaBytes: Int64?
+    /// Room left free on the disk.
+    package var reserveBytes: Int64?
+    /// What is sealed.
+    package var seal: SealPolicy?
+    /// Where the device's key is kept.
+    package var deviceDirectory: String?
+    /// How the answers of DRM callbacks are verified.
+    package var rights = RightsConfiguration()
+    /// The application's key.
+    package var application: ApplicationConfiguration?
+    /// Where learning reports go.
+    package var statistics = StatisticsConfiguration()
+    /// Sentences about members that mean nothing to this version.
+    package var warnings: [String] = []
+
+    /// Says nothing.
+    package init() {}
 
     /// A configuration is small; a larger file is a mistake.
     private static let longest = 1 << 20
 
     /// Whether something stands at a path.
-    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+    ///
+    /// - Parameter path: the path.
+    /// - Returns: whether it is there; a link that leads nowhere is not.
+    package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Reads and checks a file.
     ///
-    /// - Parameter path: the file.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - base: holds where the file says nothing; a list that the file has replaces the whole list.
     /// - Returns: its settings.
     /// - Throws: `LectureError` with `.configuration`, or with `.secretReadable` for a file it names.
-    static func read(_ path: String) throws(LectureError) -> Self {
+    package static func read(
+        _ path: String, over base: ConfigurationFile = ConfigurationFile()
+    ) throws(LectureError) -> Self {
         let bytes = try contents(path)
         let value: JSONValue
         do throws(LectureError) {
@@ -42,7 +65,7 @@ struct ConfigurationFile {
         guard let members = value.members else {
             throw LectureError(.configuration, detail: path, cause: "not an object")
         }
-        var reader = ConfigurationReader(path: path)
+        var reader = ConfigurationReader(path: path, file: base)
         for member in members { try reader.take(section: member) }
         return reader.file
     }
@@ -68,7 +91,10 @@ struct ConfigurationFile {
     }
 
     /// The system's words for an error number.
-    static func systemMessage(_ number: Int32) -> String {
+    ///
+    /// - Parameter number: the number.
+    /// - Returns: a sentence without a full stop.
+    package static func systemMessage(_ number: Int32) -> String {
         // The text is the C library's own; it is copied at once, before another call may replace it.
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
@@ -124,12 +150,13 @@ struct ConfigurationReader {
     }
 
     private mutating func takeApplication(_ members: [JSONMember]) throws(LectureError) {
-        var application = ApplicationConfiguration(key: "", bundleID: "", expires: "")
+        var application = file.application ?? ApplicationConfiguration(key: "", bundleID: "", expires: "")
         for member in members {
             switch member.name {
             case "key": application.key = try text(member, "application")
             case "bundle_id": application.bundleID = try text(member, "application")
             case "expires": application.expires = try text(member, "application")
+            case "trust_dir": application.trustDirectory = absolute(try text(member, "application"))
             default: try unknown("application.\(member.name)")
             }
         }
@@ -143,6 +170,7 @@ struct ConfigurationReader {
         case "unverified": file.rights.permitsUnverified = try truth(member, "drm")
         case "keys":
             guard let keys = member.value.elements else { throw refused("drm.keys must be an array") }
+            file.rights.keys = []
             for key in keys {
                 guard let fields = key.members else { throw refused("drm.keys must hold objects") }
                 try take(key: fields)

@@ -1,0 +1,97 @@
+import Dispatch
+import Foundation
+import KollusSDK
+
+/// A chapter as a program: begins on the main queue, and says once whether it did what it promises.
+protocol GuideChapter: AnyObject {
+    func begin(_ words: [String], end: @escaping (Bool) -> Void)
+}
+
+/// What a provider has issued, as the environment has it.
+struct Issued {
+    let key: String?
+    let bundleID: String?
+    let expires: String?
+
+    init(_ environment: [String: String]) {
+        key = environment["KOLLUS_KEY"]
+        bundleID = environment["KOLLUS_BUNDLE_ID"]
+        expires = environment["KOLLUS_EXPIRES"]
+    }
+}
+
+/// `kollus-guide CHAPTER …`: the chapters of the vendor's guide, run against whatever server and key the environment
+/// names. The exit status says whether a chapter did what it promises.
+@main
+enum Guide {
+    static let usage = """
+        usage: kollus-guide preparation
+               kollus-guide download [--cancel-at PERCENT] URL...
+               kollus-guide list [completed|in-progress|recent|folders]
+               kollus-guide renewal [--all]
+               kollus-guide deletion KEY...|--all|--cache
+               kollus-guide events [URL...]
+               kollus-guide errors URL
+               kollus-guide short URL
+        KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are what the provider has issued; the key is
+        verified by the directory LECTURE_TRUST. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
+        """
+    /// A chapter keeps itself alive while it waits for events.
+    nonisolated(unsafe) static var chapter: AnyObject?
+    /// The longest that a chapter may take, in seconds.
+    static let patience = 300.0
+
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard let name = words.first else { leave(64, usage) }
+        DispatchQueue.main.async { begin(name, Array(words.dropFirst())) }
+        DispatchQueue.main.asyncAfter(deadline: .now() + patience) { leave(75, "no end after \(patience) seconds") }
+        // An application for iOS has a main queue that runs; a program of the command line runs it itself.
+        dispatchMain()
+    }
+
+    static func begin(_ name: String, _ words: [String]) {
+        let issued = Issued(ProcessInfo.processInfo.environment)
+        do {
+            if name == "short" {
+                guard words.count == 1 else { leave(64, usage) }
+                let lectures = Lectures()
+                chapter = lectures
+                return try lectures.begin(words[0], issued) { finish(lectures.storage, $0) }
+            }
+            let preparation = Preparation()
+            let storage = preparation.storage
+            guard let found = find(name, words, preparation) else { leave(64, usage) }
+            try preparation.prepare(key: issued.key, bundleID: issued.bundleID, expires: issued.expires)
+            chapter = found
+            found.begin(words) { finish(storage, $0) }
+        } catch let error as NSError {
+            leave(1, "error \(error.code): \(error.localizedDescription)")
+        }
+    }
+
+    static func find(_ name: String, _ words: [String], _ preparation: Preparation) -> GuideChapter? {
+        let storage = preparation.storage
+        switch name {
+        case "preparation": return preparation
+        case "download" where !words.isEmpty: return Downloads(storage: storage)
+        case "list": return ContentList(storage: storage)
+        case "renewal": return Renewals(storage: storage)
+        case "deletion" where !words.isEmpty: return Deletion(storage: storage)
+        case "events": return EventLog(storage: storage)
+        case "errors" where words.count == 1: return ErrorHandling(storage: storage)
+        default: return nil
+        }
+    }
+
+    /// The end that iOS leaves to the system: what is under way is ended cleanly.
+    static func finish(_ storage: KollusStorage, _ isDone: Bool) {
+        storage.close()
+        exit(isDone ? 0 : 1)
+    }
+
+    static func leave(_ status: Int32, _ sentence: String) -> Never {
+        print(sentence)
+        exit(status)
+    }
+}

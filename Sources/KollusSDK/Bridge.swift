@@ -1,0 +1,72 @@
+import Dispatch
+import Foundation
+import LectureModel
+
+/// Runs asynchronous work for callers that wait for it.
+///
+/// The waiting caller may be one of the few threads of Swift's own pool; were the work to need that pool as well,
+/// enough callers at once would wait for ever. So it runs on threads of its own.
+final class BridgeExecutor: TaskExecutor {
+    static let shared = BridgeExecutor()
+    private let queue = DispatchQueue(label: "kollussdk.bridge", qos: .userInitiated, attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let unowned = UnownedJob(job)
+        queue.async { unsafe unowned.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Waits for asynchronous work. Every error comes out as a ``KollusError``.
+func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let box = Guarded<Result<Value, KollusError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task(executorPreference: BridgeExecutor.shared) {
+        let result: Result<Value, KollusError>
+        do { result = .success(try await work()) } catch { result = .failure(KollusError.of(error)) }
+        box.withLock { $0 = result }
+        done.signal()
+    }
+    done.wait()
+    guard let result = box.withLock({ $0 }) else { throw KollusError(LectureError(.bug)) }
+    return try result.get()
+}
+
+/// Begins asynchronous work that nobody waits for.
+func beginning(_ work: @escaping @Sendable () async -> Void) {
+    Task(executorPreference: BridgeExecutor.shared) { await work() }
+}
+
+/// Makes every error that leaves the SDK one of its own.
+func translating<Value>(_ work: () throws -> Value) throws -> Value {
+    do { return try work() } catch { throw KollusError.of(error) }
+}
+
+extension KollusError {
+    /// The same error when it is the SDK's own, else a translation.
+    static func of(_ error: any Error) -> KollusError { error as? KollusError ?? KollusError(wrapping: error) }
+}
+
+extension Timestamp {
+    /// As Foundation has it.
+    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+    /// From Foundation's.
+    init(_ date: Date) { self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.down))) }
+}
+
+extension Duration {
+    /// As Foundation has it.
+    var seconds: TimeInterval { Double(milliseconds) / 1000 }
+}
+
+extension String {
+    /// The members of a JSON object; nil for anything else.
+    var jsonObject: [AnyHashable: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(utf8))) as? [String: Any]
+    }
+
+    /// The objects of a JSON array; empty for anything else.
+    var jsonObjects: [[String: Any]] {
+        ((try? JSONSerialization.jsonObject(with: Data(utf8))) as? [Any])?.compactMap { $0 as? [String: Any] } ?? []
+    }
+}

@@ -1,0 +1,227 @@
+import Dispatch
+import Foundation
+import LectureModel
+
+/// Brings events to the delegate: in order, each once, on the queue that the application chose.
+///
+/// What comes before the first delegate is set waits for it. A delegate that has gone hears nothing more, as on iOS.
+///
+/// `@unchecked Sendable`: all state is behind the lock; the delegate is fetched and called on its queue only.
+final class Deliverer: @unchecked Sendable {
+    /// Something to tell.
+    enum Delivery: Sendable {
+        case download(KollusContent, error: KollusError?, isFinal: Bool)
+        case exchange(KollusExchange)
+        case renewal(current: Int, count: Int, error: KollusError?)
+        case report(data: String, answer: String?)
+        case reportsEnded(delivered: Int, failed: Int)
+
+        /// The content whose progress it is, which a later one replaces.
+        fileprivate var progressKey: String? {
+            if case .download(let content, nil, isFinal: false) = self { content.mediaContentKey } else { nil }
+        }
+
+        fileprivate var key: String? {
+            if case .download(let content, _, _) = self { content.mediaContentKey } else { nil }
+        }
+    }
+
+    private struct State {
+        var waiting: [Delivery] = []
+        weak var delegate: (any KollusStorageDelegate)?
+        var queue = DispatchQueue.main
+        var hadDelegate = false
+        var isPumping = false
+        var isClosed = false
+        var told: Set<String> = []
+    }
+
+    /// More than this waits for no first delegate: the oldest progress and then the oldest events go.
+    private static let mostWaiting = 10_000
+    /// So many at once, that a main queue stays free for others.
+    private static let batch = 32
+
+    private let state = Guarded(State())
+    private weak var storage: KollusStorage?
+
+    /// Names the storage that the delegate is told of; once, before anything is told.
+    func serve(_ storage: KollusStorage) { self.storage = storage }
+
+    var delegate: (any KollusStorageDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set {
+            state.withLock { state in
+                state.delegate = newValue
+                if newValue != nil { state.hadDelegate = true }
+            }
+            if let newValue { DelegateInspection.inspect(newValue) }
+            pump()
+        }
+    }
+
+    var queue: DispatchQueue {
+        get { state.withLock { $0.queue } }
+        set { state.withLock { $0.queue = newValue } }
+    }
+
+    /// Tells something, soon.
+    func post(_ delivery: Delivery) {
+        let dropped = state.withLock { state -> Bool in
+            if state.isClosed || state.hadDelegate && state.delegate == nil { return false }
+            // Only the newest progress of a content is news.
+            if let key = delivery.progressKey, let last = state.waiting.lastIndex(where: { $0.key == key }),
+                state.waiting[last].progressKey != nil
+            {
+                state.waiting[last] = delivery
+                return false
+            }
+            state.waiting.append(delivery)
+            guard state.waiting.count > Self.mostWaiting else { return false }
+            state.waiting.remove(at: state.waiting.firstIndex { $0.progressKey != nil } ?? 0)
+            return true
+        }
+        if dropped { LogUtil.utilLog("\(Self.mostWaiting) events wait for a delegate; the oldest ones are dropped.") }
+        pump()
+    }
+
+    /// Takes back what was not told yet about a content.
+    func forget(_ key: String) { state.withLock { $0.waiting.removeAll { $0.key == key } } }
+
+    /// Tells nothing more.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.waiting = []
+        }
+    }
+
+    private func pump() {
+        let queue = state.withLock { state -> DispatchQueue? in
+            guard !state.isPumping, !state.waiting.isEmpty, state.delegate != nil else { return nil }
+            state.isPumping = true
+            return state.queue
+        }
+        queue?.async { [self] in drain() }
+    }
+
+    private func drain() {
+        for _ in 0..<Self.batch {
+            // The delegate lives at least until its call returns, whatever happens within.
+            let next = state.withLock { state -> (Delivery, any KollusStorageDelegate)? in
+                guard let delegate = state.delegate else {
+                    if state.hadDelegate { state.waiting = [] }
+                    return nil
+                }
+                return state.waiting.isEmpty ? nil : (state.waiting.removeFirst(), delegate)
+            }
+            guard let (delivery, delegate) = next, let storage else { break }
+            tell(delivery, delegate, storage)
+        }
+        state.withLock { $0.isPumping = false }
+        pump()
+    }
+
+    // MARK: The spellings
+
+    private func tell(_ delivery: Delivery, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage) {
+        // Typed as optionals they reach the spelling that unwraps implicitly.
+        let some: KollusStorage? = storage
+        let name: String
+        let unheard: Bool
+        switch delivery {
+        case .download(let content, let error, _):
+            name = "kollusStorage(_:downloadContent:error:)"
+            let (content, error): (KollusContent?, (any Error)?) = (content, error)
+            unheard = Unheard.all(of: 2) {
+                delegate.kollusStorage(some, downloadContent: content, error: error)
+                if let content { delegate.kollusStorage(storage, downloadContent: content, error: error) }
+            }
+        case .exchange(let exchange):
+            name = "kollusStorage(_:request:json:error:)"
+            unheard = tell(exchange, delegate, storage)
+        case .renewal(let current, let count, let error):
+            name = "kollusStorage(_:cur:count:error:)"
+            let (cur, count, error): (Int32, Int32, (any Error)?) = (
+                Int32(clamping: current), Int32(clamping: count), error
+            )
+            unheard = Unheard.all(of: 2) {
+                delegate.kollusStorage(some, cur: cur, count: count, error: error)
+                delegate.kollusStorage(storage, cur: cur, count: count, error: error)
+            }
+        case .report(let data, let answer):
+            name = "kollusStorage(_:lmsData:resultJson:)"
+            let json = answer?.jsonObject
+            let (text, object): (String?, [AnyHashable: Any]?) = (data, json ?? [:])
+            unheard = Unheard.all(of: 3) {
+                delegate.kollusStorage(some, lmsData: text, resultJson: object)
+                delegate.kollusStorage(storage, lmsData: data, resultJson: json ?? [:])
+                delegate.kollusStorage(storage, lmsData: data, resultJson: json)
+            }
+        case .reportsEnded(let delivered, let failed):
+            name = "onSendCompleteStoredLms(_:failCount:)"
+            unheard = Unheard.all(of: 1) {
+                delegate.onSendCompleteStoredLms(Int32(clamping: delivered), failCount: Int32(clamping: failed))
+            }
+        }
+        if unheard { diagnose(name, of: delegate) }
+    }
+
+    private func tell(
+        _ exchange: KollusExchange, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage
+    ) -> Bool {
+        let items = exchange.items.jsonObjects
+        var request: [AnyHashable: Any] = items.first ?? [:]
+        request["items"] = items
+        request["server"] = exchange.server
+        var json = exchange.answer?.jsonObject
+        // One answer object, or an array of them: both are in use.
+        let answers = json?["data"] as? [[String: Any]] ?? (json?["data"] as? [String: Any]).map { [$0] } ?? []
+        if answers.count == 1, let answer = answers.first { json?.merge(answer) { old, _ in old } }
+        let error: (any Error)? = exchange.error
+        let (some, asked, answered): (KollusStorage?, [AnyHashable: Any]?, [AnyHashable: Any]?) = (
+            storage, request, json
+        )
+        return Unheard.all(of: 3) {
+            delegate.kollusStorage(some, request: asked, json: answered, error: error)
+            delegate.kollusStorage(storage, request: request, json: json ?? [:], error: error)
+            delegate.kollusStorage(storage, request: request, json: answered, error: error)
+        }
+    }
+
+    /// Says once that a class has no method for an event.
+    private func diagnose(_ method: String, of delegate: any KollusStorageDelegate) {
+        let line = DelegateInspection.sentence(method, type(of: delegate))
+        if state.withLock({ $0.told.insert(line).inserted }) { LogUtil.utilLog(line) }
+    }
+}
+
+/// Counts the empty defaults that a delivery reaches.
+///
+/// A delivery is one thread's; the count is kept with the thread, since several storages deliver at once.
+enum Unheard {
+    private static let key = "KollusSDK.unheard"
+
+    /// Called by every default.
+    static func note() {
+        let values = Thread.current.threadDictionary
+        guard let count = values[key] as? Int else { return }
+        values[key] = count + 1
+    }
+
+    /// Whether a delivery reached nothing but defaults.
+    ///
+    /// - Parameters:
+    ///   - spellings: how many spellings the delivery calls.
+    ///   - delivery: calls them.
+    /// - Returns: whether nobody has heard it.
+    static func all(of spellings: Int, _ delivery: () -> Void) -> Bool {
+        let values = Thread.current.threadDictionary
+        // A delegate may wait for another delivery on this thread.
+        let outer = values[key]
+        values[key] = 0
+        delivery()
+        let count = values[key] as? Int
+        values[key] = outer
+        return count == spellings
+    }
+}

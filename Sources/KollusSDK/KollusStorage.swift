@@ -1,0 +1,259 @@
+public import Foundation
+import LectureKit
+import LectureModel
+
+/// The storage of an application: loads, downloads, keeps, renews and removes contents, and sends learning reports.
+///
+/// The names, types and meanings are those of the Kollus iOS SDK's `KollusStorage`; <doc:Migration> lists every one of
+/// them with every difference. What the iOS SDK has no word for stands below *Beside the iOS SDK*.
+///
+/// ```swift
+/// let storage = KollusStorage()
+/// storage.applicationKey = key
+/// storage.applicationBundleID = "com.example.academy"
+/// storage.applicationExpireDate = date
+/// try storage.start()
+/// storage.delegate = self
+/// let mediaContentKey = try storage.loadContentURL(url)
+/// try storage.downloadContent(mediaContentKey)
+/// ```
+///
+/// Every method may be called on every thread, also from within the delegate's methods. Those that ask a server or wait
+/// for the disk block their caller; each has an asynchronous twin.
+///
+/// ## Topics
+/// ### Start and end
+/// - ``start()``
+/// - ``start(withFirst:)``
+/// - ``startWithCheck()``
+/// - ``startWithNewPlayerID()``
+/// - ``close()``
+/// ### Contents
+/// - ``loadContentURL(_:)``
+/// - ``checkContentURL(_:)``
+/// - ``contents()``
+/// - ``downloadContent(_:)``
+/// - ``downloadCancelContent(_:)``
+/// - ``removeContent(_:)``
+/// ### Licences and reports
+/// - ``updateDownloadDRMInfo(_:)``
+/// - ``sendStoredLms()``
+open class KollusStorage: NSObject, @unchecked Sendable {
+    /// What does the work.
+    let core = StorageCore()
+
+    /// A storage that is not started.
+    public override init() {
+        super.init()
+        core.deliverer.serve(self)
+    }
+
+    deinit { core.abandon() }
+
+    // MARK: The application
+
+    /// What is told of events; held weakly. Events from a start on wait for the first delegate.
+    open var delegate: (any KollusStorageDelegate)! {
+        get { core.deliverer.delegate }
+        set { core.deliverer.delegate = newValue }
+    }
+
+    /// The version of the SDK.
+    open var applicationVersion: String! { LectureKitVersion.number }
+
+    /// The id of this player: the thumbprint of the device's key. Nil before a start. The same that licence servers see
+    /// as `player_id`.
+    open var applicationDeviceID: String! { core.state.withLock { $0.running?.playerID } }
+
+    /// The licence file that is issued for the application.
+    open var applicationKey: String! {
+        get { core[\.applicationKey] }
+        set { core[\.applicationKey] = newValue }
+    }
+
+    /// The bundle id that the key is issued for.
+    open var applicationBundleID: String! {
+        get { core[\.bundleID] }
+        set { core[\.bundleID] = newValue }
+    }
+
+    /// Applications that name the same group share a player id; those that name none share that of the account.
+    open var keychainGroup: String! {
+        get { core[\.keychainGroup] }
+        set { core[\.keychainGroup] = newValue }
+    }
+
+    /// When the key ends, as it was issued. A midnight, here or UTC, means that day.
+    open var applicationExpireDate: Date! {
+        get { core[\.expireDate] }
+        set { core[\.expireDate] = newValue }
+    }
+
+    /// The directory in use.
+    open var storagePath: String! {
+        let (running, chosen) = core.state.withLock { ($0.running?.path, $0.values.path) }
+        return running ?? chosen ?? StoragePlace.path(ProcessInfo.processInfo.environment)
+    }
+
+    /// Bytes of contents on the disk; 0 before a start.
+    open var storageSize: Int64 { (try? core.manager().wait { try $0.mediaBytes() }) ?? 0 }
+
+    /// Bytes of the streaming cache on the disk; 0 before a start.
+    open var cacheDataSize: Int64 { (try? core.manager().wait { try $0.streamCacheBytes() }) ?? 0 }
+
+    /// The local port for hybrid applications. Kept and not used: there is no local server here.
+    open var serverPort: Int {
+        get { core[\.serverPort] }
+        set { core[\.serverPort] = newValue }
+    }
+
+    /// A text of the application's that goes to licence servers with every question, as the form field
+    /// `extra_drm_param`. Nil sends none.
+    open var extraDrmParam: String! {
+        get { core[\.extraParameter] }
+        set { core.setExtraParameter(newValue) }
+    }
+
+    /// What the SDK calls itself to servers.
+    open var appUserAgent: String! { LectureKitVersion.userAgent }
+
+    /// `kp-mobile`, unless ``KollusSettings/deviceType`` says otherwise.
+    open var deviceType: String! { core[\.settings].deviceType }
+
+    // MARK: Start
+
+    /// Chooses the directory. Only before a start; what lies elsewhere stays there and is not seen from here.
+    ///
+    /// - Parameter path: absolute, or relative to the working directory; made at the start.
+    /// - Returns: false after a start, for nil and an empty text, and for what is no directory.
+    open func setKollusPath(_ path: String!) -> Bool {
+        guard let path, !path.isEmpty, !path.utf8.contains(0) else { return false }
+        let values = try? URL(filePath: path).resourceValues(forKeys: [.isDirectoryKey])
+        if values?.isDirectory == false { return false }
+        return core.state.withLock { state in
+            guard state.running == nil, !state.isClosed else { return false }
+            state.values.path = path
+            return true
+        }
+    }
+
+    /// Checks key, bundle id and date, and opens the storage. No network is needed. A second call does nothing.
+    ///
+    /// - Throws: ``KollusError``: −2107, −2106, −2103, −2105, −2104; −8603 and others of the storage; −8661 after
+    ///   ``close()``.
+    open func start() throws { try core.start(.plain) }
+
+    /// As ``start()``, where the application says whether this is its first run.
+    ///
+    /// - Parameter first: true makes a player id where there is none; false needs the one that is there.
+    /// - Throws: as ``start()``, and −20110 when the player id is not there.
+    open func start(withFirst first: Bool) throws { try core.start(.first(first)) }
+
+    /// As ``start()``; the first run of a storage makes the player id, later ones look for it three times.
+    ///
+    /// - Throws: as ``start(withFirst:)``.
+    open func startWithCheck() throws { try core.start(.check) }
+
+    /// As ``start()``, with a new player id. What is bound to the old one cannot be played until that is put back.
+    ///
+    /// - Throws: as ``start()``.
+    open func startWithNewPlayerID() throws { try core.start(.new) }
+
+    // MARK: Contents
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Asks a source what it is and registers it, without fetching it. Waits for the network.
+    ///
+    /// - Parameter URL: a gateway link, a media file, or `kollus://download` with one of them.
+    /// - Returns: the media content key; the same for the same content.
+    /// - Throws: ``KollusError``: −8613, −8637, −80xx, −84xx, −86xx; −8645 without a network for what is not complete.
+    open func loadContentURL(_ URL: String!) throws -> String {
+        let (core, text) = (core, URL)
+        return try waiting { try await core.load(text) }
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Says which content an address stands for. Asks nobody and registers nothing.
+    ///
+    /// - Parameter URL: as for ``loadContentURL(_:)``.
+    /// - Returns: the media content key.
+    /// - Throws: ``KollusError``: −8621 when it is not registered, −8613, −8637.
+    open func checkContentURL(_ URL: String!) throws -> String {
+        let (core, text) = (core, URL)
+        return try waiting { try await core.check(text) }
+    }
+
+    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told of progress, and of the end
+    /// exactly once.
+    ///
+    /// - Parameter mediaContentKey: from ``loadContentURL(_:)``.
+    /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while it runs, −9000 when it is complete.
+    open func downloadContent(_ mediaContentKey: String!) throws { try core.download(mediaContentKey) }
+
+    /// Ends a transfer and keeps what came (``KollusContent/downloadStopSize``). The delegate is told −8615. What does
+    /// not run stays as it is.
+    ///
+    /// - Parameter mediaContentKey: the content.
+    /// - Throws: ``KollusError``: −8613, −8621.
+    open func downloadCancelContent(_ mediaContentKey: String!) throws { try core.cancel(mediaContentKey) }
+
+    /// Deletes a content and its files, after its transfer has ended. What is not there is gone already. No event of it
+    /// is begun after the call.
+    ///
+    /// - Parameter mediaContentKey: the content.
+    /// - Throws: ``KollusError``: −8613, −8648 for a sample.
+    open func removeContent(_ mediaContentKey: String!) throws {
+        let (core, text) = (core, mediaContentKey)
+        try waiting { try await core.remove(text, includingSample: false) }
+    }
+
+    /// All contents that are known: fetched, unfinished, failed, samples; as ``KollusContent``. Nil before a start.
+    open func contents() -> NSMutableArray! {
+        guard let contents = try? core.contents() else { return nil }
+        return NSMutableArray(array: contents)
+    }
+
+    // MARK: The streaming cache
+
+    /// Empties the streaming cache, except of what is being streamed.
+    ///
+    /// - Throws: ``KollusError`` of the storage.
+    open func removeCache() throws {
+        let manager = try core.manager()
+        try waiting { try await manager.clearStreamCache() }
+    }
+
+    /// Bounds the streaming cache.
+    ///
+    /// - Parameter cacheSizeMB: in MiB; 0 keeps a stream's bytes only until it ends. A negative number changes nothing.
+    open func setCacheSize(_ cacheSizeMB: Int) {
+        guard cacheSizeMB >= 0 else { return LogUtil.utilLog("setCacheSize: MiB from 0") }
+        core[\.cacheMegabytes] = cacheSizeMB
+        if core.state.withLock({ $0.running != nil }) { core.setCacheLimit(cacheSizeMB) }
+    }
+
+    // MARK: Settings
+
+    /// How long and how often servers are waited for. The vendor recommends 30 and 3.
+    ///
+    /// - Parameters:
+    ///   - timeOut: seconds without a byte, from 1.
+    ///   - retryCount: attempts after the first, from 0.
+    open func setNetworkTimeOut(_ timeOut: Int, retry retryCount: Int) { core.setPatience(timeOut, retryCount) }
+
+    /// Whether a process of its own goes on with unfinished downloads once this one has ended, however it ends.
+    ///
+    /// - Parameter bBackground: false from the beginning.
+    open func setBackgroundDownload(_ bBackground: Bool) { core.setBackground(bBackground) }
+
+    // MARK: Licences and reports
+
+    /// Renews licences, ten a request. The delegate is told of each content and each request.
+    ///
+    /// - Parameter bAll: true renews all that a server gave, false those that have ended (or will within
+    ///   ``KollusSettings/renewalWindow``).
+    open func updateDownloadDRMInfo(_ bAll: Bool) { core.beginRenewal(all: bAll) }
+
+    /// Sends the learning reports that are stored. The delegate is told of each, and once of the end.
+    open func sendStoredLms() { core.beginSending() }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import LectureKit
+import LectureModel
+
+/// Loading, downloading, removing.
+extension StorageCore {
+    /// A media content key as an application passes it.
+    ///
+    /// - Throws: −8613 for nil and for an empty text, −8621 for what no content can have.
+    static func key(_ text: String?) throws -> ContentKey {
+        guard let text, !text.isEmpty else { throw KollusError(.ERROR_PARAM_VALUE, detail: "mediaContentKey") }
+        guard let key = try? ContentKey(text) else { throw KollusError(.ERROR_NOT_FOUND_ID) }
+        return key
+    }
+
+    /// An address as an application passes it; of a `kollus://download` link the one that it names.
+    private static func address(_ text: String?) throws -> String {
+        guard let text, !text.isEmpty else { throw KollusError(.ERROR_PARAM_VALUE, detail: "URL") }
+        guard DownloadRequest.isLink(text) else { return text }
+        guard let wishes = try? DownloadRequest.requests(link: text), wishes.count == 1 else {
+            throw KollusError(.ERROR_NO_USE_CONTENT_URL)
+        }
+        return wishes[0].url
+    }
+
+    /// Says of an address that cannot be one what the vendor says.
+    private static func refusing<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do { return try await work() } catch let error as LectureError {
+            switch error.code {
+            case .urlScheme, .urlInvalid: throw KollusError(.ERROR_NO_USE_CONTENT_URL)
+            default: throw KollusError(error)
+            }
+        }
+    }
+
+    // MARK: Loading
+
+    func load(_ url: String?) async throws -> String {
+        let manager = try manager()
+        let address = try Self.address(url)
+        return try await Self.refusing {
+            let known = try await manager.find(address)
+            let content: Content
+            // Registered is not asked for: nobody who goes on with what is unfinished takes it up.
+            do { content = try await manager.load(address, asksForIt: false) } catch let error as LectureError {
+                // Offline a complete content is as good as loaded; an unfinished one has to be gone on with first.
+                guard let known, Self.isUnreachable(error) else { throw error }
+                if known.state == .completed { return known.key.text }
+                throw KollusError(.ERROR_REQUEST_CONTENT_URL, detail: known.key.text)
+            }
+            state.withLock { _ = $0.removed.remove(content.key) }
+            return content.key.text
+        }
+    }
+
+    private static func isUnreachable(_ error: LectureError) -> Bool { (-8099 ... -8001).contains(error.code.number) }
+
+    func check(_ url: String?) async throws -> String {
+        let manager = try manager()
+        let address = try Self.address(url)
+        return try await Self.refusing {
+            guard let content = try await manager.find(address), content.state != .removing else {
+                throw KollusError(.ERROR_NOT_FOUND_ID)
+            }
+            return content.key.text
+        }
+    }
+
+    // MARK: Downloading
+
+    func download(_ text: String?) throws {
+        let manager = try manager()
+        let key = try Self.key(text)
+        try begin(key, manager)
+    }
+
+    private func begin(_ key: ContentKey, _ manager: LectureManager) throws {
+        do {
+            try manager.wait { try self.begin(key, on: $0) }
+        } catch {
+            let isComplete = (error as? LectureError)?.code == .alreadyDownloaded
+            guard isComplete, self[\.settings].completedDownload == .completesAgain,
+                let details = try manager.wait({ try $0.details(key) })
+            else { throw KollusError.of(error) }
+            let picture = KollusContent(details)
+            tell(.completed(picture))
+            deliverer.post(.download(picture, error: nil, isFinal: true))
+        }
+    }
+
+    /// A download that a link asks for, which also says where it is listed.
+    func begin(_ wish: DownloadRequest, _ key: ContentKey, _ manager: LectureManager) throws {
+        try manager.wait { manager in
+            // A complete content only moves to its folder.
+            if try manager.content(key)?.state != .completed { try self.begin(key, on: manager) }
+            try manager.download(wish)
+        }
+    }
+
+    /// On the manager's queue, so that no event of an earlier download comes between the ticket and the wish.
+    private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
+        let isNew = state.withLock { state -> Bool in
+            if let ticket = state.tickets[key], !ticket.isPaused { return false }
+            state.tickets[key] = Ticket()
+            state.lastErrors[key] = nil
+            state.removed.remove(key)
+            return true
+        }
+        guard isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
+        do {
+            do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {
+                // What was stopped and is still being wound up is taken up again.
+                if try manager.isWanted(key) { throw error }
+                try manager.resume(key)
+            }
+        } catch {
+            state.withLock { _ = $0.tickets.removeValue(forKey: key) }
+            throw error
+        }
+    }
+
+    /// The final event is told at once: what the engine still winds up is nobody's business, and a new download may
+    /// follow immediately.
+    func cancel(_ text: String?) throws {
+        let manager = try manager()
+        let key = try Self.key(text)
+        try translating {
+            try manager.wait { manager in
+                guard let content = try manager.content(key) else {
+                    throw KollusError(.ERROR_NOT_FOUND_ID, detail: key.text)
+                }
+                guard content.state != .completed else { return }
+                let hadTicket = self.state.withLock { $0.tickets.removeValue(forKey: key) != nil }
+                try manager.cancel(key)
+                if hadTicket { self.tellCancelled(key, manager) }
+            }
+        }
+    }
+
+    func pause(_ text: String?) throws {
+        let manager = try manager()
+        let key = try Self.key(text)
+        try translating {
+            state.withLock { $0.tickets[key]?.isPaused = true }
+            do { try manager.wait { try $0.pause(key) } } catch {
+                state.withLock { $0.tickets[key]?.isPaused = false }
+                throw error
+            }
+        }
+    }
+
+    // MARK: Removing
+
+    func remove(_ text: String?, includingSample: Bool) async throws {
+        let manager = try manager()
+        let key = try Self.key(text)
+        do {
+            guard let content = try await manager.content(key) else { return }
+            if content.type == .sample, !includingSample { throw KollusError(.ERROR_NOT_REMOVE_TYPE, detail: key.text) }
+            state.withLock { state in
+                state.removed.insert(key)
+                (state.tickets[key], state.lastErrors[key]) = (nil, nil)
+            }
+            deliverer.forget(key.text)
+            try await manager.remove(key)
+            try await Self.untilGone(key, manager)
+        } catch { throw KollusError.of(error) }
+    }
+
+    /// Waits until the row is gone, by whichever process; its files are gone before it.
+    private static func untilGone(_ key: ContentKey, _ manager: LectureManager) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while try await manager.content(key) != nil {
+            if clock.now > end { throw LectureError(.storeBusy, detail: key.text) }
+            try await Task.sleep(for: .milliseconds(10), clock: clock)
+        }
+    }
+
+    // MARK: Lists
+
+    func contents(
+        _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
+    ) throws -> [KollusContent] {
+        let manager = try manager()
+        let (rows, active) = try manager.wait { (try $0.details(filter, sort: sort, page: page), $0.active) }
+        let bytes = Dictionary(active.map { ($0.key, $0.bytes) }) { first, _ in first }
+        let errors = state.withLock { $0.lastErrors }
+        return rows.compactMap { row in
+            guard row.content.state != .removing else { return nil }
+            let key = row.content.key
+            return KollusContent(row, receivedBytes: bytes[key], lastError: errors[key])
+        }
+    }
+
+    func content(_ text: String?) throws -> KollusContent? {
+        let manager = try manager()
+        let key = try Self.key(text)
+        return try translating {
+            let (details, active) = try manager.wait { (try $0.details(key), $0.active.first { $0.key == key }) }
+            guard let details, details.content.state != .removing else { return nil }
+            return KollusContent(
+                details, receivedBytes: active?.bytes, lastError: state.withLock { $0.lastErrors[key] })
+        }
+    }
+}

@@ -1,0 +1,296 @@
+import Dispatch
+import Foundation
+import LectureKit
+import LectureModel
+
+/// What a ``KollusStorage`` does, apart from its face: opens the library's manager, translates wishes, and turns events
+/// into deliveries.
+///
+/// ```
+/// new ──start──▶ running ──close──▶ closed
+///  ▲───refused───┘
+/// ```
+///
+/// `@unchecked Sendable`: all state is behind the lock; what runs on the manager's queue is called by it.
+final class StorageCore: @unchecked Sendable {
+    /// What an application sets, before the start or later.
+    struct Values {
+        var applicationKey: String?
+        var bundleID: String?
+        var keychainGroup: String?
+        var expireDate: Date?
+        var path: String?
+        var serverPort = 0
+        var extraParameter: String?
+        var settings = KollusSettings()
+        var timeout: Int?
+        var retries: Int?
+        var cacheMegabytes: Int?
+        var isBackgroundDownload = false
+    }
+
+    /// A download that was asked for and has not come to its final event.
+    struct Ticket {
+        var isPaused = false
+        var percent: UInt = 0
+        var bytes: Int64 = -1
+    }
+
+    /// What there is after a start.
+    struct Running {
+        let manager: LectureManager
+        let playerID: String
+        let path: String
+        let configurationFile: String?
+        let configuration: LectureConfiguration
+        var worker: BackgroundWorker?
+    }
+
+    struct State {
+        var values = Values()
+        var running: Running?
+        var isClosed = false
+        var tickets: [ContentKey: Ticket] = [:]
+        /// How downloads ended whose reason the store does not keep.
+        var lastErrors: [ContentKey: KollusError] = [:]
+        /// Contents that the application has removed: nothing is told of them any more.
+        var removed: Set<ContentKey> = []
+        /// Contents that a licence server has ordered away.
+        var ordered: Set<ContentKey> = []
+    }
+
+    let state = Guarded(State())
+    let hub = EventHub<KollusEvent>()
+    let deliverer = Deliverer()
+    /// One start at a time.
+    private let gate = NSLock()
+
+    // MARK: Start and end
+
+    /// How a start treats the player id.
+    enum StartMode {
+        /// Made when there is none.
+        case plain
+        /// As the caller says: made on a first run, there on a later one.
+        case first(Bool)
+        /// Made on the first run of this store, there on a later one; looked for three times.
+        case check
+        /// A new one.
+        case new
+    }
+
+    func start(_ mode: StartMode) throws {
+        try gate.withLock {
+            let (values, isRunning, isClosed) = state.withLock { ($0.values, $0.running != nil, $0.isClosed) }
+            if isClosed { throw KollusError(.ERROR_CANNOT_CALL_API) }
+            if isRunning { return }
+            let opened = try translating { try open(values, mode) }
+            state.withLock { $0.running = opened }
+            opened.manager.observe { [weak self] manager, event in self?.route(event, manager) }
+            begin(opened, values)
+        }
+    }
+
+    private func open(_ values: Values, _ mode: StartMode) throws -> Running {
+        let key = try ApplicationValues(values)
+        let environment = ProcessInfo.processInfo.environment
+        let place = try StoragePlace(values, environment)
+        try key.check(place.trust, now: Timestamp(Date()))
+        let manager = try LectureManager(place.configuration)
+        do {
+            // A clock that was set back does not make a key good again.
+            let seen = try manager.wait { try $0.licenceTime() }
+            if seen > Timestamp(Date()) { try key.check(place.trust, now: seen) }
+            let identity = try PlayerIdentity.find(mode, manager)
+            return Running(
+                manager: manager, playerID: identity.playerID, path: place.configuration.storeDirectory,
+                configurationFile: place.configurationFile, configuration: place.configuration)
+        } catch {
+            try? waiting { await manager.close() }
+            throw error
+        }
+    }
+
+    /// What follows a start without being waited for.
+    private func begin(_ running: Running, _ values: Values) {
+        let manager = running.manager
+        manager.wait { $0.setLicenceParameter(values.extraParameter) }
+        if let megabytes = values.cacheMegabytes { setCacheLimit(megabytes) }
+        if values.isBackgroundDownload { setBackground(true) }
+        // What a licence server was not told before the last end: that downloads are complete, say.
+        beginning { [weak self] in
+            do {
+                if try await !manager.debts().isEmpty { try await manager.payDebts() }
+            } catch { self?.tell(.trouble(KollusError.of(error))) }
+        }
+    }
+
+    /// Ends everything cleanly and waits for it. Again does nothing.
+    func close() async {
+        let running = state.withLock { state -> Running? in
+            state.isClosed = true
+            defer { (state.running, state.tickets) = (nil, [:]) }
+            return state.running
+        }
+        deliverer.close()
+        if let running { await Self.end(running) }
+        hub.finish()
+    }
+
+    /// Hands what is unfinished to the worker, if there is one, and closes.
+    private static func end(_ running: Running) async {
+        let counts = (try? await running.manager.status().counts) ?? [:]
+        let unfinished = [ItemState.queued, .loading, .downloading, .verifying].contains { counts[$0, default: 0] > 0 }
+        await running.manager.close()
+        if unfinished { running.worker?.release() } else { running.worker?.dismiss() }
+    }
+
+    /// For a storage that goes without having been closed.
+    func abandon() {
+        let running = state.withLock { state -> Running? in
+            state.isClosed = true
+            defer { state.running = nil }
+            return state.running
+        }
+        deliverer.close()
+        hub.finish()
+        if let running { beginning { await Self.end(running) } }
+    }
+
+    // MARK: Questions about the state
+
+    /// The manager of a storage that was started.
+    ///
+    /// - Throws: −8614 before a start, −8661 after the end.
+    func manager() throws -> LectureManager {
+        let (running, isClosed) = state.withLock { ($0.running, $0.isClosed) }
+        if isClosed { throw KollusError(.ERROR_CANNOT_CALL_API) }
+        guard let running else { throw KollusError(.ERROR_NOT_LOAD, detail: "start") }
+        return running.manager
+    }
+
+    /// The same for calls that cannot throw: what is wrong goes to the log.
+    func managerOrLog(_ call: String) -> LectureManager? {
+        do { return try manager() } catch {
+            LogUtil.utilLog("\(call): \(error.localizedDescription)")
+            return nil
+        }
+    }
+
+    func tell(_ event: KollusEvent) { hub.send(event) }
+
+    /// A value that an application has set or reads.
+    subscript<Value>(path: WritableKeyPath<Values, Value>) -> Value {
+        get { state.withLock { $0.values[keyPath: path] } }
+        set { state.withLock { $0.values[keyPath: path] = newValue } }
+    }
+}
+
+/// The key, the bundle id and the date of an application.
+struct ApplicationValues {
+    private let application: ApplicationConfiguration
+
+    /// - Throws: −2107 when one of them is missing.
+    init(_ values: StorageCore.Values) throws {
+        guard let key = values.applicationKey, !key.isEmpty, let bundle = values.bundleID, !bundle.isEmpty,
+            let date = values.expireDate
+        else { throw KollusError(.NOT_ENOUGH_AUTH_INFO) }
+        application = ApplicationConfiguration(key: key, bundleID: bundle, expires: Self.text(date))
+    }
+
+    /// Samples make the date from `yyyy/MM/dd`, which is a midnight here; such a date means the day.
+    private static func text(_ date: Date) -> String {
+        for zone in [TimeZone.current, TimeZone(secondsFromGMT: 0)].compactMap(\.self) {
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = zone
+            let parts = calendar.dateComponents([.year, .month, .day], from: date)
+            guard calendar.startOfDay(for: date) == date, let year = parts.year, let month = parts.month,
+                let day = parts.day
+            else { continue }
+            return [year, month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "/")
+        }
+        return "\(Int64(date.timeIntervalSince1970.rounded(.down)))"
+    }
+
+    func check(_ trust: LicenceTrust, now: Timestamp) throws {
+        try ApplicationKey.check(application, trust: trust, now: now)
+    }
+}
+
+/// Where a storage lies, and what it is configured with.
+struct StoragePlace {
+    let configuration: LectureConfiguration
+    let configurationFile: String?
+    let trust: LicenceTrust
+
+    init(_ values: StorageCore.Values, _ environment: [String: String]) throws {
+        let settings = values.settings
+        var configuration = LectureConfiguration(storeDirectory: values.path ?? Self.path(environment))
+        configurationFile = settings.configurationFile ?? LectureConfiguration.file(in: environment)
+        if let configurationFile {
+            for warning in try configuration.apply(file: configurationFile) { LogUtil.utilLog(warning) }
+        }
+        configuration.programName = "KollusSDK"
+        if let timeout = values.timeout { configuration.stallTimeout = .seconds(timeout) }
+        if let retries = values.retries { configuration.maxAttempts = retries + 1 }
+        let device =
+            settings.deviceDirectory ?? configuration.deviceDirectory ?? DeviceHome.directory(in: environment)
+        configuration.deviceDirectory = try Self.device(device, group: values.keychainGroup)
+        let trust = settings.trustDirectory ?? configuration.application?.trustDirectory ?? environment["LECTURE_TRUST"]
+        self.trust = try trust.map { LicenceTrust(directory: $0) } ?? LicenceTrust(configuration.rights)
+        settings.adjust?(&configuration)
+        self.configuration = configuration
+    }
+
+    /// The directory of a storage that names none: the command's own, so that both see the same contents.
+    static func path(_ environment: [String: String]) -> String {
+        if let path = environment["LECTURE_STORE"], !path.isEmpty { return path }
+        // One that is not absolute is ignored, as the XDG Base Directory Specification demands.
+        if let base = environment["XDG_DATA_HOME"], base.hasPrefix("/") { return "\(base)/lecturekit" }
+        return "\(NSHomeDirectory())/.local/share/lecturekit"
+    }
+
+    /// Applications of one keychain group share a device's key.
+    private static func device(_ base: String?, group: String?) throws -> String? {
+        guard let group, !group.isEmpty, let base else { return base }
+        guard group != ".", group != "..", !group.contains(where: { "/\0".contains($0) }) else {
+            throw KollusError(.ERROR_PARAM_VALUE, detail: "keychainGroup")
+        }
+        return "\(base)/groups/\(group)"
+    }
+}
+
+/// Finds the player id, or makes one.
+enum PlayerIdentity {
+    /// What a store remembers of its first run.
+    private static let note = "kollus.player_id"
+
+    static func find(_ mode: StorageCore.StartMode, _ manager: LectureManager) throws -> DeviceIdentity {
+        let (home, known) = try manager.wait { (try $0.deviceHome(), try $0.note(note)) }
+        let identity: DeviceIdentity
+        switch mode {
+        case .plain, .first(true): identity = try home.identity()
+        case .check where known == nil: identity = try home.identity()
+        case .check, .first(false): identity = try present(home, known)
+        case .new: identity = try home.presentIdentity() == nil ? home.identity() : home.replaceKey()
+        }
+        if identity.playerID != known { try manager.wait { try $0.setNote(note, identity.playerID) } }
+        return identity
+    }
+
+    /// Three looks, since a home directory on a network may be late.
+    private static func present(_ home: DeviceHome, _ known: String?) throws -> DeviceIdentity {
+        var last: (any Error)?
+        for look in 0..<3 {
+            if look > 0 { Thread.sleep(forTimeInterval: 0.1) }
+            do {
+                if let identity = try home.presentIdentity(), known == nil || identity.playerID == known {
+                    return identity
+                }
+            } catch { last = error }
+        }
+        throw last
+            ?? LectureError(
+                .deviceKeyRefused, detail: home.directory, cause: "the player id of this storage is not there")
+    }
+}

@@ -1,0 +1,48 @@
+public import LectureModel
+
+/// Settings from `config.json`, for programs that embed the library.
+extension LectureConfiguration {
+    /// The configuration file that the environment names: `LECTURE_CONFIG`, else the default one if it exists.
+    ///
+    /// - Parameter environment: the variables: `LECTURE_CONFIG`, else `XDG_CONFIG_HOME`, else `HOME`. A base directory
+    ///   that is not absolute is ignored, as the XDG Base Directory Specification demands.
+    /// - Returns: nil when there is none. A file that `LECTURE_CONFIG` names need not exist.
+    public static func file(in environment: [String: String]) -> String? {
+        if let path = environment["LECTURE_CONFIG"], !path.isEmpty { return path }
+        let base: String
+        if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
+            base = path
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            base = "\(home)/.config"
+        } else {
+            return nil
+        }
+        let path = "\(base)/lecturekit/config.json"
+        return ConfigurationFile.exists(path) ? path : nil
+    }
+
+    /// Takes over what a configuration file says; what it does not say stays. A list that it has (`drm.keys`,
+    /// `lms.targets`) takes the place of the whole list. When it throws, nothing is taken over.
+    ///
+    /// - Parameter file: its path. Paths in it count from its own directory.
+    /// - Returns: sentences about members that mean nothing to this version.
+    /// - Throws: ``LectureError`` with `configuration` or `secretReadable`.
+    public mutating func apply(file: String) throws(LectureError) -> [String] {
+        var base = ConfigurationFile()
+        (base.rights, base.application, base.statistics) = (rights, application, statistics)
+        let settings = try ConfigurationFile.read(file, over: base)
+        if let caFile = settings.caFile { self.caFile = caFile }
+        if let proxy = settings.proxy { self.proxy = proxy }
+        if let timeout = settings.timeout { stallTimeout = timeout }
+        // The two count from different ends: attempts after the first, and attempts in all.
+        if let retries = settings.retries { maxAttempts = retries + 1 }
+        if let perHost = settings.perHost { connectionsPerHost = perHost }
+        if let jobs = settings.jobs { self.jobs = jobs }
+        if let quotaBytes = settings.quotaBytes { self.quotaBytes = quotaBytes }
+        if let reserveBytes = settings.reserveBytes { self.reserveBytes = reserveBytes }
+        if let seal = settings.seal { self.seal = seal }
+        if let deviceDirectory = settings.deviceDirectory { self.deviceDirectory = deviceDirectory }
+        (rights, application, statistics) = (settings.rights, settings.application, settings.statistics)
+        return settings.warnings
+    }
+}

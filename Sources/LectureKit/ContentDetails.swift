@@ -1,0 +1,137 @@
+import LectureDownload
+public import LectureModel
+
+/// Everything a list shows of a content: its row, its description, its pictures and its licence, as they stood in the
+/// store at one moment.
+public struct ContentDetails: Sendable, Hashable {
+    /// The content itself.
+    public var content: Content
+    /// The number of its row: unique in its store, never used again.
+    public var number: Int64
+    /// Who publishes it; empty when unknown.
+    public var company: String
+    /// What it is about; empty when unknown.
+    public var synopsis: String
+    /// A page about it; empty when unknown.
+    public var descriptionURL: String
+    /// The picture's width in pixels; 0 when unknown.
+    public var width: Int
+    /// The picture's height in pixels; 0 when unknown.
+    public var height: Int
+    /// The absolute path of a still picture; nil until it is fetched.
+    public var snapshotPath: String?
+    /// The absolute path of a sheet of small pictures; nil until it is fetched.
+    public var thumbnailPath: String?
+    /// Bytes of the whole, as known or as its source announced them when it was loaded; nil when nobody has said.
+    public var announcedBytes: Int64?
+    /// Where a player goes on.
+    public var resumePoint: Duration
+    /// Its licence, judged as the store stands; nil when it needs none.
+    public var licence: LicenceStatus?
+
+    /// Puts details together.
+    package init(content: Content, number: Int64) {
+        (self.content, self.number) = (content, number)
+        (company, synopsis, descriptionURL) = ("", "", "")
+        (width, height, resumePoint) = (0, 0, .zero)
+    }
+}
+
+/// What a content's description lists: subtitles, chapters, bookmarks. Whatever a gateway sent, what cannot be read is
+/// left out.
+public struct ContentOutline: Sendable, Hashable {
+    /// A subtitle file.
+    public struct Subtitle: Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// Its language, BCP 47; empty when unknown.
+        public var language: String
+        /// Where it comes from.
+        public var url: String
+        /// Whether a machine wrote it.
+        public var isMachineMade: Bool
+    }
+
+    /// The chapters of one language.
+    public struct Chapters: Sendable, Hashable {
+        /// The language, BCP 47; empty when unknown.
+        public var language: String
+        /// The chapters, by position.
+        public var items: [Mark]
+    }
+
+    /// A named moment.
+    public struct Mark: Sendable, Hashable {
+        /// Seconds from the beginning.
+        public var position: Double
+        /// Its name.
+        public var value: String
+        /// Whether a learner set it; chapters and an index are the teacher's.
+        public var isLearners: Bool
+    }
+
+    /// Subtitle files, in their order.
+    public var subtitles: [Subtitle] = []
+    /// Chapters, one element a language.
+    public var chapters: [Chapters] = []
+    /// Bookmarks, by position.
+    public var bookmarks: [Mark] = []
+
+    /// Nothing.
+    package init() {}
+}
+
+// MARK: Reading a descriptor
+
+extension ContentOutline {
+    /// Reads a gateway's answer as it stands in the store; what cannot be read is left out.
+    ///
+    /// - Parameter text: the whole answer.
+    init(descriptor text: String) {
+        guard let value = try? JSONScanner.value(of: text, limits: ContentDescriptor.limits) else { return }
+        subtitles = (value["subtitles"]?.elements ?? []).compactMap(Self.subtitle)
+        for element in value["chapters"]?.elements ?? [] { add(element) }
+        for index in chapters.indices { chapters[index].items.sort { $0.position < $1.position } }
+        bookmarks = (value["bookmarks"]?.elements ?? []).compactMap(Self.bookmark)
+        bookmarks.sort { $0.position < $1.position }
+    }
+
+    private static func subtitle(_ value: JSONValue) -> Subtitle? {
+        guard let url = value["url"]?.string, (try? Origin(url: url)) != nil else { return nil }
+        return Subtitle(
+            name: value["name"]?.string ?? "", language: value["language"]?.string ?? "", url: url,
+            isMachineMade: value["ai"]?.bool ?? false)
+    }
+
+    /// Adds chapters; a second element of a language goes on with the first.
+    private mutating func add(_ value: JSONValue) {
+        guard let elements = value["items"]?.elements else { return }
+        let language = value["language"]?.string ?? ""
+        let items = elements.compactMap { item -> Mark? in
+            guard let position = Self.position(item), let name = item["value"]?.string else { return nil }
+            return Mark(position: position, value: name, isLearners: false)
+        }
+        if let index = chapters.firstIndex(where: { $0.language.utf8.elementsEqual(language.utf8) }) {
+            chapters[index].items += items
+        } else {
+            chapters.append(Chapters(language: language, items: items))
+        }
+    }
+
+    /// A bookmark may have no title. One that does not say its kind is the teacher's.
+    private static func bookmark(_ value: JSONValue) -> Mark? {
+        guard let position = position(value) else { return nil }
+        let isLearners: Bool
+        switch value["kind"] ?? .null {
+        case .integer(0), .string("user"): isLearners = true
+        case .integer(1), .string("index"), .null: isLearners = false
+        default: return nil
+        }
+        return Mark(position: position, value: value["title"]?.string ?? "", isLearners: isLearners)
+    }
+
+    /// Seconds from the beginning, of at most a hundred years: what `MemberReader` takes for a length.
+    private static func position(_ value: JSONValue) -> Double? {
+        value["position"]?.double.flatMap { (0...3_153_600_000).contains($0) ? $0 : nil }
+    }
+}

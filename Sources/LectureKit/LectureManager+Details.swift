@@ -1,0 +1,127 @@
+import LectureCrypto
+import LectureDownload
+public import LectureModel
+import LectureStore
+import LectureTransport
+
+/// What lists and pages about one content show.
+extension LectureManager {
+    /// A page of contents with everything a list shows, read in a few queries however many they are.
+    ///
+    /// - Parameters:
+    ///   - filter: which contents.
+    ///   - sort: in which order.
+    ///   - page: which part of the list.
+    /// - Returns: the contents of the page.
+    /// - Throws: ``LectureError`` when the store cannot be read; `deviceKeyRefused`, `configuration` where it holds
+    ///   licences.
+    public func details(
+        _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
+    ) throws -> [ContentDetails] {
+        let reader = try detailReader()
+        return try reader.queries.details(filter, sort: sort, page: page, withLicences: reader.judge != nil) {
+            reader.details($0)
+        }
+    }
+
+    /// Everything a list shows of one content.
+    ///
+    /// - Parameter key: its identity.
+    /// - Returns: nil when nothing has this key.
+    /// - Throws: ``LectureError`` when the store cannot be read; `deviceKeyRefused`, `configuration` where it holds
+    ///   licences.
+    public func details(_ key: ContentKey) throws -> ContentDetails? {
+        let reader = try detailReader()
+        return try reader.queries.detail(key, withLicence: reader.judge != nil).map { reader.details($0) }
+    }
+
+    /// What details are read and judged by.
+    private struct DetailReader {
+        let queries: any ContentDetailQueries
+        /// Nil where the store holds no licences: then no device key is drawn.
+        let judge: Judge?
+        let root: String
+        /// What sources have announced that describe nothing.
+        let announced: [ContentKey: Int64]
+
+        func details(_ listed: ListedContent) -> ContentDetails {
+            var details = ContentDetails(content: listed.content, number: listed.id.value)
+            (details.company, details.synopsis) = (listed.company, listed.synopsis)
+            details.descriptionURL = listed.descriptionURL
+            (details.width, details.height) = (listed.width ?? 0, listed.height ?? 0)
+            details.snapshotPath = listed.snapshotPath.map { "\(root)/\($0)" }
+            details.thumbnailPath = listed.thumbnailPath.map { "\(root)/\($0)" }
+            details.resumePoint = listed.resumePoint
+            details.announcedBytes =
+                listed.content.totalBytes ?? listed.announcedBytes ?? announced[listed.content.key]
+            details.licence = listed.licence.flatMap { entry in
+                judge?.status(entry, isComplete: listed.content.state == .completed)
+            }
+            return details
+        }
+    }
+
+    private func detailReader() throws -> DetailReader {
+        let root = try location.make()
+        guard try writer.hasLicences() else {
+            return DetailReader(queries: queries, judge: nil, root: root, announced: announced)
+        }
+        return DetailReader(queries: try licenceQueries(), judge: try judge(), root: root, announced: announced)
+    }
+
+    /// The content that an address stands for: registered under it, or named by it (a gateway link's token or path).
+    /// Nothing is asked and nothing is registered.
+    ///
+    /// A token is read and not verified: it names what is in the store, and permits nothing.
+    ///
+    /// - Parameter url: an http or https URL.
+    /// - Returns: nil when it is not in the store.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a store's code.
+    public func find(_ url: String) throws -> Content? {
+        let url = try CurlURL.normalise(url)
+        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: url))
+        if let key = try queries.key(identity: identity), let item = try queries.item(key) { return item.content }
+        guard let name = ContentKeys.name(inLink: try URLParts(url)), let key = try? ContentKey(name) else {
+            return nil
+        }
+        return try queries.item(key)?.content
+    }
+
+    /// The subtitles, chapters and bookmarks of a content.
+    ///
+    /// - Parameter key: the content.
+    /// - Returns: nothing in it where the source described nothing.
+    /// - Throws: ``LectureError``: `unknownContent`, a store's code.
+    public func outline(_ key: ContentKey) throws -> ContentOutline {
+        guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+        return try queries.descriptor(item.id).map { ContentOutline(descriptor: $0) } ?? ContentOutline()
+    }
+
+    /// The folders directly below a folder, in the order of their names.
+    ///
+    /// - Parameter folder: `a/b`; empty for the top level.
+    /// - Returns: names without their parents, ordered by their bytes. A folder is there while a content is in it or
+    ///   below it.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func folders(below folder: String) throws -> [String] { try queries.folders(below: folder) }
+
+    /// Keeps where a player shall go on. It goes with the content when that is removed.
+    ///
+    /// - Parameters:
+    ///   - key: the content.
+    ///   - point: from the beginning, kept in whole milliseconds; negative counts as zero.
+    /// - Throws: ``LectureError``: `unknownContent`, a store's code.
+    public func setResumePoint(_ key: ContentKey, _ point: Duration) throws {
+        try index.transaction {
+            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            try writer.setResumePoint(item.id, point)
+        }
+    }
+
+    /// Bytes of contents on the disk, with their proof: media, subtitles and pictures of complete contents, and what
+    /// has come of the others. While a new version of a complete content is being fetched, the new one's bytes count
+    /// and not the old one's. The database and the streaming cache do not count.
+    ///
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func mediaBytes() throws -> Int64 { try queries.status().provenBytes }
+}

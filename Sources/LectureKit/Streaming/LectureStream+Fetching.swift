@@ -1,0 +1,186 @@
+import LectureDownload
+import LectureFiles
+import LectureModel
+
+/// Requests, and what their answers mean for a stream.
+extension LectureStream {
+    /// The longest wait a server may ask a stream for; one that asks for more is not waited for.
+    static let longestWait = Duration.seconds(10)
+    /// How often the URL is asked for anew, and how often another version is taken, before that is an error.
+    static let longestChain = 3
+
+    /// Begins to fetch blocks.
+    func begin(_ range: Range<Int>) {
+        stopFetching()
+        collector = BlockCollector(range, of: blocks)
+        redirects = 0
+        send(to: url)
+    }
+
+    /// Asks for what is left of the collector's blocks.
+    private func send(to target: String) {
+        guard let collector else { return }
+        let id = ProbeSink.nextID()
+        (transfer, sentTo) = (id, target)
+        let first = collector.position
+        var expectation = Expectation(total: blocks.total, validator: validator)
+        if servesRanges {
+            let closed = ByteRange(start: first, end: collector.end).map { RangeRequest.closed($0) }
+            expectation.range = isKept ? closed : first == 0 ? nil : .from(first)
+            expectation.sentIfRange = isKept
+        }
+        var request = TransferRequest(
+            id: id, url: target, sink: BlockSink(collector, expectation, needsProof: isKept))
+        request.range = expectation.range
+        request.ifRange = expectation.sentIfRange ? validator.ifRangeValue : nil
+        // A stream that waits for its reader must not fill the memory of a connection that others read.
+        request.allowsHTTP2 = false
+        request.stallTimeout = parts.stallTimeout
+        parts.transport.start(request)
+    }
+
+    /// Ends the request under way; what it brought and nobody took is dropped.
+    func stopFetching() {
+        if let transfer { parts.transport.cancel(transfer) }
+        (transfer, collector) = (nil, nil)
+    }
+
+    /// Decides what follows an exchange.
+    ///
+    /// - Parameter ending: how it ended, with no whole block left.
+    /// - Throws: ``LectureError`` when nothing does.
+    func goOn(after ending: BlockCollector.Ending) async throws {
+        transfer = nil
+        try check()
+        switch ending.verdict {
+        case .body(let plan): try await goOn(behind: plan, ending)
+        case .noRanges(let plan):
+            guard !isKept || StreamVersion.isSame(validator, plan.validator) else { return try await beginAnew() }
+            // From now on it is read in order; what passes by goes into the cache.
+            servesRanges = false
+            collector = nil
+        case .changed, .empty, .rangeBeyondEnd, .descriptor: try await beginAnew()
+        case .redirect(let target):
+            redirects += 1
+            _ = try RedirectPolicy.follow(target, from: try Origin(url: sentTo), hop: redirects)
+            send(to: target)
+        case .wait(let wait, let status):
+            if let wait, wait.delay > Self.longestWait { throw LectureError(.status(status), detail: host) }
+            try await tryAgain(LectureError(.status(status), detail: host), after: wait?.delay ?? .zero)
+        case .renewLease(let status): try await renew(LectureError(.status(status), detail: host))
+        case .retry(let code): try await tryAgain(LectureError(code, detail: host))
+        case .refuse(let code): throw LectureError(code, detail: host)
+        case nil:
+            guard case .failed(let curl, let detail) = ending.outcome.end else { throw LectureError(.closing) }
+            let error = LectureError(.transfer(curl), detail: host, cause: detail)
+            guard RetryTable.entry(transfer: curl).decision == .retry else { throw error }
+            try await tryAgain(error)
+        }
+    }
+
+    private var host: String { (try? Origin(url: url).host) ?? "" }
+
+    /// A body ended. Where a strong validator proves that the rest belongs to it, the rest is asked for.
+    private func goOn(behind plan: BodyPlan, _ ending: BlockCollector.Ending) async throws {
+        guard let collector else { return }
+        if collector.position >= collector.end {
+            self.collector = nil
+            return
+        }
+        if ending.gained > 0 { failures = 0 }
+        let error: LectureError
+        switch ending.outcome.end {
+        case .cancelled: throw LectureError(failure?.code ?? .closing)
+        case .failed(let curl, let detail): error = LectureError(.transfer(curl), detail: host, cause: detail)
+        case .stopped: error = LectureError(.rangeMismatch, detail: host)
+        case .complete: error = LectureError(.bodyCut, detail: host)
+        }
+        if error.code == .rangeMismatch { throw error }
+        if isKept, ending.gained > 0, ending.outcome.end == .complete, servesRanges { return send(to: url) }
+        guard isKept || !readHasHandedOut else { throw error }
+        try await tryAgain(error)
+    }
+
+    /// Asks once more, after a pause that grows with the failures in a row.
+    private func tryAgain(_ error: LectureError, after wait: Duration = .zero) async throws {
+        failures += 1
+        if failures > parts.attempts { throw error }
+        let backoff = Backoff(cap: Self.longestWait).delay(failures: failures, random: SystemRandom().next())
+        try? await Task.sleep(for: max(wait, backoff))
+        try check()
+        guard isKept, servesRanges, collector != nil else {
+            collector = nil
+            return
+        }
+        send(to: url)
+    }
+
+    /// The URL is over: a gateway is asked for a new one.
+    private func renew(_ error: LectureError) async throws {
+        renewals += 1
+        if renewals > Self.longestChain || url == parts.source.url { throw error }
+        let media = try await parts.source.patiently(attempts: parts.attempts)
+        try check()
+        guard isSame(media) else { return try await beginAnew(with: media) }
+        url = media.url
+        guard collector != nil, isKept, servesRanges else {
+            guard isKept || !readHasHandedOut else { throw error }
+            collector = nil
+            return
+        }
+        redirects = 0
+        send(to: url)
+    }
+
+    private func isSame(_ media: StreamSource.Media) -> Bool {
+        guard media.validator.total == blocks.total else { return false }
+        return !isKept || StreamVersion.isSame(validator, media.validator)
+    }
+
+    /// The server has another version. As long as nothing was handed out it is taken in place of the old one.
+    private func beginAnew(with known: StreamSource.Media? = nil) async throws {
+        let unstable = LectureError(.versionUnstable, detail: key.text)
+        changes += 1
+        stopFetching()
+        guard !hasHandedOut, changes <= Self.longestChain else {
+            failure = unstable
+            throw unstable
+        }
+        let media: StreamSource.Media
+        if let known { media = known } else { media = try await parts.source.patiently(attempts: parts.attempts) }
+        try check()
+        guard media.validator.total == blocks.total else {
+            failure = unstable
+            throw unstable
+        }
+        (url, validator) = (media.url, media.validator)
+        if let item = shelf.leave() { await parts.manager.leaveStream(item) }
+        let place = await parts.manager.joinCache(parts.identity, key: key, validator: validator)
+        shelf = StreamShelf(place, blocks)
+        // Ended meanwhile: nobody else would give the place up.
+        if failure != nil, let item = shelf.leave() { await parts.manager.leaveStream(item) }
+        try check()
+    }
+}
+
+extension StreamSource {
+    /// Asks the source, again when it failed in a way that may pass.
+    ///
+    /// - Parameter attempts: how often at the most.
+    /// - Returns: the media.
+    /// - Throws: ``LectureError`` of the last attempt.
+    func patiently(attempts: Int) async throws -> Media {
+        var failures = 0
+        while true {
+            do {
+                return try await ask()
+            } catch let error as LectureError {
+                failures += 1
+                guard failures < attempts, RetryTable.entry(code: error.code).decision == .retry, !Task.isCancelled
+                else { throw error }
+                let backoff = Backoff(cap: LectureStream.longestWait)
+                try? await Task.sleep(for: backoff.delay(failures: failures, random: SystemRandom().next()))
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import LectureDownload
+public import LectureModel
+
+/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not
+/// fetched again while it is there.
+///
+/// A stream is one version of the media, from its opening to its end: bytes of another version are never handed out by
+/// it. When the server has another one, the stream begins anew as long as nothing was handed out and the length is the
+/// same; otherwise it ends with `versionUnstable`, and is to be opened again.
+///
+/// Reads run one after the other. `receive` is called on a thread of the stream's own and may block it: bytes come no
+/// faster than they are taken.
+public actor LectureStream {
+    /// What a stream works with.
+    struct Parts: Sendable {
+        let manager: LectureManager
+        let source: StreamSource
+        let transport: any Transport
+        let identity: [UInt8]
+        let stallTimeout: Duration
+        let attempts: Int
+    }
+
+    /// The content.
+    public nonisolated let key: ContentKey
+    /// The length of the media in bytes.
+    public nonisolated let byteCount: Int64
+
+    private nonisolated let executor = CoreExecutor()
+    let parts: Parts
+    let blocks: StreamBlocks
+    var url: String
+    /// Where the request under way went: a redirect leads elsewhere.
+    var sentTo = ""
+    var validator: Validator
+    var shelf: StreamShelf
+    /// What is being fetched.
+    var collector: BlockCollector?
+    var transfer: TransferID?
+    /// Whether the server answers ranges with ranges, as far as is known.
+    var servesRanges = true
+    /// Attempts in a row that brought nothing, renewals of the URL, and other versions.
+    var failures = 0
+    var renewals = 0
+    var changes = 0
+    var redirects = 0
+    /// Whether a byte was handed out, ever and by this read.
+    private(set) var hasHandedOut = false
+    private(set) var readHasHandedOut = false
+    /// Why nothing more is handed out.
+    var failure: LectureError?
+    /// The block behind the last one that was read.
+    private var following: Int?
+    private var isReading = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// The disk and the consumer block, so a stream has a queue of its own.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    init(key: ContentKey, media: StreamSource.Media, parts: Parts, place: StreamPlace?) {
+        (self.key, self.parts, url, validator) = (key, parts, media.url, media.validator)
+        blocks = StreamBlocks(total: media.validator.total ?? 0)
+        byteCount = Int64(clamping: blocks.total)
+        shelf = StreamShelf(place, blocks)
+    }
+
+    deinit {
+        // Nobody reads any more. The place must not stay taken until the manager is closed.
+        if let transfer { parts.transport.cancel(transfer) }
+        if let item = shelf.place?.item.id {
+            Task { [manager = parts.manager] in await manager.leaveStream(item) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads media, from the cache where it lies there.
+    ///
+    /// - Parameters:
+    ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
+    ///   - receive: takes the bytes in order; what it throws ends the reading.
+    /// - Throws: ``LectureError``: a transfer's or the server's code, `versionUnstable` when the media changed on the
+    ///   server, `cancelled` when the task was, `closing` after the end; and what `receive` throws.
+    public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
+        await takeTurn()
+        defer { giveTurn() }
+        try check()
+        let wanted = (range ?? 0..<byteCount).clamped(to: 0..<byteCount)
+        guard !wanted.isEmpty else { return }
+        readHasHandedOut = false
+        let last = blocks.grid.chunk(at: UInt64(wanted.upperBound - 1))
+        for index in blocks.grid.chunk(at: UInt64(wanted.lowerBound))...last {
+            let bytes = try await block(index, upTo: last)
+            try check()
+            let place = blocks.range(of: index)
+            let start = Int64(clamping: place.lowerBound)
+            let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
+            (hasHandedOut, readHasHandedOut) = (true, true)
+            if part.count == bytes.count {
+                try receive(bytes)
+            } else {
+                try receive(Array(bytes[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
+            }
+            following = index + 1
+        }
+        await noteUse(atLeast: StreamShelf.noted)
+    }
+
+    /// Ends the stream; what it has read may leave the cache from now on.
+    public func end() async {
+        guard failure?.code != .closing else { return }
+        failure = LectureError(.closing)
+        stopFetching()
+        await noteUse(atLeast: 1)
+        if let item = shelf.leave() { await parts.manager.leaveStream(item) }
+    }
+
+    private func takeTurn() async {
+        guard isReading else {
+            isReading = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func giveTurn() {
+        if waiting.isEmpty { isReading = false } else { waiting.removeFirst().resume() }
+    }
+
+    func check() throws {
+        if let failure { throw failure }
+        if Task.isCancelled {
+            stopFetching()
+            throw LectureError(.cancelled)
+        }
+    }
+
+    /// A block, from the cache or from the server.
+    private func block(_ index: Int, upTo last: Int) async throws -> [UInt8] {
+        while true {
+            try check()
+            if !isFetching(index) {
+                if let bytes = shelf.read(index) { return bytes }
+                let isSequential = following == index || last > index
+                begin(run(from: index, upTo: last, isSequential: isSequential))
+            }
+            switch await piece() {
+            case .block(let got, let bytes):
+                failures = 0
+                renewals = 0
+                try check()
+                await keep(bytes, as: got)
+                if got == index { return bytes }
+            case .ended(let ending):
+                do {
+                    try await goOn(after: ending)
+                } catch {
+                    // Nothing comes any more of what was asked for; the next read asks anew.
+                    stopFetching()
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// What is fetched next: up to the next block that is there. Without a strong validator an answer is one version
+    /// only by itself, so that it is read to its end; a server without ranges begins at the first byte.
+    private func run(from index: Int, upTo last: Int, isSequential: Bool) -> Range<Int> {
+        if !servesRanges { return 0..<blocks.count }
+        if !isKept { return index..<blocks.count }
+        return StreamAhead.run(
+            first: index, last: last, isSequential: isSequential, count: blocks.count, cached: shelf.has)
+    }
+
+    /// Whether bytes of several answers may be put together.
+    var isKept: Bool { StreamVersion.isKept(validator) }
+
+    /// Whether what is being fetched comes to a block soon.
+    private func isFetching(_ index: Int) -> Bool {
+        guard let collector, collector.range.contains(index) else { return false }
+        let ahead = index - collector.next
+        return ahead >= 0 && (ahead <= StreamAhead.waiting || !servesRanges)
+    }
+
+    private func piece() async -> BlockCollector.Piece {
+        guard let collector else {
+            let outcome = TransferOutcome(end: .cancelled, bodyBytes: 0, elapsed: .zero)
+            return .ended(BlockCollector.Ending(verdict: nil, outcome: outcome, gained: 0))
+        }
+        let (transport, transfer) = (parts.transport, transfer)
+        return await withTaskCancellationHandler {
+            await collector.piece()
+        } onCancel: {
+            if let transfer { transport.cancel(transfer) }
+        }
+    }
+
+    // MARK: Keeping
+
+    /// Puts a block into the cache, if there is room.
+    private func keep(_ bytes: [UInt8], as index: Int) async {
+        if isKept, let due = shelf.asksForRoom(index, before: collector?.range.upperBound ?? 0) {
+            do {
+                let (granted, isDiskFull) = try await parts.manager.takeStreamRoom(due)
+                shelf.got(granted)
+                if isDiskFull { await tell(LectureError(.storageFull, detail: "the streaming cache")) }
+            } catch {
+                shelf.isWritable = false
+                await tell(error as? LectureError ?? LectureError(.bug))
+            }
+        }
+        guard isKept, failure == nil, !shelf.has(index) else { return }
+        do throws(LectureError) {
+            try shelf.write(bytes, as: index)
+        } catch {
+            await parts.manager.giveStreamRoomBack(shelf.giveUp())
+            await tell(error)
+        }
+        await noteUse(atLeast: StreamShelf.noted)
+    }
+
+    /// Tells once that the stream goes on without keeping what it reads.
+    private func tell(_ error: LectureError) async {
+        if shelf.takesTrouble() { await parts.manager.tellStreamTrouble(error) }
+    }
+
+    private func noteUse(atLeast count: Int) async {
+        guard let (item, touched) = shelf.takeTouched(atLeast: count) else { return }
+        await parts.manager.touchStream(touched, of: item)
+    }
+}

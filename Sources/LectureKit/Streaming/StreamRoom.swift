@@ -1,0 +1,186 @@
+import LectureCrypto
+import LectureDownload
+import LectureFiles
+import LectureModel
+import LectureStore
+
+/// A stream's place in the cache: the version it reads, the cipher of its blocks, and who it is.
+struct StreamPlace: Sendable {
+    let item: StreamItem
+    let cipher: any ContentCipher
+    let owner: OwnerID
+    let files: CacheFiles
+    /// The blocks that had a row when the place was taken.
+    let blocks: Set<Int>
+}
+
+/// The streaming cache at work: rows on the store's connection, files beside it, and the streams of this manager.
+/// Confined to the core queue.
+final class StreamRoom {
+    let cache: SQLiteStreamCache
+    let files: CacheFiles
+    private let index: SQLiteDownloadIndex
+    private let seat: Seat
+    private let clock: any LectureClock
+    private let reserve: Int64
+    private let freeBytes: () throws -> UInt64
+    private let makeVault: () throws -> any ContentVault
+    private var vault: (any ContentVault)?
+    /// How many streams of this manager read an item.
+    private var uses: [StreamItemID: Int] = [:]
+    private var streams: [ObjectIdentifier: WeakStream] = [:]
+
+    private struct WeakStream {
+        weak var stream: LectureStream?
+    }
+
+    /// Opens the cache, and cleans up after killed processes.
+    ///
+    /// - Parameters:
+    ///   - index: the store's writer.
+    ///   - files: the blocks.
+    ///   - seat: this program's place at the store.
+    ///   - clock: wall time for the rows.
+    ///   - reserve: bytes that stay free on the disk.
+    ///   - freeBytes: what the disk has left.
+    ///   - vault: opens the device's key, when it is needed.
+    /// - Throws: ``LectureError`` of the store; a disk that cannot be read is told by the first stream.
+    init(
+        index: SQLiteDownloadIndex, files: CacheFiles, seat: Seat, clock: any LectureClock, reserve: Int64,
+        freeBytes: @escaping () throws -> UInt64, vault: @escaping () throws -> any ContentVault
+    ) throws {
+        (self.index, self.files, self.seat, self.clock, self.reserve) = (index, files, seat, clock, reserve)
+        (self.freeBytes, makeVault) = (freeBytes, vault)
+        cache = SQLiteStreamCache(index: index)
+        try StreamCleaning(index: index, cache: cache, files: files, locks: seat.locks, now: clock.now()).run()
+    }
+
+    // MARK: Streams
+
+    /// Remembers a stream, so that it is ended with the manager.
+    func add(_ stream: LectureStream) {
+        streams = streams.filter { $0.value.stream != nil }
+        streams[ObjectIdentifier(stream)] = WeakStream(stream: stream)
+    }
+
+    /// The streams that are open.
+    var open: [LectureStream] { streams.values.compactMap(\.stream) }
+
+    /// Forgets the streams.
+    func forgetStreams() { streams = [:] }
+
+    // MARK: Places
+
+    /// Takes a place for a version; what was kept of another one is not handed out for it.
+    ///
+    /// - Parameters:
+    ///   - identity: of the media, 32 bytes.
+    ///   - key: the content.
+    ///   - validator: of the version, strong, with its length.
+    /// - Returns: the place.
+    /// - Throws: ``LectureError`` of the store, the device's key or the disk.
+    func join(_ identity: [UInt8], key: ContentKey, validator: Validator) throws -> StreamPlace {
+        let vault = try vault ?? makeVault()
+        self.vault = vault
+        let now = clock.now()
+        let place: StreamPlace = try index.transaction {
+            let (item, cipher) = try version(identity, key: key, validator: validator, vault, now: now)
+            try cache.use(item.id, by: seat.owner, now: now)
+            return StreamPlace(
+                item: item, cipher: cipher, owner: seat.owner, files: files, blocks: try cache.blocks(of: item.id))
+        }
+        uses[place.item.id, default: 0] += 1
+        try files.delete(try cache.removeUnused(onlyOver: true))
+        return place
+    }
+
+    private func version(
+        _ identity: [UInt8], key: ContentKey, validator: Validator, _ vault: any ContentVault, now: Timestamp
+    ) throws -> (StreamItem, any ContentCipher) {
+        if let known = try cache.current(identity), known.key == key,
+            StreamVersion.isSame(known.validator, validator)
+        {
+            do {
+                return (known, try vault.cipher(wrapped: known.wrapped, for: key, purpose: .licensed))
+            } catch {
+                // Of another device, or damaged: its blocks cannot be opened, so it is as if they were not there.
+                guard error.code == .sealedElsewhere else { throw error }
+            }
+        }
+        // The cache cannot know what needs a licence, so all of it is treated as if it did.
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let item = try cache.add(identity, key: key, validator: validator, wrapped: wrapped, now: now)
+        return (item, cipher)
+    }
+
+    /// Gives a place up. With the last one of an item its bytes become those of the longest unused, or go.
+    func leave(_ item: StreamItemID) throws {
+        guard let count = uses[item] else { return }
+        uses[item] = count > 1 ? count - 1 : nil
+        if count > 1 { return }
+        try cache.release(item, by: seat.owner)
+        try files.delete(try cache.removeUnused(onlyOver: try cache.limit() != 0))
+        try trim()
+    }
+
+    // MARK: Room
+
+    /// Takes room for blocks.
+    ///
+    /// - Parameter wanted: the blocks, in order.
+    /// - Returns: which have room, and whether it is the disk that has none for the others.
+    /// - Throws: ``LectureError`` of the store or the disk.
+    func takeRoom(_ wanted: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
+        let limit = try cache.limit() ?? StreamLimit.standard
+        let used = try cache.sums().bytes
+        let bound = StreamLimit.bound(limit: limit, used: used, free: try freeBytes(), reserve: reserve)
+        let (granted, garbage) = try cache.reserve(wanted, bound: bound, now: clock.now())
+        if !garbage.isEmpty { try files.delete(garbage) }
+        let isDiskFull = granted.count < wanted.count && bound < (limit > 0 ? limit : StreamLimit.standard)
+        return (granted, isDiskFull)
+    }
+
+    /// Gives room back that was not used.
+    func giveRoomBack(_ blocks: [StreamBlock]) throws {
+        try index.transaction { for block in blocks { try cache.remove(block) } }
+    }
+
+    /// Notes which blocks were handed out.
+    func touch(_ blocks: Set<Int>, of item: StreamItemID) throws {
+        try cache.touch(blocks, of: item, now: clock.now())
+    }
+
+    private func trim() throws {
+        let limit = try cache.limit() ?? StreamLimit.standard
+        guard limit > 0 else { return }
+        let garbage = try cache.trim(to: limit)
+        if !garbage.isEmpty { try files.delete(garbage) }
+    }
+}
+
+/// Brings rows and files of the streaming cache together again, after processes that were killed. Needs no stream.
+struct StreamCleaning {
+    let index: SQLiteDownloadIndex
+    let cache: SQLiteStreamCache
+    let files: CacheFiles
+    let locks: OwnerLocks
+    let now: Timestamp
+
+    /// Dismisses the dead, and deletes drafts of theirs, files without a row, rows without a file, and old versions.
+    ///
+    /// - Throws: ``LectureError`` of the store or the disk.
+    func run() throws {
+        try dismissDead()
+        // The files first: a file is made after its row, so that one without a row now is nobody's.
+        let found = try files.look { locks.isAlive($0) }
+        try files.delete(try cache.reconcile(found))
+        try files.delete(try cache.removeUnused(onlyOver: try cache.limit() != 0))
+    }
+
+    /// What killed programs streamed is no longer being streamed.
+    func dismissDead() throws {
+        try index.transaction {
+            for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
+        }
+    }
+}

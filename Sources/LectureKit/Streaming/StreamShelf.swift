@@ -1,0 +1,102 @@
+import LectureDownload
+import LectureFiles
+import LectureModel
+
+/// What one stream knows of the cache: which blocks are there, which have room, which were used. A value of its stream.
+struct StreamShelf {
+    /// So many uses are noted in one transaction.
+    static let noted = 64
+    /// Room is taken for so many blocks in one transaction.
+    static let roomAtOnce = 8
+
+    /// The place; nil when nothing is kept.
+    private(set) var place: StreamPlace?
+    /// Whether blocks are still written.
+    var isWritable = true
+    private let blocks: StreamBlocks
+    private var there: Set<Int>
+    private var room: Set<Int>
+    private var asked: Set<Int>
+    private var touched: Set<Int> = []
+    private var hasToldTrouble = false
+
+    init(_ place: StreamPlace?, _ blocks: StreamBlocks) {
+        (self.place, self.blocks) = (place, blocks)
+        (there, room, asked) = (place?.blocks ?? [], place?.blocks ?? [], place?.blocks ?? [])
+    }
+
+    /// Whether a block is believed to be there.
+    func has(_ index: Int) -> Bool { there.contains(index) }
+
+    /// Opens a block; also one that another process has put there since.
+    mutating func read(_ index: Int) -> [UInt8]? {
+        guard let place else { return nil }
+        guard let bytes = try? place.files.read(block(index, place), isLast: blocks.isLast(index), place.cipher),
+            bytes.count == blocks.range(of: index).count
+        else {
+            // Damaged, cut or gone: it is fetched anew and put into the room it has.
+            there.remove(index)
+            return nil
+        }
+        there.insert(index)
+        touched.insert(index)
+        return bytes
+    }
+
+    /// The blocks for which room is due, when it was not asked for yet.
+    mutating func asksForRoom(_ index: Int, before end: Int) -> [StreamBlock]? {
+        guard let place, isWritable, !asked.contains(index), !there.contains(index) else { return nil }
+        let due = (index..<max(index + 1, min(index + Self.roomAtOnce, end))).filter {
+            !there.contains($0) && !asked.contains($0)
+        }
+        asked.formUnion(due)
+        return due.map { block($0, place) }
+    }
+
+    /// Notes room.
+    mutating func got(_ granted: Set<Int>) { room.formUnion(granted) }
+
+    /// Writes a block that has room; passes others by.
+    mutating func write(_ bytes: [UInt8], as index: Int) throws(LectureError) {
+        guard let place, isWritable, room.contains(index) else { return }
+        try place.files.write(
+            bytes, as: block(index, place), isLast: blocks.isLast(index), place.cipher, by: place.owner)
+        there.insert(index)
+        touched.insert(index)
+    }
+
+    /// Writes nothing more.
+    ///
+    /// - Returns: the room that is not used.
+    mutating func giveUp() -> [StreamBlock] {
+        isWritable = false
+        guard let place else { return [] }
+        defer { room = there }
+        return room.subtracting(there).map { block($0, place) }
+    }
+
+    /// Whether trouble is to be told: only the first time.
+    mutating func takesTrouble() -> Bool {
+        defer { hasToldTrouble = true }
+        return !hasToldTrouble
+    }
+
+    /// The uses that are to be noted, when there are enough of them.
+    mutating func takeTouched(atLeast count: Int) -> (StreamItemID, Set<Int>)? {
+        guard let place, touched.count >= count else { return nil }
+        defer { touched = [] }
+        return (place.item.id, touched)
+    }
+
+    /// Gives the place up.
+    ///
+    /// - Returns: the item; nil without a place.
+    mutating func leave() -> StreamItemID? {
+        defer { place = nil }
+        return place?.item.id
+    }
+
+    private func block(_ index: Int, _ place: StreamPlace) -> StreamBlock {
+        StreamBlock(item: place.item.id, index: index, bytes: blocks.fileBytes(of: index))
+    }
+}

@@ -1,0 +1,58 @@
+import LectureDownload
+import LectureModel
+import LectureTransport
+
+/// Where the media of a stream is, and what it is: asked when the stream is opened, and again when its URL is over.
+struct StreamSource: Sendable {
+    /// Media as its server describes it.
+    struct Media: Sendable {
+        /// What names it among all media, before it is digested.
+        var identity: [UInt8]
+        /// The content; nil when the URL has to name it.
+        var key: ContentKey?
+        /// Where it is now.
+        var url: String
+        /// The validator of its version, with the length.
+        var validator: Validator
+    }
+
+    /// The URL that the application gave.
+    let url: String
+    let probe: SourceProbe
+
+    /// Asks the source.
+    ///
+    /// - Returns: the media.
+    /// - Throws: ``LectureError``: a transfer's or the server's code, `notMedia`, `playlistUnsupported`,
+    ///   `descriptorUnreadable`, `badLength` when nobody tells how long it is.
+    func ask() async throws -> Media {
+        switch try await probe.ask(url) {
+        case .media(let plan):
+            return Media(
+                identity: Array("url ".utf8) + (try ContentKeys.identityBytes(ofURL: url)), key: nil, url: url,
+                validator: try await whole(plan, url))
+        case .descriptor(let document):
+            let descriptor = try ContentDescriptor(document)
+            // Whether it may be kept is no question of a stream.
+            if let code = descriptor.refusal, code != .notDownloadable { throw LectureError(code) }
+            guard case .file(let file) = descriptor.media else { throw LectureError(.playlistUnsupported) }
+            let mediaURL = try CurlURL.normalise(file.url)
+            guard case .media(let plan) = try await probe.ask(mediaURL) else { throw LectureError(.notMedia) }
+            let identity = try descriptor.key.map { Array("key \($0)".utf8) } ?? ContentKeys.identityBytes(ofURL: url)
+            return Media(
+                identity: identity, key: try descriptor.key.map { try ContentKey($0) }, url: mediaURL,
+                validator: try await whole(plan, mediaURL))
+        }
+    }
+
+    /// The validator with a length: a server that does not announce one may tell it with a range.
+    private func whole(_ plan: BodyPlan, _ url: String) async throws -> Validator {
+        if case let total = plan.total ?? plan.validator.total, let total {
+            return Validator(etag: plan.validator.etag, lastModified: plan.validator.lastModified, total: total)
+        }
+        if case .media(let part) = try await probe.ask(url, range: .from(0)), let total = part.total {
+            return Validator(etag: part.validator.etag, lastModified: part.validator.lastModified, total: total)
+        }
+        throw LectureError(.badLength, detail: try Origin(url: url).host, cause: "the server tells no length")
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import KollusSDK
+import LectureTestSupport
+import Testing
+
+/// Delegates with lives of their own.
+@Suite struct DelegateTests {
+    /// Goes with the first event.
+    final class Mortal: NSObject, KollusStorageDelegate, @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+        var last: (@Sendable () -> Void)?
+        var calls: Int { lock.withLock { count } }
+
+        func kollusStorage(_ s: KollusStorage!, downloadContent content: KollusContent!, error: (any Error)!) {
+            lock.withLock { count += 1 }
+            last?()
+            // Still alive within its own method.
+            lock.withLock { count += 1 }
+        }
+    }
+
+    @Test func `a delegate that dies within its own method hears no more`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        final class Holder: @unchecked Sendable {
+            let lock = NSLock()
+            var delegate: Mortal? = Mortal()
+            func drop() { lock.withLock { delegate = nil } }
+        }
+        let holder = Holder()
+        weak var watched: Mortal?
+        watched = holder.delegate
+        holder.delegate?.last = { holder.drop() }
+        storage.delegate = holder.delegate
+        let key = try storage.loadContentURL(room.media("2M-1", "fault=slow:4000000"))
+        let events = storage.events
+        try storage.downloadContent(key)
+        for await event in events {
+            if case .completed = event { break }
+        }
+        #expect(watched == nil)
+        #expect(storage.delegate == nil)
+        // A new one hears what comes from now on.
+        let witness = Witness()
+        storage.delegate = witness
+        let other = try storage.loadContentURL(room.media("64K-2"))
+        try storage.downloadContent(other)
+        _ = await witness.wait {
+            $0.contains { if case .download(other, 100, true, _, nil) = $0 { true } else { false } }
+        }
+        guard case .download(other, 100, true, _, nil) = witness.finals.last else {
+            Issue.record("\(witness.told)")
+            return
+        }
+    }
+
+    @Test func `a delegate may call every method of its storage`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        let removed = Counter()
+        let urls = (1...3).map { room.media("256K-\($0)") }
+        witness.also = { told, content in
+            guard told.isFinal, let key = content?.mediaContentKey else { return }
+            do {
+                // The list, another download, the removal of what has just come: all from within.
+                let known = try #require(storage.contents() as? [KollusContent]).count
+                #expect(known >= 1)
+                if let next = urls.dropFirst(witness.finals.count).first {
+                    try storage.downloadContent(storage.loadContentURL(next))
+                }
+                try storage.removeContent(key)
+                #expect(try storage.content(key) == nil)
+            } catch { Issue.record(error) }
+            removed.add()
+        }
+        storage.delegate = witness
+        try storage.downloadContent(storage.loadContentURL(urls[0]))
+        #expect(await witness.finals(3).count == 3)
+        await removed.reaches(3)
+    }
+
+    @Test func `what happens before the first delegate waits for it`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let events = storage.events
+        let key = try storage.loadContentURL(room.media("512K-4"))
+        try storage.downloadContent(key)
+        for await event in events {
+            if case .completed = event { break }
+        }
+        let witness = Witness()
+        storage.delegate = witness
+        let finals = await witness.finals(1)
+        guard case .download(key, 100, true, _, nil) = finals.first else {
+            Issue.record("\(finals)")
+            return
+        }
+    }
+
+    @Test func `two storages on one path see the same contents and fetch nothing twice`() async throws {
+        let room = try await Classroom()
+        let (one, two) = (try room.started(), try room.started())
+        defer {
+            one.close()
+            two.close()
+        }
+        let (first, second) = (Witness(), Witness())
+        one.delegate = first
+        two.delegate = second
+        let url = room.media("4M-5", "fault=slow:4000000")
+        let key = try one.loadContentURL(url)
+        #expect(try two.checkContentURL(url) == key)
+        try one.downloadContent(key)
+        #expect(await first.wait { !$0.isEmpty })
+        #expect(code { try two.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue)
+        #expect(await first.finals(1).count == 1)
+        #expect((two.contents() as? [KollusContent])?.first?.downloaded == true)
+        let fetched = try await room.origin.requests(for: "/media/bytes-4M-5.mp4").map(\.bytes).reduce(0, +)
+        #expect(fetched < 5 << 20)
+        #expect(second.told.isEmpty)
+        try two.removeContent(key)
+        #expect(one.contents()?.count == 0)
+    }
+
+    @Test func `a storage that goes without being closed ends its work`() async throws {
+        let room = try await Classroom()
+        var key = ""
+        do {
+            let storage = try room.started()
+            key = try storage.loadContentURL(room.media("16M-6", "fault=slow:2000000"))
+            let witness = Witness()
+            storage.delegate = witness
+            try storage.downloadContent(key)
+            #expect(await witness.wait { !$0.isEmpty })
+        }
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        try await room.origin.set(fault: "", on: "/media/bytes-16M-6.mp4")
+        // The first one may hold it for the moment that its end takes.
+        while code({ try storage.downloadContent(key) }) == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue {
+            await Task.yield()
+        }
+        #expect(await witness.finals(1).count == 1)
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import KollusSDK
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// Licences, learning reports, the streaming cache, the worker behind.
+@Suite struct ServiceTests {
+    @Test func `licences are granted, renewed one by one, and end`() async throws {
+        let room = try await Classroom(["--licensed"])
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        storage.extraDrmParam = "class=7&b"
+        try await room.origin.set(
+            policyJSON: #"{"expiration_in": 3600, "expiration_count": 5, "expiration_refresh_popup": 1}"#)
+        var keys: [String] = []
+        for number in 1...12 {
+            let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-\(number)"))
+            try storage.downloadContent(key)
+            keys.append(key)
+        }
+        #expect(
+            await witness.finals(12).filter { if case .download(_, 100, true, _, nil) = $0 { true } else { false } }
+                .count == 12)
+        let content = try #require(try storage.content(keys[0]))
+        #expect(content.drmExpireDate != nil && content.DRMExpireDate == content.drmExpireDate)
+        #expect(content.drmExpireCountMax == 5 && content.drmExpireCount == 5 && !content.DRMExpired)
+        #expect(content.drmExpireRefreshPopup && content.drmCheckDate != nil && content.isPlayableOffline)
+        // Kind 1 and kind 2 of each; several may go into one request.
+        #expect(
+            await witness.wait { told in
+                told.reduce(0) { sum, one in
+                    guard case .exchange(let request, _, _) = one else { return sum }
+                    // Each item once in the array, and the first once more beside it.
+                    return sum + request.components(separatedBy: #""kind":"#).count - 2
+                } >= 24
+            })
+        guard
+            case .exchange(let request, let json, nil) = witness.told.first(where: {
+                if case .exchange = $0 { true } else { false }
+            })
+        else {
+            Issue.record("no exchange")
+            return
+        }
+        #expect(
+            request.contains(#""kind":1"#) && request.contains(#""media_content_key""#)
+                && !request.contains("session_key"))
+        #expect(json.contains(#""result":1"#) && json.contains(#""data":"#))
+
+        try await room.origin.set(policyJSON: #"{"expiration_in": 7200, "expiration_count": 9}"#)
+        storage.updateDownloadDRMInfo(true)
+        #expect(await witness.wait { $0.contains { if case .renewal(12, 12, _) = $0 { true } else { false } } })
+        let renewals = witness.told.compactMap {
+            if case .renewal(let cur, let count, let code) = $0 { (cur, count, code) } else { nil }
+        }
+        #expect(renewals.map(\.0) == Array(1...12) && renewals.allSatisfy { $0.1 == 12 && $0.2 == nil })
+        #expect(try storage.content(keys[3])?.drmExpireCountMax == 9)
+        // Named ones, with a begin and an end.
+        let report = try await storage.renewLicences(of: [keys[1], keys[2]])
+        #expect(report.total == 2 && report.renewed == 2 && report.failed == 0)
+        #expect(try await storage.renewLicences(of: []).total == 0)
+        let items = try await room.origin.callbackItems()
+        #expect(items.contains { $0.kind == 3 && $0.resetReq == 1 })
+    }
+
+    @Test func `what a licence server orders away is gone when it is told`() async throws {
+        let room = try await Classroom(["--licensed"])
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-1"))
+        try storage.downloadContent(key)
+        #expect(await witness.finals(1).count == 1)
+        try await room.origin.set(
+            policyJSON: #"{"result": 1, "content_delete": 1, "message": "The term is over."}"#, kind: 3)
+        let gone = Flag()
+        witness.also = { told, _ in
+            if case .exchange(_, let json, _) = told, json.contains(#""content_delete":1"#) {
+                gone.set((try? storage.content(key)) == .some(nil) && storage.storageSize == 0)
+            }
+        }
+        storage.updateDownloadDRMInfo(true)
+        #expect(
+            await witness.wait {
+                $0.contains {
+                    if case .exchange(_, let json, _) = $0 { json.contains(#""content_delete":1"#) } else { false }
+                }
+            })
+        #expect(await witness.wait { _ in gone.value != nil })
+        #expect(gone.value == true)
+    }
+
+    @Test func `a refusal has the server's sentence`() async throws {
+        let room = try await Classroom(["--licensed"])
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        try await room.origin.set(policyJSON: #"{"result": 0, "message": "Please pay first."}"#)
+        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-1"))
+        try storage.downloadContent(key)
+        guard case .download(key, _, false, _, -8655) = await witness.finals(1).first else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        let events = try #require(try storage.content(key)?.error)
+        #expect(events.localizedDescription == "Please pay first.")
+    }
+
+    @Test func `stored reports are sent, and each call ends once`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let manager = try storage.manager()
+        for number in 1...3 {
+            var report = LearningReport()
+            (report.user, report.session, report.sequence) = ("learner", "s", Int64(number))
+            report.target = ReportTarget(url: room.origin.http + "/lms/json", format: .json)
+            try await manager.addReport(report)
+        }
+        storage.sendStoredLms()
+        #expect(await witness.wait { $0.contains { if case .sent(3, 0) = $0 { true } else { false } } })
+        #expect(
+            witness.told.filter {
+                if case .report(let data, let json) = $0 { data.hasPrefix("{") && json.contains("ok") } else { false }
+            }.count == 3)
+        storage.sendStoredLms()
+        #expect(await witness.wait { $0.contains { if case .sent(0, 0) = $0 { true } else { false } } })
+    }
+
+    @Test func `a stream leaves its bytes in the cache, and the cache spares it`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        storage.setCacheSize(64)
+        let stream = try await storage.stream(room.media("3M-9"))
+        #expect(stream.byteCount == 3 << 20)
+        let first = try await stream.read(0..<3 << 20)
+        #expect(first.count == 3 << 20)
+        let asked = try await room.origin.requests(for: "/media/bytes-3M-9.mp4").count
+        #expect(try await stream.read(100..<2_000_000) == first[100..<2_000_000])
+        #expect(try await room.origin.requests(for: "/media/bytes-3M-9.mp4").count == asked)
+        let size = storage.cacheDataSize
+        #expect(size >= 3 << 20)
+        try storage.removeCache()
+        #expect(storage.cacheDataSize == size, "it is being streamed")
+        await stream.end()
+        try storage.removeCache()
+        #expect(storage.cacheDataSize == 0)
+        #expect(storage.contents()?.count == 0)
+        storage.setCacheSize(-1)
+        storage.setCacheSize(0)
+    }
+}
+
+/// Set once, from any thread.
+final class Flag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var kept: Bool?
+    var value: Bool? { lock.withLock { kept } }
+    func set(_ value: Bool) { lock.withLock { kept = kept ?? value } }
+}

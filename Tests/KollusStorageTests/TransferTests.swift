@@ -1,0 +1,243 @@
+import Foundation
+import KollusSDK
+import LectureTestSupport
+import Testing
+
+/// Loading, downloading, cancelling, removing: one final event each, nothing after a removal, nothing lost.
+@Suite struct TransferTests {
+    @Test func `nil, empty and unknown arguments`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let parameter = KollusError.Code.ERROR_PARAM_VALUE.rawValue
+        for nothing in [nil, ""] as [String?] {
+            #expect(code { _ = try storage.loadContentURL(nothing) } == parameter)
+            #expect(code { _ = try storage.checkContentURL(nothing) } == parameter)
+            #expect(code { try storage.downloadContent(nothing) } == parameter)
+            #expect(code { try storage.downloadCancelContent(nothing) } == parameter)
+            #expect(code { try storage.removeContent(nothing) } == parameter)
+        }
+        #expect(code { try storage.downloadContent("unknown") } == KollusError.Code.ERROR_NOT_LOAD.rawValue)
+        #expect(code { try storage.downloadCancelContent("unknown") } == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
+        #expect(code { try storage.removeContent("unknown") } == nil)
+        #expect(try storage.content("unknown") == nil)
+        #expect(code { _ = try storage.why("unknown") } == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
+        for address in ["ftp://example/a", "no address", "kollus://list?folder=a", "file:///etc/passwd"] {
+            #expect(
+                code { _ = try storage.loadContentURL(address) } == KollusError.Code.ERROR_NO_USE_CONTENT_URL.rawValue,
+                "\(address)")
+        }
+        #expect(
+            code { _ = try storage.checkContentURL(room.media("64K-1")) }
+                == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
+    }
+
+    @Test func `a content is loaded, downloaded, and told of once`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let url = room.media("3M-1", "fault=slow:4000000")
+        let key = try storage.loadContentURL(url)
+        #expect(try storage.loadContentURL(url) == key)
+        #expect(try storage.checkContentURL(url) == key)
+        let loaded = try #require(try storage.content(key))
+        #expect(loaded.state == .registered)
+        #expect(loaded.fileSize == 3 << 20, "an application looks for room before it downloads")
+        #expect(loaded.downloadProgress == 0 && !loaded.downloaded)
+        #expect((storage.contents() as? [KollusContent])?.map(\.mediaContentKey) == [key])
+        #expect(try await room.origin.requests().filter { $0.bytes > 65_536 }.isEmpty, "loading fetches nothing")
+
+        try storage.downloadContent(key)
+        #expect(code { try storage.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue)
+        let finals = await witness.finals(1)
+        guard case .download(key, 100, true, 3 << 20, nil) = finals.first else {
+            Issue.record("\(finals)")
+            return
+        }
+        var percent: UInt = 0
+        for case .download(_, let now, let downloaded, _, let code) in witness.told {
+            #expect(now >= percent && (now == 100) == downloaded && code == nil)
+            percent = now
+        }
+        let done = try #require(try storage.content(key))
+        #expect(done.downloaded && done.downloadedTime > 0 && done.fileSize == 3 << 20 && done.downloadStopSize == 0)
+        #expect(storage.storageSize == 3 << 20)
+        #expect(code { try storage.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADED.rawValue)
+        // Without a network it is as good as loaded.
+        await room.origin.stop()
+        #expect(try storage.loadContentURL(url) == key)
+        #expect(finals.count == 1 && witness.finals.count == 1)
+        storage.settings.completedDownload = .completesAgain
+        try storage.downloadContent(key)
+        #expect(await witness.finals(2).count == 2)
+    }
+
+    @Test func `a cancelled download keeps its bytes and goes on behind them`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(room.media("8M-2", "fault=slow:3000000"))
+        try storage.downloadContent(key)
+        #expect(
+            await witness.wait {
+                $0.contains { if case .download(_, _, _, let bytes, nil) = $0 { bytes > 2 << 20 } else { false } }
+            })
+        try storage.downloadCancelContent(key)
+        guard case .download(key, _, false, _, -8615) = await witness.finals(1).first else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        // Cancelling what does not run changes nothing.
+        try storage.downloadCancelContent(key)
+        #expect(await settled(storage, key) { $0.state == .paused })
+        let stopped = try #require(try storage.content(key))
+        #expect(stopped.downloadStopSize > 0 && stopped.downloadStopSize < 8 << 20)
+        let before = try await room.origin.requests().map(\.bytes).reduce(0, +)
+        try storage.downloadContent(key)
+        guard case .download(key, 100, true, 8 << 20, nil) = await witness.finals(2).last else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        let after = try await room.origin.requests().map(\.bytes).reduce(0, +)
+        #expect(Int64(after - before) <= (8 << 20) - stopped.downloadStopSize + 65_536)
+    }
+
+    @Test func `cancelling and asking again at once ends in one completion`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(room.media("2M-3", "fault=slow:6000000"))
+        for _ in 0..<20 {
+            try storage.downloadContent(key)
+            try storage.downloadCancelContent(key)
+        }
+        try storage.downloadContent(key)
+        let finals = await witness.finals(21)
+        #expect(finals.count == 21)
+        guard case .download(key, 100, true, _, nil) = finals.last else {
+            Issue.record("\(finals)")
+            return
+        }
+    }
+
+    @Test func `a download that fails is told once and can be asked for again`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(room.media("1M-4"))
+        try await room.origin.set(fault: "404", on: "/media/bytes-1M-4.mp4")
+        try storage.downloadContent(key)
+        guard case .download(key, _, false, _, -8404) = await witness.finals(1).first else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        #expect(await settled(storage, key) { $0.state == .failed })
+        let failed = try #require(try storage.content(key))
+        #expect(failed.error?.code == -8404 && !failed.downloaded)
+        try await room.origin.set(fault: "", on: "/media/bytes-1M-4.mp4")
+        try storage.downloadContent(key)
+        guard case .download(key, 100, true, _, nil) = await witness.finals(2).last else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        #expect(try storage.content(key)?.error == nil)
+    }
+
+    @Test func `a server that is gone ends a download for good until it is asked for again`() async throws {
+        let room = try await Classroom()
+        let storage = try room.storage()
+        storage.setNetworkTimeOut(1, retry: 0)
+        try storage.start()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let url = room.media("1M-5")
+        let key = try storage.loadContentURL(url)
+        await room.origin.stop()
+        try storage.downloadContent(key)
+        guard case .download(key, _, false, _, -8007) = await witness.finals(1).first else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+        #expect(await settled(storage, key) { $0.error?.code == -8007 && $0.state == .paused })
+        #expect(try storage.why(key).why.isEmpty == false)
+        #expect(code { _ = try storage.loadContentURL(url) } == KollusError.Code.ERROR_REQUEST_CONTENT_URL.rawValue)
+    }
+
+    @Test func `nothing is told after a removal`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(room.media("16M-6", "fault=slow:2000000"))
+        try storage.downloadContent(key)
+        #expect(await witness.wait { !$0.isEmpty })
+        try storage.removeContent(key)
+        let told = witness.told.count
+        #expect(storage.contents()?.count == 0)
+        #expect(try storage.content(key) == nil)
+        #expect(storage.storageSize == 0)
+        #expect(
+            try FileManager.default.subpathsOfDirectory(atPath: room.place.path + "/store/media").filter {
+                $0.contains(".")
+            }.isEmpty)
+        try storage.removeContent(key)
+        // Another download's whole life later there is still nothing.
+        let other = try storage.loadContentURL(room.media("1M-7"))
+        try storage.downloadContent(other)
+        #expect(await witness.finals(1).count == 1)
+        let late = witness.told.dropFirst(told).filter {
+            if case .download(key, _, _, _, _) = $0 { true } else { false }
+        }
+        #expect(late.isEmpty)
+        // And it can be had again.
+        let again = try storage.loadContentURL(room.media("16M-6"))
+        try storage.downloadContent(again)
+        #expect(await witness.finals(2).count == 2)
+    }
+
+    @Test func `pause and resume are no end`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let events = storage.events
+        let key = try storage.loadContentURL(room.media("6M-8", "fault=slow:3000000"))
+        try storage.downloadContent(key)
+        #expect(await witness.wait { !$0.isEmpty })
+        try storage.pause(key)
+        for await event in events {
+            if case .paused(let content) = event, content.mediaContentKey == key { break }
+        }
+        #expect(witness.finals.isEmpty)
+        #expect(try storage.content(key)?.state == .paused)
+        try storage.resume(key)
+        guard case .download(key, 100, true, _, nil) = await witness.finals(1).last else {
+            Issue.record("\(witness.finals)")
+            return
+        }
+    }
+
+    /// Waits until a content is as it should be, by asking after every event.
+    private func settled(
+        _ storage: KollusStorage, _ key: String, _ isSo: @escaping @Sendable (KollusContent) -> Bool
+    ) async -> Bool {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(30)
+        while clock.now < end {
+            if let content = try? storage.content(key), isSo(content) { return true }
+            await Task.yield()
+        }
+        return false
+    }
+}
