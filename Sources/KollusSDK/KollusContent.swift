@@ -39,7 +39,8 @@ open class KollusContent: NSObject, @unchecked Sendable {
     open var teacher: String! { content?.teacher ?? "" }
     /// The path of a still picture; nil until it is on the disk.
     open var snapshot: String! { details?.snapshotPath }
-    /// The path of a sheet of small pictures; nil until it is on the disk.
+    /// The path of a sheet of small pictures; nil until it is on the disk. The file's name carries the width and height
+    /// of a tile and their number (`…-160x90x10.jpg`) where the gateway's address does.
     open var thumbnail: String! { details?.thumbnailPath }
     /// Its identity.
     open var mediaContentKey: String! { content?.key.text ?? "" }

@@ -68,6 +68,10 @@ public final class KollusError: NSError, @unchecked Sendable {
             if !error.cause.isEmpty { return error.cause }
         default: break
         }
+        // Why a key cannot be verified is for whoever set the values: a clock that is behind, another issuer.
+        if kind == .INCORRECT_AUTH_KEY, !error.cause.isEmpty {
+            return "\(Code.INCORRECT_AUTH_KEY.sentence) (\(error.cause))"
+        }
         if let kind { return kind.sentence }
         let summary = error.code.summary.prefix(1).uppercased() + error.code.summary.dropFirst()
         // What a remedy says of the command means nothing to an application.

@@ -21,8 +21,8 @@ extension KollusError {
         case EXPIRED_AUTH_DATE = -2104
         /// The date is not the one the application key was issued with. Set applicationExpireDate to the issued date.
         case INCORRECT_AUTH_DATE = -2105
-        /// The application key cannot be verified. Check applicationKey, and that LECTURE_TRUST or the configuration
-        /// names the issuer's trust directory.
+        /// The application key cannot be verified. Check applicationKey, the device's clock, and that LECTURE_TRUST or
+        /// the configuration names the issuer's trust directory.
         case INCORRECT_AUTH_KEY = -2106
         /// Key, bundle id or date is missing. Set applicationKey, applicationBundleID and applicationExpireDate
         /// before start.

@@ -12,8 +12,8 @@ extension KollusError.Code {
             "The date is not the one the application key was issued with. Set applicationExpireDate to the "
             + "issued date.",
         .INCORRECT_AUTH_KEY:
-            "The application key cannot be verified. Check applicationKey, and that LECTURE_TRUST or the "
-            + "configuration names the issuer's trust directory.",
+            "The application key cannot be verified. Check applicationKey, the device's clock, and that "
+            + "LECTURE_TRUST or the configuration names the issuer's trust directory.",
         .NOT_ENOUGH_AUTH_INFO:
             "Key, bundle id or date is missing. Set applicationKey, applicationBundleID and "
             + "applicationExpireDate before start.",

@@ -236,8 +236,9 @@ struct StoragePlace {
         let device =
             settings.deviceDirectory ?? configuration.deviceDirectory ?? DeviceHome.directory(in: environment)
         configuration.deviceDirectory = try Self.device(device, group: values.keychainGroup)
-        let trust = settings.trustDirectory ?? configuration.application?.trustDirectory ?? environment["LECTURE_TRUST"]
-        self.trust = try trust.map { LicenceTrust(directory: $0) } ?? LicenceTrust(configuration.rights)
+        trust =
+            try settings.trustDirectory.map { LicenceTrust(directory: $0) }
+            ?? ApplicationKey.trust(configuration, environment: environment)
         settings.adjust?(&configuration)
         self.configuration = configuration
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
@@ -40,6 +41,19 @@ import Testing
         let ending = try await scene.run(["preparation"], ["KOLLUS_KEY": key, "KOLLUS_EXPIRES": date])
         #expect(ending.status == 1)
         #expect(ending.text.hasPrefix("error -2104: "), "\(ending.all)")
+        await scene.sandbox.stop()
+    }
+
+    @Test(
+        .enabled(if: FakeClock.isPossible),
+        arguments: [("+30d", -2104, "clock"), ("@2001-01-01 00:00:00", -2106, "clock")])
+    func `A wrong clock opens nothing, and is named`(time: String, code: Int, word: String) async throws {
+        let scene = try await GuideScene.make()
+        let wrong = FakeClock.environment.merging(["FAKETIME": time]) { _, new in new }
+        let ending = try await scene.run(["preparation"], wrong)
+        #expect(ending.status == 1)
+        #expect(ending.text.hasPrefix("error \(code): "), "\(ending.all)")
+        #expect(ending.text.contains(word), "\(ending.all)")
         await scene.sandbox.stop()
     }
 

@@ -65,6 +65,7 @@ extension ContentDescriptor {
         facts.teacher = teacher
         facts.company = company
         facts.synopsis = synopsis
+        facts.descriptionURL = descriptionURL
         facts.duration = durationSeconds.map { .seconds($0) }
         facts.width = width
         facts.height = height
@@ -86,7 +87,10 @@ extension ContentDescriptor {
         wish.expectedBytes = item.expectedBytes.flatMap { UInt64(exactly: $0) } ?? file.size
         var wishes = [wish]
         if let snapshotURL { wishes.append(ResourceWish(role: .snapshot, name: "", urls: [snapshotURL])) }
-        if let thumbnailURL { wishes.append(ResourceWish(role: .thumbnail, name: "", urls: [thumbnailURL])) }
+        if let thumbnailURL {
+            let shape = TileGeometry.text(inURL: thumbnailURL)
+            wishes.append(ResourceWish(role: .thumbnail, name: shape, urls: [thumbnailURL]))
+        }
         for subtitle in subtitles {
             let name = subtitle.name ?? subtitle.language ?? ""
             wishes.append(ResourceWish(role: .subtitle, name: name, urls: [subtitle.url]))

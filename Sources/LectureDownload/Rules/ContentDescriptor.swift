@@ -54,6 +54,8 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let teacher: String?
     /// What it is about.
     package let synopsis: String?
+    /// A page about it; nil for what no browser should be sent to.
+    package let descriptionURL: String?
     /// How long it plays, in seconds.
     package let durationSeconds: Double?
     /// The picture's width in pixels.
@@ -110,6 +112,7 @@ package struct ContentDescriptor: Hashable, Sendable {
         course = try reader.string("course")
         teacher = try reader.string("teacher")
         synopsis = try reader.string("synopsis")
+        descriptionURL = try reader.string("description_url").flatMap { (try? Origin(url: $0)) == nil ? nil : $0 }
         durationSeconds = try reader.seconds("duration")
         width = try reader.integer("width", in: 0...100_000)
         height = try reader.integer("height", in: 0...100_000)
