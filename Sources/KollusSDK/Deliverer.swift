@@ -80,7 +80,12 @@ final class Deliverer: @unchecked Sendable {
             state.waiting.remove(at: state.waiting.firstIndex { $0.progressKey != nil } ?? 0)
             return true
         }
-        if dropped { LogUtil.utilLog("\(Self.mostWaiting) events wait for a delegate; the oldest ones are dropped.") }
+        // Not here: events come on the manager's queue, where a delegate of the log must not ask the storage anything.
+        if dropped {
+            DispatchQueue.global(qos: .utility).async {
+                LogUtil.utilLog("\(Self.mostWaiting) events wait for a delegate; the oldest ones are dropped.")
+            }
+        }
         pump()
     }
 
