@@ -59,26 +59,30 @@ import Testing
         }
         #expect(renewals.map(\.0) == Array(1...12) && renewals.allSatisfy { $0.1 == 12 && $0.2 == nil })
         #expect(try storage.content(keys[3])?.drmExpireCountMax == 9)
-        // Named ones, with a begin and an end.
+        try await renewsByName(storage, [keys[1], keys[2]])
+        #expect(try await storage.renewLicences(of: []).total == 0)
+        let items = try await room.origin.callbackItems()
+        #expect(items.contains { $0.kind == 3 && $0.resetReq == 1 })
+    }
+
+    /// Two licences by name, with a begin and an end.
+    private func renewsByName(_ storage: KollusStorage, _ keys: [String]) async throws {
         let events = storage.events
-        let report = try await storage.renewLicences(of: [keys[1], keys[2]])
+        let report = try await storage.renewLicences(of: keys)
+        #expect(report.total == 2 && report.renewed == 2 && report.failed == 0)
         var told: [String] = []
         for await event in events {
             switch event {
             case .renewalBegan(let total): told.append("began \(total)")
             case .renewed(let key, let current, let count, nil):
                 told.append("\(current) of \(count)")
-                #expect([keys[1], keys[2]].contains(key))
+                #expect(keys.contains(key))
             case .renewalEnded(let end): told.append("ended \(end.renewed) of \(end.total)")
             default: break
             }
             if case .renewalEnded = event { break }
         }
         #expect(told == ["began 2", "1 of 2", "2 of 2", "ended 2 of 2"])
-        #expect(report.total == 2 && report.renewed == 2 && report.failed == 0)
-        #expect(try await storage.renewLicences(of: []).total == 0)
-        let items = try await room.origin.callbackItems()
-        #expect(items.contains { $0.kind == 3 && $0.resetReq == 1 })
     }
 
     @Test func `what a licence server orders away is gone when it is told`() async throws {
