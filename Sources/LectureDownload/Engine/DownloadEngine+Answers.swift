@@ -23,7 +23,9 @@ extension DownloadEngine {
     private func serverHasNoRanges(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) throws {
         resource.record.acceptsRanges = false
         resource.connections = 1
-        guard resource.sinks.count == 1 else { return }
+        // A transfer that was opened beside others has refused the whole, also when it is the last one by now: booked
+        // from the first byte, what it never took would count as received.
+        guard transfer.sink.acceptsWholeBody, resource.sinks.count == 1 else { return }
         transfer.sink.liftBorder()
         resource.book.restart(transfer.id)
         if resource.stage != .asking { try index.updateResource(item.lease, resource.record) }

@@ -48,10 +48,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     package let lane: TransferID
     /// What is asked of the server.
     package let asked: Expectation
+    /// Whether a whole body may come although a range was asked for; otherwise its head is refused.
+    package let acceptsWholeBody: Bool
     /// Where bytes go; nil while the source is only asked what it is.
     private let part: (any PartFile)?
     private let proven: ChunkSet
-    private let acceptsWholeBody: Bool
     private let learnsGrid: Bool
     private let post: @Sendable (EngineEvent) -> Void
     private let shared: Guarded<Shared>

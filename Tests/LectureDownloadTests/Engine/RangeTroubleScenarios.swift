@@ -34,6 +34,26 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    /// Two servers behind one address, one of them without ranges; its refused answers come in any order, the last one
+    /// when no other transfer runs any more.
+    @Test(arguments: 0..<24)
+    func `a whole that was refused beside others is not taken for received`(seed: Int) throws {
+        var settings = DownloadSettings()
+        settings.connections = 2 + seed % 3
+        let (scene, bytes) = try FetchingScenarios.scene(chunks: 9, seed: UInt64(seed + 1), settings: settings)
+        scene.network.script = { request, number, answer in
+            guard number > 1, (number + seed) % 4 != 0, number < 9, request.range != nil else { return answer }
+            var whole = Answer(200, ["ETag": "\"v1\"", "Content-Length": "\(bytes.count)"])
+            whole.body = bytes[...]
+            whole.latency = .milliseconds(100 + number * (seed % 5) * 50)
+            return whole
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `a server that denies a range which exists is asked for the whole`() throws {
         let (scene, bytes) = try scene { _, _ in Answer(416, ["Content-Range": "bytes */4206649"]) }
         let key = try scene.want(Self.url)
