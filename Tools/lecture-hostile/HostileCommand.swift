@@ -89,7 +89,9 @@ struct HostileCommand {
             default: names.append(word)
             }
         }
-        let all = try program.map { try Client.all($0) } ?? Client.all()
+        // Each meeting runs the program in a directory of its own.
+        let here = FileManager.default.currentDirectoryPath
+        let all = try program.map { try Client.all($0.hasPrefix("/") ? $0 : "\(here)/\($0)") } ?? Client.all()
         if let stranger = clients.first(where: { name in !all.contains { $0.name == name } }) {
             throw Misuse(words: "there is no client '\(stranger)'")
         }
