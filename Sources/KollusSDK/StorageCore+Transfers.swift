@@ -130,8 +130,9 @@ extension StorageCore {
                     throw KollusError(.ERROR_NOT_FOUND_ID, detail: key.text)
                 }
                 guard content.state != .completed else { return }
-                let hadTicket = self.state.withLock { $0.tickets.removeValue(forKey: key) != nil }
+                // First what may fail: a download that goes on keeps its ticket, and so its final event.
                 try manager.cancel(key)
+                let hadTicket = self.state.withLock { $0.tickets.removeValue(forKey: key) != nil }
                 if hadTicket { self.tellCancelled(key, manager) }
             }
         }
