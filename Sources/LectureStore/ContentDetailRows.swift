@@ -13,7 +13,7 @@ extension SQLiteContentQueries {
             let limits: [SQLiteValue] = [max(0, page.limit).sqliteValue, max(0, page.offset).sqliteValue]
             let codes = withLicences ? try licenceRows().codes : nil
             return try connection.query(
-                ContentDetailColumns.sql(list, withLicences: withLicences), values: list.values + limits
+                ContentDetailColumns.sql(list, withLicences: withLicences, page: page), values: list.values + limits
             ) { row in
                 try read(try ContentDetailColumns.listed(row, withLicences: withLicences, codes))
             }
@@ -79,11 +79,13 @@ extension SQLiteContentQueries {
     }
 
     /// The steps SQLite plans for a page of details, for tests.
-    func detailPlan(_ filter: ContentFilter, sort: ContentSort, withLicences: Bool) throws -> [String] {
+    func detailPlan(
+        _ filter: ContentFilter, sort: ContentSort, withLicences: Bool, page: ContentPage
+    ) throws -> [String] {
         let list = try ContentList(filter, sort: sort, on: connection)
         return try connection.plan(
-            ContentDetailColumns.sql(list, withLicences: withLicences),
-            values: list.values + [50.sqliteValue, 0.sqliteValue])
+            ContentDetailColumns.sql(list, withLicences: withLicences, page: page),
+            values: list.values + [page.limit.sqliteValue, page.offset.sqliteValue])
     }
 }
 
@@ -124,8 +126,8 @@ enum ContentDetailColumns {
     }
 
     /// The statement for a page.
-    static func sql(_ plan: ContentList, withLicences: Bool) -> String {
-        plan.sql(columns: columns(withLicences), join: withLicences ? join : "")
+    static func sql(_ plan: ContentList, withLicences: Bool, page: ContentPage) -> String {
+        plan.sql(columns: columns(withLicences), join: withLicences ? join : "", page: page)
     }
 
     /// The statement for one row.

@@ -67,9 +67,18 @@ struct ContentList {
     /// - Parameters:
     ///   - columns: what is read.
     ///   - join: further tables, joined so that every content stays exactly one row.
+    ///   - page: the page, when it is known: rows before a page are passed by before they are joined, and the few of
+    ///     the page are sorted once more.
     /// - Returns: SQL that takes ``values``, the limit and the offset.
-    func sql(columns: String, join: String = "") -> String {
-        "SELECT \(columns) FROM content\(source)\(join)\(condition) ORDER BY \(order) LIMIT ? OFFSET ?"
+    func sql(columns: String, join: String = "", page: ContentPage = ContentPage()) -> String {
+        let ending = "\(condition) ORDER BY \(order) LIMIT ? OFFSET ?"
+        guard page.offset > 0, page.limit <= Self.few else {
+            return "SELECT \(columns) FROM content\(source)\(join)\(ending)"
+        }
+        return """
+            SELECT \(columns) FROM (SELECT content.id AS id FROM content\(source)\(ending)) AS page
+            CROSS JOIN content ON content.id = page.id\(join) ORDER BY \(order)
+            """
     }
 
     /// The statement that counts the whole list. Its index is left to SQLite, since there is no order to keep.

@@ -229,7 +229,9 @@ import Testing
                     for withLicences in [false, true] {
                         var filter = ContentFilter()
                         filter.states = state.map { [$0] } ?? []
-                        let plan = try queries.detailPlan(filter, sort: sort, withLicences: withLicences)
+                        let first = ContentPage(offset: 0, limit: 50)
+                        let plan = try queries.detailPlan(
+                            filter, sort: sort, withLicences: withLicences, page: first)
                         let tables = plan.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") }
                         #expect(tables.dropFirst().allSatisfy { $0.hasPrefix("SEARCH") }, "\(sort): \(plan)")
                         #expect(tables.count == (withLicences ? 9 : 8), "\(sort): \(plan)")
@@ -241,6 +243,23 @@ import Testing
                         if state == nil { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(sort): \(plan)") }
                     }
                 }
+            }
+        }
+    }
+
+    @Test func whatLiesBeforeAPageIsNotJoined() throws {
+        try StoreFixture.with { store in
+            let queries = try store.queries()
+            for sort in ContentSort.allCases {
+                let plan = try queries.detailPlan(
+                    ContentFilter(), sort: sort, withLicences: true, page: ContentPage(offset: 1, limit: 50))
+                let page = try #require(plan.firstIndex { $0 == "SCAN page" }, "\(sort): \(plan)")
+                let licence = try #require(plan.firstIndex { $0.contains("licence") }, "\(sort): \(plan)")
+                #expect(page < licence, "\(sort): \(plan)")
+                // The whole list is read without sorting it, as far as the page is not short.
+                let all = try queries.detailPlan(
+                    ContentFilter(), sort: sort, withLicences: true, page: ContentPage(offset: 1))
+                #expect(!all.contains { $0.contains("TEMP B-TREE") }, "\(sort): \(all)")
             }
         }
     }
