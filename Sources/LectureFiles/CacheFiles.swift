@@ -119,8 +119,9 @@ package final class CacheFiles: Sendable {
         let header = try cipher.newHeader()
         // A header of its own for each file, so that writing a block again is no repetition of a nonce.
         let sealer = try cipher.sealer(header: header, sealedBefore: [])
-        var sealed = header
-        sealed.append(contentsOf: repeatElement(0, count: plaintext.count + SealedFormat.tagBytes))
+        // All of it at once: without the optimiser, zeros behind the header would be appended one by one.
+        var sealed = [UInt8](repeating: 0, count: header.count + plaintext.count + SealedFormat.tagBytes)
+        sealed.replaceSubrange(..<header.count, with: header)
         var failure: LectureError?
         unsafe plaintext.withUnsafeBytes { text in
             unsafe sealed.withUnsafeMutableBytes { room in
