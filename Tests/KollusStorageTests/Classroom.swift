@@ -67,6 +67,19 @@ final class Classroom: Sendable {
         return storage
     }
 
+    /// Makes connections for a file stand still behind so many bytes, so that its download is under way for as long as
+    /// a test takes, however busy the machine is.
+    ///
+    /// - Parameters:
+    ///   - name: of generated media, as in ``media(_:_:)``.
+    ///   - bytes: how many each connection brings.
+    /// - Returns: lets later connections through; those that stand still go on doing so.
+    func holding(_ name: String, after bytes: Int) async throws -> () async throws -> Void {
+        let path = "/media/bytes-\(name).mp4"
+        try await origin.set(fault: "stall:\(bytes)", on: path)
+        return { [origin] in try await origin.set(fault: "", on: path) }
+    }
+
     /// The address of generated media.
     func media(_ name: String, _ query: String = "") -> String {
         "\(origin.http)/media/bytes-\(name).mp4\(query.isEmpty ? "" : "?" + query)"

@@ -32,6 +32,7 @@ struct DetachedProcessTests {
         unsafe sigemptyset(&blocked)
         unsafe sigaddset(&blocked, SIGUSR1)
         unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
+        // The signals are read off a child, which inherits them: while a shell waits for one it blocks all of them.
         let process = try DetachedProcess(
             "/bin/sh",
             [
@@ -39,7 +40,7 @@ struct DetachedProcessTests {
                 """
                 cd "$1"; cut -d' ' -f1,6 /proc/self/stat >session; cut -d' ' -f1,6 /proc/$$/stat >own
                 ls -l /proc/$$/fd | sed -n 's/.* \\([0-9]* -> .*\\)/\\1/p' >open
-                grep -E 'SigBlk|SigIgn' /proc/$$/status >signals; cat >rest
+                grep -E 'SigBlk|SigIgn' /proc/self/status >signals; cat >rest
                 """, "sh", place.path,
             ], variables: [:])
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
