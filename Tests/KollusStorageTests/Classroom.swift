@@ -74,6 +74,7 @@ final class Classroom: Sendable {
     ///   - name: of generated media, as in ``media(_:_:)``.
     ///   - bytes: how many each connection brings.
     /// - Returns: lets later connections through; those that stand still go on doing so.
+    /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     func holding(_ name: String, after bytes: Int) async throws -> () async throws -> Void {
         let path = "/media/bytes-\(name).mp4"
         try await origin.set(fault: "stall:\(bytes)", on: path)
