@@ -44,6 +44,34 @@ import Testing
         await scene.sandbox.stop()
     }
 
+    @Test(.enabled(if: FakeClock.isPossible))
+    func `A clock that was set back revives no key where licences know the time`() async throws {
+        let scene = try await GuideScene.make()
+        // Issued ten days ago, by a key without a certificate that would begin later, and over for two days; the clock
+        // shows four days ago.
+        let (issued, end) = (Date(timeIntervalSinceNow: -864_000), Date(timeIntervalSinceNow: -172_800))
+        let claims = #"{"iat":\#(Int(issued.timeIntervalSince1970))}"#
+        let order = #"{"app":"com.example.academy","app_expires_in":-172800,"by":"kid","claims":\#(claims)}"#
+        let old = [
+            "KOLLUS_KEY": try await scene.sandbox.issue(order).trimmingCharacters(in: .whitespacesAndNewlines),
+            "KOLLUS_EXPIRES": String(end.ISO8601Format().prefix(10)).replacing("-", with: "/"),
+        ]
+        let past = old.merging(FakeClock.environment) { $1 }.merging(["FAKETIME": "-4d"]) { $1 }
+        // Where nothing is licensed nobody knows better than the clock.
+        let free = try await scene.run(["preparation"], past)
+        #expect(free.status == 0, "\(free.all)")
+        let link = try await scene.sandbox.link(key: "bytes-64K-21", query: "licensed")
+        #expect(try await scene("download", link).status == 0)
+        for time in [past, old] {
+            let ending = try await scene.run(["preparation"], time)
+            #expect(ending.status == 1)
+            #expect(ending.text.hasPrefix("error -2104: "), "\(ending.all)")
+        }
+        // The key that has not ended is as good as before.
+        #expect(try await scene("preparation").status == 0)
+        await scene.sandbox.stop()
+    }
+
     @Test(
         .enabled(if: FakeClock.isPossible),
         arguments: [("+30d", -2104, "clock"), ("@2001-01-01 00:00:00", -2106, "clock")])
