@@ -200,7 +200,8 @@ let package = Package(
         .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         // The façade against real servers: starts, transfers, and whatever an application does wrong.
         .testTarget(
-            name: "KollusStorageTests", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"]),
+            name: "KollusStorageTests",
+            dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureSQLite", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -67,8 +67,8 @@ final class Classroom: Sendable {
         return storage
     }
 
-    /// Makes connections for a file stand still behind so many bytes, so that its download is under way for as long as
-    /// a test takes, however busy the machine is.
+    /// Makes connections for a file stand still behind so many bytes, each until it is given up after five seconds. A
+    /// download of more than two such parts is under way for ten seconds at least, however fast the machine is.
     ///
     /// - Parameters:
     ///   - name: of generated media, as in ``media(_:_:)``.

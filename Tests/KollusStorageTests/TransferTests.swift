@@ -1,5 +1,7 @@
 import Foundation
 import KollusSDK
+import LectureModel
+import LectureSQLite
 import LectureTestSupport
 import Testing
 
@@ -108,6 +110,28 @@ import Testing
         }
         let after = try await room.origin.requests().map(\.bytes).reduce(0, +)
         #expect(Int64(after - before) <= (8 << 20) - stopped.downloadStopSize + 65_536)
+    }
+
+    @Test func `a cancel that the store refuses leaves the download its end`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(room.media("4M-9"))
+        let passing = try await room.holding("4M-9", after: 2_000_000)
+        try storage.downloadContent(key)
+        #expect(await witness.wait { !$0.isEmpty })
+        try await passing()
+        // Another program writes for longer than anybody waits.
+        let other = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
+        try other.execute("BEGIN IMMEDIATE")
+        #expect(code { try storage.downloadCancelContent(key) } == LectureError.Code.storeBusy.number)
+        try other.execute("ROLLBACK")
+        guard case .download(key, 100, true, _, nil) = await witness.finals(1).first else {
+            Issue.record("\(witness.finals)")
+            return
+        }
     }
 
     @Test func `cancelling and asking again at once ends in one completion`() async throws {
