@@ -11,6 +11,8 @@ let migrations = [
     "0003_add_statistics",
     "0004_add_resume_point",
     "0005_add_stream_cache",
+    "0006_add_version_source",
+    "0007_add_course_lists",
 ]
 
 let package = Package(
@@ -126,7 +128,8 @@ let package = Package(
             dependencies: [
                 "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureSimulation", "LectureTestSupport",
-            ]),
+            ],
+            exclude: ["Containers"]),
         .testTarget(
             name: "LectureStatisticsTests",
             dependencies: [

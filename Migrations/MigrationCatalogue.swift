@@ -38,5 +38,13 @@ package enum MigrationCatalogue {
             identifier: "0005_add_stream_cache",
             sha256: "99bbfe26ebf6e5a0dc59083a53ac9b844e469dee02ecfac67fa92c8912917912",
             sql: PackageResources._005_add_stream_cache_sql),
+        Entry(
+            identifier: "0006_add_version_source",
+            sha256: "040f6251ef728f7244b73836936db0f12a7bb364d56d4e5b22c42d81628f30ef",
+            sql: PackageResources._006_add_version_source_sql),
+        Entry(
+            identifier: "0007_add_course_lists",
+            sha256: "b4c3fd57c283b1569d1c8cce4a2e0950d225e1c6a021d6af22cf8fb7f2de3381",
+            sql: PackageResources._007_add_course_lists_sql),
     ]
 }

@@ -81,8 +81,10 @@ enum StoreBenchmark {
         wish.course = "Course \(number % 40)"
         let identity = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 8))) }
         _ = try index.enqueue(
-            wish, derivedKey: ContentKey("lecture-\(number)"), identity: identity, isGateway: false,
-            now: Timestamp(milliseconds: Int64(number)))
+            wish,
+            source: RequestSource(
+                derivedKey: ContentKey("lecture-\(number)"), identity: identity, isGateway: false),
+            check: .list, now: Timestamp(milliseconds: Int64(number)))
     }
 
     private static func count(of number: Int) -> Int { max(1, number | 0xFFFF) }

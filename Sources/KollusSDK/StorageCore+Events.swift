@@ -30,6 +30,8 @@ extension StorageCore {
             tell(.reportsExchanged(KollusReportExchange(exchange)))
             for data in exchange.data { deliverer.post(.report(data: data, answer: exchange.answer)) }
         case .trouble(let error): tell(.trouble(KollusError(error)))
+        // A newer version of a complete lecture is queued with an event of its own.
+        case .unchanged, .outdated, .checkFailed: break
         case .licenceEnded, .published, .publishingFailed, .reportsProgress, .reportsDelivered, .reportRefused,
             .reportObstacle, .reportsSent:
             break

@@ -75,7 +75,8 @@ package enum ExitStatus: Sendable, Equatable {
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
-            .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .courseLine, .courseList, .nameRefused, .json:
+            .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
+            .json:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable
@@ -85,7 +86,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
-            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits:
+            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe:
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .countUsedUp,

@@ -21,6 +21,14 @@ package struct SystemClock: LectureClock {
         return unsafe Int((local.tm_wday + 6) % 7) * 1440 + Int(local.tm_hour) * 60 + Int(local.tm_min)
     }
 
+    /// How far the machine's time zone is ahead of UTC at a moment, in seconds.
+    package static func secondsEastOfUTC(_ time: Timestamp) -> Int {
+        var seconds = time_t(time.milliseconds / 1000)
+        var local = unsafe tm()
+        unsafe localtime_r(&seconds, &local)
+        return unsafe local.tm_gmtoff
+    }
+
     /// The time since the machine started; sleep counts.
     package func boot() -> BootInstant {
         let time = Self.read(CLOCK_BOOTTIME)

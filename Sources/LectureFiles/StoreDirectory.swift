@@ -56,6 +56,11 @@ package final class StoreDirectory: PartFiles {
         return (length(path.name), length(path.partName))
     }
 
+    /// Whether the media directory holds nothing at all.
+    package func isEmpty() throws(LectureError) -> Bool {
+        try names(in: media.descriptor, MediaPath.mediaDirectory).isEmpty
+    }
+
     /// What an unprivileged user may still write, in bytes.
     package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
 

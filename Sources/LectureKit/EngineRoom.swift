@@ -18,6 +18,10 @@ final class EngineRoom: @unchecked Sendable {
     let seat: Seat
     /// The ledger of licences, if it is open.
     var licences: () -> LicenceRoom? = { nil }
+    /// Whether complete lectures are being compared with their sources.
+    var isChecking: () -> Bool = { false }
+    /// Takes a complete lecture that a link led to, with the digest that is to be compared, if there is one.
+    var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { seat.owner }
     var transport: CurlTransport { seat.transport }
     private let executor: CoreExecutor
@@ -91,6 +95,7 @@ final class EngineRoom: @unchecked Sendable {
         case .changed(let id):
             guard let content = (try? index.item(id))??.content else { return }
             hub.send(event(for: content))
+        case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
         case .progress(let progress): hub.send(.progress(progress))
         case .removed(let key):
             hub.send(.removed(key))
@@ -161,6 +166,7 @@ final class EngineRoom: @unchecked Sendable {
         if engine.isRecovering { return false }
         // A server is being told that a download is complete, say.
         if licences()?.isBusy() == true { return false }
+        if isChecking() { return false }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }

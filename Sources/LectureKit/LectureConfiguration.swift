@@ -27,6 +27,12 @@ public struct LectureConfiguration: Sendable {
     public var quotaBytes: Int64?
     /// Bytes that stay free on the disk.
     public var reserveBytes: Int64 = 157_286_400
+    /// Whether media may begin with any bytes, and be empty. Otherwise text, pages, playlists, and what a server calls
+    /// video or audio without the beginning of a known format, are refused where no digest is expected.
+    public var acceptsAnyMedia = false
+    /// Whether a download that was interrupted continues when a server names no version of the file and no digest is
+    /// expected. Then only the length is compared, and a file that changed in between may end up half old, half new.
+    public var trustsLength = false
     /// A PEM file with roots that are trusted beside the system's.
     public var caFile: String?
     /// A proxy's URL; nil reads the environment.

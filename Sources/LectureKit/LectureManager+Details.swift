@@ -20,7 +20,7 @@ extension LectureManager {
     ) throws -> [ContentDetails] {
         let reader = try detailReader()
         return try reader.queries.details(filter, sort: sort, page: page, withLicences: reader.judge != nil) {
-            reader.details($0)
+            reader.details($0, truthful($0.content, $0.media))
         }
     }
 
@@ -32,7 +32,9 @@ extension LectureManager {
     ///   licences.
     public func details(_ key: ContentKey) throws -> ContentDetails? {
         let reader = try detailReader()
-        return try reader.queries.detail(key, withLicence: reader.judge != nil).map { reader.details($0) }
+        return try reader.queries.detail(key, withLicence: reader.judge != nil).map {
+            reader.details($0, truthful($0.content, $0.media))
+        }
     }
 
     /// What details are read and judged by.
@@ -44,8 +46,8 @@ extension LectureManager {
         /// What sources have announced that describe nothing.
         let announced: [ContentKey: Int64]
 
-        func details(_ listed: ListedContent) -> ContentDetails {
-            var details = ContentDetails(content: listed.content, number: listed.id.value)
+        func details(_ listed: ListedContent, _ content: Content) -> ContentDetails {
+            var details = ContentDetails(content: content, number: listed.id.value)
             (details.company, details.synopsis) = (listed.company, listed.synopsis)
             details.descriptionURL = listed.descriptionURL
             (details.width, details.height) = (listed.width ?? 0, listed.height ?? 0)
@@ -55,7 +57,7 @@ extension LectureManager {
             details.announcedBytes =
                 listed.content.totalBytes ?? listed.announcedBytes ?? announced[listed.content.key]
             details.licence = listed.licence.flatMap { entry in
-                judge?.status(entry, isComplete: listed.content.state == .completed)
+                judge?.status(entry, isComplete: content.isPlayable)
             }
             return details
         }

@@ -81,7 +81,7 @@ extension LectureManager {
             try makeDesk()(room.engine.inbox).noteSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             wishes = descriptor.wishes(expecting: item)
-        case .media:
+        case .media, .unchanged:
             if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }
             wishes = [item.directWish]
         }
@@ -91,30 +91,40 @@ extension LectureManager {
 
     // MARK: Registering
 
-    /// Registers one wish; within a transaction when the caller has one.
-    func register(_ wish: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
-        let wish = try prepared(wish)
-        let parts = try URLParts(wish.url)
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: wish.url))
-        // The key's hexadecimal part is the beginning of the same digest.
-        let derived = try ContentKeys.derivedKey(fromURL: wish.url) { _ in identity }
-        return try index.enqueue(
-            wish, derivedKey: ContentKey(derived), identity: identity, isGateway: ContentKeys.isGatewayLink(parts),
-            now: clock.now())
+    /// Registers one request; within a transaction when the caller has one.
+    func register(_ request: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+        let request = try prepared(request)
+        return try index.enqueue(request, source: try source(of: request), check: .list, now: clock.now())
     }
 
-    /// A wish as it is stored.
+    /// What a request's URL says.
     ///
-    /// - Throws: ``LectureError`` for what no wish can be.
-    private func prepared(_ wish: DownloadRequest) throws -> DownloadRequest {
-        var wish = wish
-        wish.url = try CurlURL.normalise(wish.url)
-        wish.mirrors = try wish.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
-        for (name, value) in wish.headers { _ = try HeaderField(outgoing: name, value: value) }
-        if let path = wish.outputPath { wish.outputPath = try AbsolutePath.resolve(path) }
-        let parts = try URLParts(wish.url)
+    /// - Parameter request: as ``prepared(_:)`` returns it.
+    /// - Returns: its derived key, its identity, and whether it is a gateway link.
+    /// - Throws: ``LectureError``.
+    func source(of request: DownloadRequest) throws -> RequestSource {
+        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: request.url))
+        // The key's hexadecimal part is the beginning of the same digest.
+        let derived = try ContentKeys.derivedKey(fromURL: request.url) { _ in identity }
+        return RequestSource(
+            derivedKey: try ContentKey(derived), identity: identity,
+            isGateway: ContentKeys.isGatewayLink(try URLParts(request.url)))
+    }
+
+    /// A request as it is stored.
+    ///
+    /// - Parameter request: as the caller made it.
+    /// - Returns: the same with normalised URLs and an absolute path.
+    /// - Throws: ``LectureError`` for what no request can be.
+    func prepared(_ request: DownloadRequest) throws -> DownloadRequest {
+        var request = request
+        request.url = try CurlURL.normalise(request.url)
+        request.mirrors = try request.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
+        for (name, value) in request.headers { _ = try HeaderField(outgoing: name, value: value) }
+        if let path = request.outputPath { request.outputPath = try AbsolutePath.resolve(path) }
+        let parts = try URLParts(request.url)
         // Servers name playlists carelessly, so the name counts as well as the media type.
         if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
-        return wish
+        return request
     }
 }

@@ -5,7 +5,8 @@ import LectureStore
 
 /// Lists and questions. They read on a connection of their own and never wait for a write.
 extension LectureManager {
-    /// A page of contents.
+    /// A page of contents. A complete one whose file is gone or cut short is shown as failed with `mediaMissing`,
+    /// whatever its row says: every file of the page is looked at (its directory entry; nothing is read).
     ///
     /// - Parameters:
     ///   - filter: which contents.
@@ -16,7 +17,7 @@ extension LectureManager {
     public func contents(
         _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
     ) throws -> [Content] {
-        try queries.contents(filter, sort: sort, page: page)
+        try queries.contents(filter, sort: sort, page: page) { content, file in truthful(content, file) }
     }
 
     /// How many contents pass a filter.
@@ -35,9 +36,20 @@ extension LectureManager {
     /// One content.
     ///
     /// - Parameter key: its identity.
-    /// - Returns: the content as it stands in the store; nil when nothing has this key.
+    /// - Returns: the content as it stands in the store and on the disk, as in ``contents(_:sort:page:)``; nil when
+    ///   nothing has this key.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func content(_ key: ContentKey) throws -> Content? { try queries.item(key)?.content }
+    public func content(_ key: ContentKey) throws -> Content? {
+        try queries.item(key).map { truthful($0.content, try placedFile($0)) }
+    }
+
+    /// Where the media of a content's complete version lies; nil without one.
+    private func placedFile(_ item: ItemRecord) throws -> PlacedFile? {
+        guard item.currentVersion != nil,
+            let media = try queries.resources(item.content.key).first(where: { $0.role == .media })
+        else { return nil }
+        return PlacedFile(path: media.path, fileBytes: media.fileBytes)
+    }
 
     /// The whole store at a glance.
     ///
@@ -81,27 +93,55 @@ extension LectureManager {
     /// Where the finished media lies on the disk.
     ///
     /// - Parameter key: a complete content.
-    /// - Returns: an absolute path; only to be read.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`.
+    /// - Returns: an absolute path; only to be read. While a newer version is on its way, that of the old one.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, `mediaMissing`, `damaged` when
+    ///   ``verify(_:_:)`` has found damage that is not repaired yet.
     public func path(_ key: ContentKey) throws -> String {
         let media = try placedMedia(key)
         guard media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
+        guard try queries.item(key)?.needsRepair != true else { throw LectureError(.damaged, detail: key.text) }
         return "\(try location.make())/\(media.path)"
     }
 
-    /// Why a content is as it is, what happens next and when, and what was tried.
+    /// Why a lecture is as it is, what happens next and when, and what was tried. Which processes are running is part
+    /// of the answer.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Returns: the diagnosis.
     /// - Throws: ``LectureError``: `unknownContent`.
     public func why(_ key: ContentKey) throws -> Diagnosis {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        let holder = try queries.leaseOwner(key).map {
-            Holder(pid: $0.pid, command: $0.command, isAlive: locks.isAlive($0.owner))
+        let owners = try queries.owners()
+        let living = owners.filter { locks.isAlive($0.id) }
+        var situation = Situation(
+            content: truthful(item.content, try placedFile(item)), desire: item.desire, workers: [], now: clock.now())
+        if let owner = try queries.leaseOwner(key) {
+            let holder = owners.first { $0.id == owner }
+            situation.holder = holder.map { Situation.Holder(process: $0.process, isAlive: living.contains($0)) }
         }
-        return Diagnosis(
-            item, attempts: try queries.attempts(key, limit: 100), holder: holder,
-            resources: try queries.resources(key), now: clock.now())
+        let wanting = try queries.ownersWanting(key)
+        let workers = living.filter { wanting.contains($0.id) }
+        situation.workers = workers.map(\.process)
+        if let first = workers.first { situation.ahead = try queries.ahead(of: key, in: first.id) }
+        situation.resources = try queries.unfinishedResources(key) ?? queries.resources(key)
+        situation.isSealed = situation.resources.contains { $0.role == .media && $0.seal != .plain }
+        return Diagnosis(situation, attempts: try queries.attempts(key, limit: 100))
+    }
+
+    /// The running processes that use the store, the longest-running first, and whoever is writing to its database.
+    ///
+    /// - Returns: processes of this machine.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func processes() throws -> [StoreProcess] {
+        let writer = DatabaseLock.writer(of: try location.make())
+        var known = try queries.owners().filter { locks.isAlive($0.id) }.map {
+            $0.process(isWriting: $0.pid == writer?.pid)
+        }
+        if let writer, !known.contains(where: { $0.pid == writer.pid }), writer.pid != Int(ProcessIdentity.pid) {
+            known.append(
+                StoreProcess(pid: writer.pid, command: writer.name, started: nil, lectures: 0, isWriting: true))
+        }
+        return known
     }
 
     /// The media of a complete content.
@@ -110,7 +150,16 @@ extension LectureManager {
         guard item.currentVersion != nil,
             let media = try queries.resources(key).first(where: { $0.role == .media && $0.state == .placed })
         else { throw LectureError(.notComplete, detail: key.text) }
+        if let error = mediaFault(PlacedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
         return media
+    }
+}
+
+extension OwnerRecord {
+    fileprivate var process: StoreProcess { process(isWriting: false) }
+
+    fileprivate func process(isWriting: Bool) -> StoreProcess {
+        StoreProcess(pid: pid, command: command, started: started, lectures: leases, isWriting: isWriting)
     }
 }
 

@@ -78,17 +78,22 @@ extension LectureManager {
         }
     }
 
-    /// Re-reads a complete content and compares every chunk with its proof.
+    /// Re-reads a complete lecture and compares every chunk with its proof.
+    ///
+    /// What is found is kept: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is
+    /// repaired, by this call, by the next request for it, or by ``downloadUnfinished()``. What is not damaged stays
+    /// readable.
     ///
     /// - Parameters:
-    ///   - key: a complete content.
+    ///   - key: a lecture with a complete version.
     ///   - options: how much to read, how fast, and whether to repair.
     /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
-    ///   fetched again; ``untilRest(longestWait:deadline:)`` waits for them.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`.
+    ///   downloaded again; ``untilRest(longestWait:deadline:)`` waits for them.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
+    ///   repaired.
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        guard item.content.state == .completed else { throw LectureError(.notComplete, detail: key.text) }
+        guard item.currentVersion != nil else { throw LectureError(.notComplete, detail: key.text) }
         var report = VerifyReport(key: key)
         var findings: [Finding] = []
         for resource in try queries.resources(key) where resource.state == .placed {
@@ -97,10 +102,11 @@ extension LectureManager {
             report.damaged += finding.damaged.map {
                 VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0)
             }
+            if resource.role == .media { report.mediaFault = finding.fault }
             if !finding.damaged.isEmpty { findings.append(finding) }
         }
+        if !findings.isEmpty { try keep(findings, of: item, report, repairs: options.repairs) }
         report.isRepairQueued = options.repairs && !findings.isEmpty
-        if report.isRepairQueued { try queueRepair(item.id, findings) }
         return report
     }
 
@@ -109,6 +115,8 @@ extension LectureManager {
         let resource: ResourceRecord
         /// Rows of chunks that the resource cannot have.
         let strays: [Int]
+        /// The file is gone or too short.
+        var fault: LectureError?
         var looked = 0
         var damaged: [Int] = []
     }
@@ -116,22 +124,26 @@ extension LectureManager {
     private func look(
         at resource: ResourceRecord, of key: ContentKey, _ options: VerifyOptions
     ) async throws -> Finding {
-        let cipher = try cipher(for: resource, of: key)
         let total = resource.total ?? 0
         let count = resource.grid.count(total: total)
         let rows = try index.chunks(resource.id)
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
-        let proofs = options.sample(rows.filter { $0.index < count }, random: SystemRandom())
-        // A chunk that has lost its row can be held against nothing.
+        finding.fault = mediaFault(PlacedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
+        // A chunk that has lost its row can be compared with nothing.
         let unproven = Set(0..<count).subtracting(rows.map(\.index))
+        if finding.fault != nil {
+            // Nothing is read of a file that is to be downloaded again as a whole.
+            finding.damaged = total == 0 ? [0] : Array(0..<count)
+            finding.looked = finding.damaged.count
+            return finding
+        }
+        let cipher = try cipher(for: resource, of: key)
+        let proofs = options.sample(rows.filter { $0.index < count }, random: SystemRandom())
         let files = files
         let pace = Pace(bytesPerSecond: options.bytesPerSecond)
         let damaged: [Int] = try await onDiskThread {
-            guard let length = files.look(path: resource.path).final else {
-                return total == 0 ? [0] : proofs.map(\.index)
-            }
             // Of an empty file only the length can be wrong.
-            if total == 0, cipher == nil { return length == 0 ? [] : [0] }
+            if total == 0, cipher == nil { return files.look(path: resource.path).final == 0 ? [] : [0] }
             return try files.verify(
                 path: resource.path, resource: resource.id, total: total, grid: resource.grid,
                 cipher: cipher, proofs: proofs, pace: { pace.took($0) })
@@ -141,15 +153,21 @@ extension LectureManager {
         return finding
     }
 
-    /// Takes damaged chunks out and lets the engine fetch just those again; all files of the content at once, since the
-    /// version is built again as a whole.
-    private func queueRepair(_ id: ContentID, _ findings: [Finding]) throws {
+    /// Keeps what was found: the damaged chunks are not proven any more, so whatever repairs the lecture fetches just
+    /// those. All files of the lecture at once, since its version is repaired as a whole.
+    private func keep(_ findings: [Finding], of item: ItemRecord, _ report: VerifyReport, repairs: Bool) throws {
         let room = try openRoom()
         let now = clock.now()
+        let key = item.content.key.text
+        let error =
+            report.mediaFault
+            ?? LectureError(.damaged, detail: key, cause: "verify found \(report.damaged.count) damaged ranges")
         try index.transaction {
-            guard let claimed = try index.claim(content: id, owner: room.owner, now: now), let first = findings.first
-            else { throw LectureError(.alreadyDownloading, detail: findings.first?.resource.path ?? "") }
-            for finding in findings {
+            guard let claimed = try index.claim(content: item.id, owner: room.owner, now: now),
+                claimed.currentVersion == findings.first?.resource.version
+            else { throw LectureError(.alreadyDownloading, detail: key) }
+            // A file that is gone may come back, so its proofs stay until it is downloaded again.
+            for finding in findings where finding.fault == nil {
                 let resource = finding.resource
                 let bytes = finding.damaged.reduce(UInt64(0)) {
                     $0 + UInt64(resource.grid.range(of: $1, total: resource.total ?? 0).count)
@@ -157,9 +175,10 @@ extension LectureManager {
                 try index.unprove(
                     claimed.lease, resource.id, chunks: finding.damaged + finding.strays, bytes: bytes)
             }
-            try index.reopenVersion(claimed.lease, first.resource.version, now: now)
+            try index.setStatus(
+                claimed.lease, ItemStatus(repairs ? .queued : .failed, error: error), now: now)
             try index.release(claimed.lease)
-            try index.join(room.run, content: id)
+            if repairs { try index.join(room.run, content: item.id) }
         }
         room.engine.poke()
         room.wake()
@@ -221,7 +240,9 @@ public struct VerifyReport: Sendable {
     public var chunks = 0
     /// The damaged ones, in order.
     public var damaged: [Damage] = []
-    /// Whether they are queued to be fetched again.
+    /// Why nothing of the media could be read: its file is missing or was cut short; nil otherwise.
+    public var mediaFault: LectureError?
+    /// Whether they are queued to be downloaded again.
     public var isRepairQueued = false
 
     init(key: ContentKey) { self.key = key }

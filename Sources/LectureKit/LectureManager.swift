@@ -108,6 +108,8 @@ public actor LectureManager {
     /// How long media is that was loaded by its own address, until its download knows better. Not kept in the store,
     /// where a length is a promise that the download is held against.
     var announced: [ContentKey: Int64] = [:]
+    /// Complete lectures that are being compared with their sources.
+    var checks = SourceChecks()
     var isClosed = false
     /// What was fetched until the manager was closed.
     var finalSummary = FetchSummary()
@@ -169,50 +171,83 @@ public actor LectureManager {
         room.wake()
     }
 
-    /// Registers many wishes in one transaction and begins to fetch them.
+    /// Registers many requests in one transaction and begins to download them.
     ///
-    /// - Parameter requests: the wishes; their order is the order of the queue.
-    /// - Returns: for each wish, in order, what became of it, or why it was refused; the others go on.
+    /// A lecture that is complete is compared with its request; see ``EnqueueOutcome`` for what may follow.
+    ///
+    /// - Parameters:
+    ///   - requests: the requests; their order is the order of the queue.
+    ///   - check: how far lectures that are complete are compared with their requests.
+    /// - Returns: for each request, in order, what became of it, or why it was refused; the others continue.
     /// - Throws: ``LectureError`` when the store cannot be written; then none is registered.
-    public func enqueue(_ requests: [DownloadRequest]) throws -> [Result<Enqueued, LectureError>] {
+    public func enqueue(
+        _ requests: [DownloadRequest], check: SourceCheck = .list
+    ) throws -> [Result<Enqueued, LectureError>] {
         let room = try openRoom()
         var results: [Result<Enqueued, LectureError>] = []
+        var due: [CheckRequest] = []
         results.reserveCapacity(requests.count)
         try index.transaction {
-            for request in requests { results.append(try enqueue(request, in: room)) }
+            for request in requests { results.append(try enqueue(request, check: check, in: room, due: &due)) }
         }
-        try tellQueued(results)
+        try reportQueued(results)
+        start(due)
         room.engine.poke()
         room.wake()
         return results
     }
 
-    /// Tells what has joined the queue, after the commit; nothing is read when nobody listens.
-    private func tellQueued(_ results: [Result<Enqueued, LectureError>]) throws {
+    /// Reports what has joined the queue, after the commit; nothing is read when nobody listens.
+    private func reportQueued(_ results: [Result<Enqueued, LectureError>]) throws {
         guard hub.hasListeners else { return }
-        for case .success(let entry) in results where entry.outcome == .added || entry.outcome == .resumed {
-            if let content = try index.item(entry.key)?.content, content.state == .queued { hub.send(.queued(content)) }
+        for case .success(let entry) in results {
+            switch entry.outcome {
+            case .alreadyQueued, .alreadyComplete, .checking: continue
+            case .added, .resumed, .damaged, .outdated:
+                guard let content = try index.item(entry.key)?.content, content.state == .queued else { continue }
+                if entry.outcome == .outdated { hub.send(.outdated(content)) }
+                hub.send(.queued(content))
+            }
         }
     }
 
-    private func enqueue(_ request: DownloadRequest, in room: EngineRoom) throws -> Result<Enqueued, LectureError> {
+    private func enqueue(
+        _ request: DownloadRequest, check: SourceCheck, in room: EngineRoom, due: inout [CheckRequest]
+    ) throws -> Result<Enqueued, LectureError> {
         do {
-            let (id, key, outcome) = try register(request)
+            let request = try prepared(request)
+            let source = try source(of: request)
+            var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
             try index.join(room.run, content: id)
-            if outcome == .alreadyComplete { try room.engine.publish(id) }
+            if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
+                let error = try mediaFault(of: record)
+            {
+                try requireMediaDirectory()
+                try writer.markMissing(id, error, isQueued: true, now: clock.now())
+                outcome = .damaged
+            }
+            switch outcome {
+            case .alreadyComplete: try room.engine.publish(id)
+            case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
+            case .added, .resumed, .alreadyQueued, .outdated, .damaged:
+                if check == .head { checks.headIsWanted.insert(id) }
+            }
             return .success(Enqueued(key: key, outcome: outcome))
         } catch let error as LectureError where error.code.isRefusedInput {
             return .failure(error)
         }
     }
 
-    /// Goes on with everything in the store that is not complete, not paused and not cancelled.
+    /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are
+    /// missing or damaged are among them.
     ///
     /// - Returns: how many contents that are.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func downloadUnfinished() throws -> Int {
         let room = try openRoom()
+        try markFound()
+        try markMissing(isQueued: true)
         let count = try index.transaction { try index.joinUnfinished(room.run) }
         room.engine.poke()
         room.wake()
@@ -260,6 +295,7 @@ public actor LectureManager {
     /// end. The manager must not be used afterwards. Calling it again does nothing.
     public func close() async {
         isClosed = true
+        await endChecks()
         await endStreams()
         if let room {
             await withCheckedContinuation { room.stop($0) }
@@ -304,15 +340,17 @@ public actor LectureManager {
         room = made
         licences?.downloads = made.engine.inbox
         made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
+        made.isChecking = { [weak self] in self?.assumeIsolated { $0.checks.isBusy } ?? false }
+        made.linkLedTo = { [weak self] id, digest in self?.assumeIsolated { $0.linkLed(to: id, digest: digest) } }
         made.wake()
         return made
     }
 }
 
-/// A wish that was registered.
+/// A request that was registered.
 public struct Enqueued: Sendable, Hashable {
     /// The identity of the content.
     public let key: ContentKey
-    /// What became of the wish.
+    /// What became of the request.
     public let outcome: EnqueueOutcome
 }

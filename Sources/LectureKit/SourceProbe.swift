@@ -10,6 +10,8 @@ struct SourceProbe {
         case descriptor([UInt8])
         /// The media itself.
         case media(BodyPlan)
+        /// The media has not changed since the validators that were sent along.
+        case unchanged
     }
 
     /// What one exchange brought.
@@ -17,6 +19,7 @@ struct SourceProbe {
         var verdict: ResponseVerdict?
         var outcome: TransferOutcome
         var document: [UInt8]
+        var isNotModified: Bool
 
         /// The body of a refusal, when all of it came.
         var refusal: [UInt8]? { outcome.end == .complete ? document : nil }
@@ -47,10 +50,26 @@ struct SourceProbe {
     }
 
     /// Asks what a source is, the whole of it or a range.
-    func ask(_ text: String, range: RangeRequest? = nil) async throws -> Answer {
+    ///
+    /// - Parameters:
+    ///   - text: its URL.
+    ///   - range: what is asked for; nil for the whole.
+    ///   - headers: request headers for its own server.
+    ///   - known: with the validators of this media the request is conditional (RFC 9110 section 13.1).
+    /// - Returns: what it is. Nothing of the media is read.
+    /// - Throws: ``LectureError``.
+    func ask(
+        _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil
+    ) async throws -> Answer {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
-        return try await follow(text, fields, documentLimit: nil, range: range)
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            fields.append(try HeaderField(outgoing: name, value: value))
+        }
+        let conditions = known?.conditions ?? []
+        for field in conditions { fields.append(field) }
+        return try await follow(
+            text, fields, documentLimit: nil, range: range, isConditional: !conditions.isEmpty)
     }
 
     /// Fetches a document.
@@ -62,13 +81,14 @@ struct SourceProbe {
         }
         switch try await follow(text, fields, documentLimit: limit) {
         case .descriptor(let document): return document
-        case .media: return []
+        case .media, .unchanged: return []
         }
     }
 
     /// Follows redirects to an answer.
     private func follow(
-        _ text: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest? = nil
+        _ text: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest? = nil,
+        isConditional: Bool = false
     ) async throws -> Answer {
         var url = try CurlURL.normalise(text)
         var fields = fields
@@ -77,6 +97,7 @@ struct SourceProbe {
         while true {
             let exchange = await get(url, fields, documentLimit: documentLimit, range: range)
             let host = try Origin(url: url).host
+            if isConditional, exchange.isNotModified { return .unchanged }
             switch exchange.verdict {
             case .body where documentLimit != nil: return .descriptor(try exchange.wholeDocument(host))
             case .body(let plan), .noRanges(let plan), .empty(let plan): return .media(plan)
@@ -105,7 +126,7 @@ struct SourceProbe {
         await withCheckedContinuation { continuation in
             let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
             let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
-                continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2))
+                continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
             }
             // Numbers of the engine begin at 1 and count up; these count down from the other end.
             var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
@@ -128,7 +149,8 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     private let isGateway: Bool
     private var limit: Int
     private let range: RangeRequest?
-    private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+    private var isNotModified = false
+    private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
 
     /// Makes a sink.
     ///
@@ -136,10 +158,10 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
     ///   - isGateway: whether a gateway is asked, whose refusals say why.
     ///   - range: what was asked for; nil for the whole.
-    ///   - done: gets what came, once.
+    ///   - done: gets what came, once, and whether that is 304 (Not Modified).
     init(
         documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil,
-        done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8]) -> Void
+        done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
     ) {
         takesAnyBody = documentLimit != nil
         self.isGateway = isGateway && documentLimit == nil
@@ -160,6 +182,7 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     func headReceived(_ head: ResponseHead) -> Bool {
         let judged = ResponseJudge.judge(head, asked: Expectation(range: range, isFirstContact: !takesAnyBody))
         verdict = judged
+        isNotModified = head.status == 304
         switch judged {
         case .descriptor: return true
         case .body: return takesAnyBody
@@ -176,5 +199,16 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
-    func transferEnded(_ outcome: TransferOutcome) { done(verdict, outcome, document) }
+    func transferEnded(_ outcome: TransferOutcome) { done(verdict, outcome, document, isNotModified) }
+}
+
+extension Validator {
+    /// The fields that ask for the media only if it has changed: the entity tag before the date, as RFC 9110 section
+    /// 13.1.3 wants it.
+    fileprivate var conditions: [HeaderField] {
+        if let etag { return [HeaderField(name: "If-None-Match", value: etag)] }
+        guard let lastModified else { return [] }
+        let date = lastModified.hasPrefix("W/") ? String(lastModified.dropFirst(2)) : lastModified
+        return [HeaderField(name: "If-Modified-Since", value: date)]
+    }
 }

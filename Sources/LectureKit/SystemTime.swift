@@ -5,4 +5,10 @@ package import LectureModel
 package enum SystemTime {
     /// The clock of the machine.
     package static let clock: any LectureClock = SystemClock()
+
+    /// How far the machine's time zone is ahead of UTC.
+    ///
+    /// - Parameter time: when; zones change with the season.
+    /// - Returns: seconds, negative west of Greenwich.
+    package static func secondsEastOfUTC(_ time: Timestamp) -> Int { SystemClock.secondsEastOfUTC(time) }
 }

@@ -44,6 +44,12 @@ public struct Content: Sendable, Hashable {
     public var added: Timestamp
     /// When it became complete; nil until then.
     public var completed: Timestamp?
+    /// Whether a complete version of it is in the store. It may be older than what was requested last; see
+    /// ``isOutdated``.
+    public var isPlayable: Bool
+    /// Whether the version that is in the store is not the one that is wanted: a request or its source named another,
+    /// which is not complete yet.
+    public var isOutdated: Bool
 
     /// Makes a picture of a content.
     package init(key: ContentKey, sourceURL: String, title: String, state: ItemState, added: Timestamp) {
@@ -61,14 +67,18 @@ public struct Content: Sendable, Hashable {
         totalChunks = 0
         provenChunks = 0
         attempts = 0
+        isPlayable = false
+        isOutdated = false
         self.added = added
     }
 }
 
 /// Which contents a list shows.
 public struct ContentFilter: Sendable, Hashable {
-    /// Only these states; empty means all.
+    /// Only these states. All pass when neither states nor ``conditions`` are given.
     public var states: Set<ItemState> = []
+    /// Also those of which one of these is true, whatever their state.
+    public var conditions: Set<ContentCondition> = []
     /// Only this type.
     public var type: ContentType?
     /// Only this course.
@@ -77,11 +87,21 @@ public struct ContentFilter: Sendable, Hashable {
     public var folder: String?
     /// Only those completed at or after this time.
     public var completedSince: Timestamp?
+    /// Only those completed before this time.
+    public var completedBefore: Timestamp?
     /// Only those whose licence ends or has to be checked before this time.
     public var expiresBefore: Timestamp?
 
     /// A filter that lets everything pass.
     public init() {}
+}
+
+/// What can be true of a lecture beside its state.
+public enum ContentCondition: String, Sendable, CaseIterable {
+    /// It plays an older version than the one that is wanted.
+    case outdated
+    /// Its file is missing or damaged, and not repaired yet.
+    case damaged
 }
 
 /// The order of a list. Equal elements come in the order they were registered.

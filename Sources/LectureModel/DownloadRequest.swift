@@ -1,4 +1,4 @@
-/// A wish: fetch this and keep it.
+/// A request to download a lecture and keep it.
 public struct DownloadRequest: Sendable, Hashable {
     /// A media file or a gateway link, http or https.
     public var url: String
@@ -25,7 +25,7 @@ public struct DownloadRequest: Sendable, Hashable {
     /// Where the finished bytes shall also stand; nil for the store alone.
     public var outputPath: String?
 
-    /// Makes a wish.
+    /// Makes a request.
     ///
     /// - Parameter url: a media file or a gateway link, http or https.
     public init(url: String) {
@@ -36,14 +36,22 @@ public struct DownloadRequest: Sendable, Hashable {
     }
 }
 
-/// What became of a wish.
+/// What became of a request.
 public enum EnqueueOutcome: Sendable, Hashable {
     /// It is new in the queue.
     case added
-    /// It was known and goes on.
+    /// It was known and continues.
     case resumed
-    /// It was known and is waiting or moving already.
+    /// It was known and is waiting or being downloaded already.
     case alreadyQueued
-    /// It is complete; nothing is fetched.
+    /// It is complete and is what is requested; nothing is downloaded.
     case alreadyComplete
+    /// It is complete, and something else is requested (another digest, size or source): a new version is downloaded
+    /// beside the old one, which stays playable until the new one is complete.
+    case outdated
+    /// It was complete, but its file is missing or damaged: what is missing is downloaded again.
+    case damaged
+    /// It is complete. Whether it is what is requested is being found out: ``LectureEvent/unchanged(_:)``,
+    /// ``LectureEvent/outdated(_:)`` or ``LectureEvent/checkFailed(key:error:)`` follows.
+    case checking
 }

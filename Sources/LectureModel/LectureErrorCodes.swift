@@ -106,6 +106,10 @@ extension LectureError.Code {
     public static let storeUnsafe = Self(
         -20007, "store_unsafe", "the file system does not support what the store needs to survive a power cut",
         "Put the store on a local file system such as ext4 or XFS.")
+    /// The media file of a complete lecture is gone, or shorter than it was.
+    public static let mediaMissing = Self(
+        -20008, "media_missing", "the lecture's media file is missing or was cut short",
+        "Run 'lecturectl precache' to download it again.")
     /// OpenSSL refused its work: out of memory, or an installation without AES-GCM or SHA-256.
     public static let cryptography = Self(
         -20009, "cryptography", "the cryptographic library refused its work",
@@ -115,8 +119,8 @@ extension LectureError.Code {
 
     /// Something else than media was answered.
     public static let notMedia = Self(
-        -20010, "not_media", "the server answered a page where media is due",
-        "A sign-in page of the network or an error page of the server: open the URL in a browser.")
+        -20010, "not_media", "the server sent something other than a media file",
+        "Open the URL in a browser: it may lead to a sign-in or error page. If this is the lecture, add --accept-any.")
     /// A range answer that is not what was asked.
     public static let rangeMismatch = Self(
         -20011, "range_mismatch", "the server answered another range than was asked for", "Tell the server's operator.")
@@ -150,7 +154,8 @@ extension LectureError.Code {
         "The file on the server is another one, or the expected digest is wrong.")
     /// A playlist, which this version does not fetch.
     public static let playlistUnsupported = Self(
-        -20020, "playlist_unsupported", "this is an HLS playlist, which this version does not fetch",
+        -20020, "playlist_unsupported",
+        "this is a playlist or manifest (HLS, DASH), which this version does not download",
         "Give the URL of a media file.")
     // −20021 was "a licence is needed", in versions without licences; it is never used again.
     /// Larger than allowed.
@@ -173,6 +178,11 @@ extension LectureError.Code {
     /// The server cannot continue and the version cannot be proven.
     public static let mirrorDisagrees = Self(
         -20027, "mirror_disagrees", "a mirror serves other bytes and is no longer used", "Tell the mirror's operator.")
+    /// An interrupted download that nothing allows to be continued.
+    public static let resumeUnsafe = Self(
+        -20028, "resume_unsafe",
+        "the download was interrupted, and the server names no version of the file by which it could be continued",
+        "Give --sha256 or a course list with sha256, or --trust-length if the file never changes.")
 
     // MARK: Input
 
@@ -293,10 +303,11 @@ extension LectureError.Code {
             .damaged, .notRemovable, .notDownloadable, .introNotDownloadable, .descriptorEmpty, .closing,
             .alreadyDownloaded,
             .storeForeign, .storeNewer, .storeDamaged, .storeReadOnly, .migrationChanged, .storeBusy, .storeUnsafe,
+            .mediaMissing,
             .cryptography,
             .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused, .lengthConflict, .bodyTooLong,
             .bodyCut, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
-            .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees,
+            .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .resumeUnsafe,
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
             .json, .outputRefused, .linkFetchesNothing, .quota, .serverWait, .schedule, .deadline, .leaseLost,

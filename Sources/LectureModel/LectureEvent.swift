@@ -10,6 +10,18 @@ public enum LectureEvent: Sendable {
     case progress(DownloadProgress)
     /// A content is complete: every resource is proven and stands under its final name.
     case completed(Content)
+    /// A lecture that was complete before was compared with its source, or with a newly requested digest, and is still
+    /// what is requested.
+    case unchanged(Content)
+    /// A lecture that was complete before is not what is requested, or its source has a newer version, which is queued.
+    /// The old version stays playable until the new one is complete.
+    case outdated(Content)
+    /// Whether a complete lecture is still what is requested could not be found out. It stays as it is.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - error: why not.
+    case checkFailed(key: ContentKey, error: LectureError)
     /// A content cannot be had; ``Content/error`` says why.
     case failed(Content)
     /// A content does not move for now; ``Content/stopReason`` says why.

@@ -9,17 +9,32 @@ enum ContentColumns {
         content.content_type, content.state, content.stop_reason, content.error_code, content.error_detail, \
         content.error_cause, content.priority, content.position, content.bytes_total, content.bytes_proven, \
         content.chunks_total, content.chunks_proven, content.attempts, content.next_attempt_ms, content.sha256, \
-        content.duration_ms, content.added_ms, content.completed_ms
+        content.duration_ms, content.added_ms, content.completed_ms, \
+        CASE WHEN content.state = 4 THEN 0 ELSE (SELECT version.is_outdated FROM version \
+        WHERE version.content_id = content.id AND version.state = 1) END
         """
 
     /// How many columns ``list`` has.
-    static let count: Int32 = 25
+    static let count: Int32 = 26
+
+    /// Where the media of a content's complete version lies, as ``media(_:_:)`` reads it. One text and not three
+    /// columns: each column would look its row up again.
+    static let media = """
+        (SELECT resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path \
+        FROM version INDEXED BY version_current \
+        CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id \
+        WHERE version.content_id = content.id AND version.state = 1 AND resource.role = 0 \
+        ORDER BY resource.position LIMIT 1)
+        """
 
     /// What the engine works on, in the order that ``item(_:)`` reads: the list's columns first.
     static let item = """
         \(list), content.desire, content.is_gateway, content.is_loaded, content.headers, content.mirrors, \
         content.expected_sha256, content.expected_bytes, content.wait_set_ms, content.lease_fence, \
-        (SELECT version.id FROM version WHERE version.content_id = content.id AND version.state = 1)
+        (SELECT version.id FROM version WHERE version.content_id = content.id AND version.state = 1), \
+        EXISTS (SELECT 1 FROM version JOIN resource ON resource.version_id = version.id \
+        WHERE version.content_id = content.id AND version.state = 1 AND version.is_outdated = 0 \
+        AND resource.proven_count < resource.chunk_count)
         """
 
     /// Reads the columns of ``list``.
@@ -52,22 +67,42 @@ enum ContentColumns {
         content.sha256 = row.optionalBlob(first + 21)
         content.duration = row.optionalInt64(first + 22).map { .milliseconds($0) }
         content.completed = row.optionalTimestamp(first + 24)
+        content.isPlayable = !row.isNull(first + 25)
+        content.isOutdated = row.optionalInt(first + 25) == 1
         return content
+    }
+
+    /// Reads the column ``media``.
+    ///
+    /// - Parameters:
+    ///   - row: of a query.
+    ///   - column: its place.
+    /// - Returns: nil for a content without a complete version.
+    static func media(_ row: borrowing Row, _ column: Int32) -> PlacedFile? {
+        guard let text = row.optionalText(column) else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var record = ResourceRecord(
+            id: ResourceID(0), version: VersionID(0), content: ContentID(0), role: .media)
+        record.seal = Int(parts[0]).flatMap { SealState(rawValue: $0) } ?? .plain
+        record.total = UInt64(parts[1])
+        return PlacedFile(path: String(parts[2]), fileBytes: record.fileBytes)
     }
 
     /// Reads a row of ``item``.
     static func item(_ row: borrowing Row) throws -> ItemRecord {
         var record = ItemRecord(
-            id: row.id(0), content: try content(row), desire: try row.enumeration(25, Desire.self), fence: row.int64(33)
+            id: row.id(0), content: try content(row), desire: try row.enumeration(26, Desire.self), fence: row.int64(34)
         )
-        record.isGateway = row.bool(26)
-        record.isLoaded = row.bool(27)
-        record.headers = try JSONText.headers(row.text(28))
-        record.mirrors = try JSONText.list(row.text(29))
-        record.expectedSHA256 = row.optionalBlob(30)
-        record.expectedBytes = row.optionalInt64(31)
-        record.waitSet = row.optionalTimestamp(32)
-        record.currentVersion = row.isNull(34) ? nil : row.id(34)
+        record.isGateway = row.bool(27)
+        record.isLoaded = row.bool(28)
+        record.headers = try JSONText.headers(row.text(29))
+        record.mirrors = try JSONText.list(row.text(30))
+        record.expectedSHA256 = row.optionalBlob(31)
+        record.expectedBytes = row.optionalInt64(32)
+        record.waitSet = row.optionalTimestamp(33)
+        record.currentVersion = row.isNull(35) ? nil : row.id(35)
+        record.needsRepair = row.bool(36)
         return record
     }
 }

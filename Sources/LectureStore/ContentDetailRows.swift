@@ -96,7 +96,8 @@ enum ContentDetailColumns {
         \(ContentColumns.list), content.company, content.synopsis, content.description_url, content.width, \
         content.height, \
         (SELECT position_ms FROM resume_point WHERE resume_point.content_id = content.id), \
-        \(picture(.snapshot)), \(picture(.thumbnail)), \(announced)
+        \(picture(.snapshot)), \(picture(.thumbnail)), \(announced), \
+        \(ContentColumns.media)
         """
 
     /// How long the files are that are to be fetched, as far as the source has said; asked only until the engine knows.
@@ -156,6 +157,7 @@ enum ContentDetailColumns {
         listed.snapshotPath = row.optionalText(next + 6)
         listed.thumbnailPath = row.optionalText(next + 7)
         listed.announcedBytes = row.optionalInt64(next + 8)
+        listed.media = ContentColumns.media(row, next + 9)
         if withLicences, !row.isNull(0) { listed.licence = try LicenceColumns.entry(row, codes) }
         return listed
     }

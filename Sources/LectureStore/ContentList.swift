@@ -32,8 +32,13 @@ struct ContentList {
         var values: [SQLiteValue] = []
         // Literals, since a partial index is only used for a state that SQLite sees when it plans.
         let states = filter.states.map { String($0.rawValue) }.sorted()
-        if states.count == 1 { conditions.append("content.state = \(states[0])") }
-        if states.count > 1 { conditions.append("content.state IN (\(states.joined(separator: ", ")))") }
+        if !filter.conditions.isEmpty {
+            conditions.append("(\(Self.alternatives(filter).joined(separator: " OR ")))")
+        } else if states.count == 1 {
+            conditions.append("content.state = \(states[0])")
+        } else if states.count > 1 {
+            conditions.append("content.state IN (\(states.joined(separator: ", ")))")
+        }
         for (column, value) in Self.equalities(filter) {
             conditions.append("content.\(column) = ?")
             values.append(value)
@@ -42,10 +47,17 @@ struct ContentList {
             conditions.append("content.completed_ms >= ?")
             values.append(since.sqliteValue)
         }
+        if let before = filter.completedBefore {
+            conditions.append("content.completed_ms < ?")
+            values.append(before.sqliteValue)
+        }
         if let before = filter.expiresBefore {
             conditions.append("\(Self.deadline) < ?")
             values.append(before.sqliteValue)
         }
+        // No index by state holds those that pass for another reason.
+        var filter = filter
+        if !filter.conditions.isEmpty { filter.states = [] }
         // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
         let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
         var sort = sort == .downloaded && nothingIsComplete ? .added : sort
@@ -89,6 +101,26 @@ struct ContentList {
 
     private var condition: String {
         conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+    }
+
+    /// States and conditions, of which one has to be true.
+    private static func alternatives(_ filter: ContentFilter) -> [String] {
+        let states = filter.states.map { "content.state = \($0.rawValue)" }
+        let conditions = filter.conditions.map { condition in
+            switch condition {
+            case .outdated:
+                """
+                EXISTS (SELECT 1 FROM version INDEXED BY version_outdated WHERE version.content_id = content.id \
+                AND version.state = 1 AND version.is_outdated = 1)
+                """
+            case .damaged:
+                """
+                content.state <> 4 AND content.error_code IN (\(LectureError.Code.damaged.number), \
+                \(LectureError.Code.mediaMissing.number))
+                """
+            }
+        }
+        return (states + conditions).sorted()
     }
 
     private static func equalities(_ filter: ContentFilter) -> [(column: String, value: SQLiteValue)] {

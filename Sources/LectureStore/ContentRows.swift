@@ -73,14 +73,25 @@ extension SQLiteDownloadIndex {
                 INSERT OR IGNORE INTO resume_point(content_id, position_ms)
                 SELECT ?, position_ms FROM resume_point WHERE content_id = ?
                 """,
+                """
+                INSERT INTO course_entry(list_id, content_id, gone_ms)
+                SELECT list_id, ?, gone_ms FROM course_entry WHERE content_id = ?
+                ON CONFLICT (list_id, content_id) DO UPDATE SET gone_ms = iif(excluded.gone_ms IS NULL, NULL, gone_ms)
+                """,
             ] {
                 try connection.execute(move, other, lease.content)
             }
-            // The latest link is the one that still works: tokens in links end.
+            // The latest link is the one that still works: tokens in links end. The gateway says that both lead to the
+            // same lecture, so the bytes that are there count as this link's.
             try connection.execute(
                 """
                 UPDATE content SET (source_url, source_identity) =
                     (SELECT source_url, source_identity FROM content WHERE id = ?) WHERE id = ?
+                """, lease.content, other)
+            try connection.execute(
+                """
+                UPDATE version SET (source_url, source_identity) =
+                    (SELECT source_url, source_identity FROM content WHERE id = ?) WHERE content_id = ?
                 """, lease.content, other)
             try connection.execute("DELETE FROM content WHERE id = ?", lease.content)
         }

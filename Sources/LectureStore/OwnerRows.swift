@@ -52,16 +52,19 @@ extension SQLiteDownloadIndex {
         try connection.execute("INSERT OR IGNORE INTO run_item(run_id, content_id) VALUES (?, ?)", run, content)
     }
 
-    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many. What stopped
-    /// for want of a network or of room is tried at once, as when it is wished for again.
+    /// Adds every content that is not complete, not cancelled and not paused to a run; returns how many. What stopped
+    /// for want of a network or of space is tried at once, as when it is requested again, and what is damaged is
+    /// repaired.
     package func joinUnfinished(_ run: RunID) throws -> Int {
         try atomically {
             try connection.execute(
                 """
                 UPDATE content SET state = 0, stop_reason = NULL, attempts = 0, next_attempt_ms = NULL,
                     wait_set_ms = NULL
-                WHERE state = 5 AND desire = 0 AND lease_owner IS NULL AND stop_reason IN (?, ?, ?)
-                """, StopReason.network, StopReason.space, StopReason.quota)
+                WHERE desire = 0 AND lease_owner IS NULL
+                    AND (state = 5 AND stop_reason IN (?, ?, ?) OR state = 6 AND error_code IN (?, ?))
+                """, StopReason.network, StopReason.space, StopReason.quota, LectureError.Code.damaged.number,
+                LectureError.Code.mediaMissing.number)
             return try connection.execute(
                 """
                 INSERT OR IGNORE INTO run_item(run_id, content_id)

@@ -34,15 +34,48 @@ package final class SQLiteContentQueries: ContentQueries {
     /// Ends the running query from another thread.
     package var interrupter: Interrupter { connection.interrupter }
 
-    /// One page of contents.
-    package func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content] {
+    /// Reads a page of contents, each complete one with the file of its media.
+    package func contents<Result>(
+        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, PlacedFile?) throws -> Result
+    ) throws -> [Result] {
         try consistently {
             let list = try ContentList(filter, sort: sort, on: connection)
             let limits: [SQLiteValue] = [max(0, page.limit).sqliteValue, max(0, page.offset).sqliteValue]
-            return try connection.query(list.sql(columns: ContentColumns.list), values: list.values + limits) { row in
-                try ContentColumns.content(row)
+            return try connection.query(list.sql(columns: Self.pageColumns), values: list.values + limits) { row in
+                try read(try ContentColumns.content(row), ContentColumns.media(row, ContentColumns.count))
             }
         }
+    }
+
+    private static let pageColumns = "\(ContentColumns.list), \(ContentColumns.media)"
+
+    /// The contents behind a row that are complete, with the files of their media, in the order of registration.
+    package func completeMedia(
+        after content: ContentID?, limit: Int
+    ) throws -> [(id: ContentID, key: ContentKey, media: PlacedFile)] {
+        let rows = try connection.query(
+            """
+            SELECT content.id, content.key, \(ContentColumns.media) FROM content INDEXED BY content_state
+            WHERE content.state = 4 AND content.id > ? ORDER BY content.id LIMIT ?
+            """, content ?? ContentID(0), limit
+        ) { row -> (ContentID, ContentKey, PlacedFile?) in
+            (row.id(0), ContentKey(stored: row.text(1)), ContentColumns.media(row, 2))
+        }
+        return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? PlacedFile(path: "", fileBytes: nil)) }
+    }
+
+    /// The files of complete versions, in the order of their rows.
+    package func placedFiles(
+        after resource: ResourceID?, limit: Int
+    ) throws -> [(id: ResourceID, file: PlacedFile)] {
+        let rows = try connection.query(
+            """
+            SELECT resource.id, resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
+            FROM resource JOIN version ON version.id = resource.version_id
+            WHERE resource.id > ? AND resource.state = ? AND version.state = 1 ORDER BY resource.id LIMIT ?
+            """, resource ?? ResourceID(0), ResourceRecord.State.placed.rawValue, limit
+        ) { row -> (ResourceID, PlacedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
+        return rows.compactMap { id, file in file.map { (id: id, file: $0) } }
     }
 
     /// How many contents pass the filter.
@@ -129,16 +162,6 @@ package final class SQLiteContentQueries: ContentQueries {
     /// Proven chunk numbers and proofs, in order.
     package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
 
-    /// The owner that has leased the content.
-    package func leaseOwner(_ key: ContentKey) throws -> (owner: OwnerID, pid: Int, command: String)? {
-        try connection.first(
-            """
-            SELECT owner.id, owner.pid, owner.command FROM content JOIN owner ON owner.id = content.lease_owner
-            WHERE content.key = ?
-            """, key
-        ) { (owner: $0.id(0), pid: $0.int(1), command: $0.text(2)) }
-    }
-
     /// What is remembered of a server.
     package func origin(_ origin: String) throws -> OriginRecord? { try connection.origin(origin) }
 
@@ -149,7 +172,7 @@ package final class SQLiteContentQueries: ContentQueries {
     func plan(_ filter: ContentFilter, sort: ContentSort) throws -> [String] {
         let list = try ContentList(filter, sort: sort, on: connection)
         return try connection.plan(
-            list.sql(columns: ContentColumns.list), values: list.values + [50.sqliteValue, 0.sqliteValue])
+            list.sql(columns: Self.pageColumns), values: list.values + [50.sqliteValue, 0.sqliteValue])
     }
 
     /// Several statements that see one picture of the store.

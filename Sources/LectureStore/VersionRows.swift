@@ -29,8 +29,10 @@ extension SQLiteDownloadIndex {
             try requireNothingBuilding(lease.content)
             try connection.execute(
                 """
-                INSERT INTO version(content_id, number, state, created_ms)
-                VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1), 0, ?2)
+                INSERT INTO version(content_id, number, state, created_ms, source_url, source_identity)
+                SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1), 0, ?2, source_url,
+                    source_identity
+                FROM content WHERE id = ?1
                 """, lease.content, now)
             let version = VersionID(connection.lastInsertedID)
             for (place, wish) in wishes.enumerated() {
@@ -80,9 +82,9 @@ extension SQLiteDownloadIndex {
             if let former { try retire(former, of: lease.content, state: 2) }
             let changed = try connection.execute(
                 """
-                UPDATE version SET state = 1, sha256 = coalesce(?, sha256)
+                UPDATE version SET state = 1, sha256 = coalesce(?, sha256), completed_ms = ?, is_outdated = 0
                 WHERE id = ? AND content_id = ? AND state IN (0, 1)
-                """, sha256, version, lease.content)
+                """, sha256, now, version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not being built") }
             try connection.execute(
                 """
@@ -121,8 +123,9 @@ extension SQLiteDownloadIndex {
                 """, version)
             try connection.execute(
                 """
-                UPDATE content SET state = 0, stop_reason = NULL, completed_ms = NULL, attempts = 0,
-                    next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?
+                UPDATE content SET state = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
+                    error_cause = '', completed_ms = NULL, attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                    updated_ms = ?
                 WHERE id = ?
                 """, now, lease.content)
             try recount(lease.content)
@@ -139,7 +142,7 @@ extension SQLiteDownloadIndex {
 
     /// Takes a version out of use: its chunks are forgotten, its resources count no more, their paths stay until the
     /// files are gone.
-    private func retire(_ version: VersionID, of content: ContentID, state: Int) throws {
+    func retire(_ version: VersionID, of content: ContentID, state: Int) throws {
         let changed = try connection.execute(
             "UPDATE version SET state = ? WHERE id = ? AND content_id = ?", state, version, content)
         guard changed == 1 else { throw LectureError(.bug, detail: "a version of another content") }

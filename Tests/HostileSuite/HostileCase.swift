@@ -47,7 +47,7 @@ package struct HostileCase: Sendable {
     /// What is due of a client that knows the digest.
     package let due: Due
     /// What is due of a client that knows none.
-    package let dueBlind: Due
+    package var dueBlind: Due
     /// The listeners; the URL is on the first one.
     package var edges: [Edge] = [.plain]
     /// Listeners that the client is told of as mirrors, by number.

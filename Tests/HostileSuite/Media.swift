@@ -37,6 +37,7 @@ package struct Media: Sendable {
             unsafe withUnsafeBytes(of: generator.next().littleEndian) { unsafe bytes.append(contentsOf: $0) }
         }
         bytes.removeLast(bytes.count - count)
+        bytes = MediaBeginning.replacing(bytes)
         made.withLock { [bytes] in $0[key] = bytes }
         return bytes
     }

@@ -19,7 +19,7 @@ import Testing
         #expect(try Line.summary(missing.text).failed == 1)
         let page = try await me("precache", "\(sandbox.http)/media/bytes-1M-1.mp4?fault=html")
         #expect(page.status == 1)
-        #expect(page.errorText.contains("a page where media is due"))
+        #expect(page.errorText.contains("something other than a media file"))
         #expect(try FileManager.default.subpathsOfDirectory(atPath: me.store).allSatisfy { !$0.hasSuffix(".mp4") })
         try await me.expectSound()
     }

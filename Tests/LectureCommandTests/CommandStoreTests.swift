@@ -360,7 +360,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
     @Test func `a watcher sees what another process does and ends at a signal`() async throws {
         let bench = try await Bench()
         let watcher = try start(bench, ["status", "--watch"])
-        try await watcher.wait(for: .output) { String(decoding: $0, as: UTF8.self).hasPrefix("empty;") }
+        try await watcher.wait(for: .output) { String(decoding: $0, as: UTF8.self).hasPrefix("The store is empty.") }
         #expect(await bench("precache", bench.url("bytes-64K-1.mp4")).status == .done)
         try await watcher.wait(for: .output) { String(decoding: $0, as: UTF8.self).contains("1 completed;") }
         watcher.send(SIGTERM)

@@ -133,7 +133,8 @@ import Testing
         _ me: BadDay, count: Int, bytes: Int, _ options: NginxOrigin.Options = .init()
     ) async throws -> (nginx: NginxOrigin, list: String) {
         for number in 0..<count {
-            try me.home.write([UInt8](repeating: UInt8(number & 0xFF), count: bytes), to: "site/\(number).mp4")
+            let media = MediaBeginning.replacing([UInt8](repeating: UInt8(number & 0xFF), count: bytes))
+            try me.home.write(media, to: "site/\(number).mp4")
         }
         let nginx = try await NginxOrigin.start(serving: me.home.file("site"), options)
         let lines = (0..<count).map { #"{"url": "\#(nginx.http)/\#($0).mp4", "key": "k\#($0)"}"# }

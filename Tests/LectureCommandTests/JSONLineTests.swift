@@ -89,8 +89,17 @@ import Testing
                 "record-attempt",
                 JSONLine.attempt(Attempt(at: Timestamp(milliseconds: 0), origin: "", decision: "done"), key: key)
             ),
-            ("record-status", JSONLine.status(StoreStatusSample.value)),
+            ("record-status", JSONLine.status(StoreOverviewSample.value)),
+            (
+                "record-status",
+                JSONLine.status(
+                    StoreOverview(
+                        status: StoreOverviewSample.value.status,
+                        space: .init(free: nil, reserve: 0, quota: nil, used: 0)))
+            ),
             ("record-store", JSONLine.store(nil, try configuration())),
+            ("event-outdated", JSONLine.outdated(try content())),
+            ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
             ("event-planned", JSONLine.planned(DownloadRequest(url: "https://u:p@h/x?secret"))),
             ("record-verdict", JSONLine.verdict(try refusal())),
@@ -145,15 +154,31 @@ import Testing
         totals.bytesFetched = 5
         totals.bytesReused = 6
         totals.elapsed = .milliseconds(7500)
+        totals.outdated = 8
+        totals.unchecked = 9
         #expect(
             JSONLine.summary(totals)
                 == #"{"event":"summary","completed":1,"failed":2,"stopped":3,"skipped":4,"bytes_fetched":5,"#
-                + #""bytes_reused":6,"elapsed_s":7.5}"# + "\n")
+                + #""bytes_reused":6,"elapsed_s":7.5,"outdated":8,"unchecked":9}"# + "\n")
     }
 }
 
-enum StoreStatusSample {
-    static var value: StoreStatus {
+enum StoreOverviewSample {
+    static var value: StoreOverview {
+        var overview = StoreOverview(
+            status: status, space: .init(free: 1 << 30, reserve: 1 << 20, quota: 1 << 40, used: 5))
+        (overview.outdated, overview.damaged, overview.licencesDue) = (1, 2, 3)
+        (overview.openReports, overview.deadReports) = (4, 5)
+        overview.processes = [
+            StoreProcess(
+                pid: 7, command: "lecturectl precache", started: Timestamp(milliseconds: 0), lectures: 2,
+                isWriting: false),
+            StoreProcess(pid: 8, command: "sqlite3", started: nil, lectures: 0, isWriting: true),
+        ]
+        return overview
+    }
+
+    private static var status: StoreStatus {
         var status = StoreStatus()
         status.counts = [.completed: 3, .queued: 1]
         status.provenBytes = 5

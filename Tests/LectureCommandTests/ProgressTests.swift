@@ -69,11 +69,11 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
         var whole = snapshot([])
         #expect(
             ProgressLayout.plain(whole) == "3 of 10 complete, 1.00 GiB/4.00 GiB, 3.00 MiB/s, 17:04 left")
-        whole.failed = 2
+        (whole.failed, whole.paused, whole.waiting) = (2, 1, 3)
         whole.total = nil
         whole.speed = 0
         whole.secondsLeft = nil
-        #expect(ProgressLayout.plain(whole) == "3 of 10 complete, 2 failed or stopped, 1.00 GiB")
+        #expect(ProgressLayout.plain(whole) == "3 of 10 complete, 2 failed, 1 paused, 3 waiting, 1.00 GiB")
     }
 }
 

@@ -62,7 +62,8 @@ import Testing
             (-62_135_596_800_000, "0001-01-01T00:00:00Z"),
         ] as [(Int64, String)])
     func `dates are right at their corners`(milliseconds: Int64, text: String) {
-        #expect(HumanText.date(Timestamp(milliseconds: milliseconds)) == text)
+        #expect(HumanText.utc(Timestamp(milliseconds: milliseconds)) == text)
+        #expect(HumanText.date(Timestamp(milliseconds: milliseconds), isTerminal: false) == text)
     }
 
     @Test func `hundred percent means all`() {

@@ -339,38 +339,30 @@ import Testing
 }
 
 @Suite struct ExplanationsTests {
-    private func check(_ explanation: Explanation) {
-        for text in [explanation.what, explanation.why, explanation.next] {
-            #expect(text.hasSuffix(".") && text.count > 5 && text.first?.isUppercase == true, "\(explanation)")
-        }
+    private func check(_ text: String) {
+        #expect(text.hasSuffix(".") && text.count > 5 && text.first?.isUppercase == true, "\(text)")
     }
-
-    @Test("Every state is explained", arguments: ItemState.allCases)
-    func states(state: ItemState) { check(Explanations.explanation(of: state)) }
-
-    @Test("Every stop reason is explained", arguments: StopReason.allCases)
-    func reasons(reason: StopReason) { check(Explanations.explanation(of: reason)) }
 
     @Test("Every code of the catalogue is explained", arguments: LectureError.Code.all)
     func codes(code: LectureError.Code) {
         #expect(Explanations.isMapped(code), "\(code.name)")
-        check(Explanations.explanation(of: code))
+        check(Explanations.reason(of: code))
     }
 
     @Test func `Every member of a family is explained by the row that decides about it`() {
         for curl in 1...99 {
-            #expect(Explanations.explanation(of: .transfer(curl)).why == RetryTable.entry(transfer: curl).reason)
-            check(Explanations.explanation(of: .transfer(curl)))
+            #expect(Explanations.reason(of: .transfer(curl)) == RetryTable.entry(transfer: curl).reason)
+            check(Explanations.reason(of: .transfer(curl)))
         }
-        for status in 300...599 { check(Explanations.explanation(of: .status(status))) }
+        for status in 300...599 { check(Explanations.reason(of: .status(status))) }
         for number in LectureError.Code.gatewayNumbers {
             #expect(Explanations.isMapped(.gateway(number)))
-            check(Explanations.explanation(of: .gateway(number)))
+            check(Explanations.reason(of: .gateway(number)))
         }
     }
 
     @Test func `A code of a newer version is explained as unknown`() {
         #expect(!Explanations.isMapped(.stored(-29_999)))
-        check(Explanations.explanation(of: .stored(-29_999)))
+        check(Explanations.reason(of: .stored(-29_999)))
     }
 }

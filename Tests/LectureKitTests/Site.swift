@@ -16,11 +16,12 @@ final class Site: Sendable {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
     }
 
-    /// Makes a file of random bytes.
+    /// Makes a file of random bytes that begins as a film does.
     @discardableResult
     func file(_ name: String, bytes count: Int) throws -> Data {
         let source = try FileHandle(forReadingFrom: URL(filePath: "/dev/urandom"))
-        let bytes = try source.read(upToCount: count) ?? Data()
+        let random = try source.read(upToCount: count) ?? Data()
+        let bytes = Data(MediaBeginning.replacing([UInt8](random)))
         try bytes.write(to: URL(filePath: "\(root)/\(name)"))
         return bytes
     }

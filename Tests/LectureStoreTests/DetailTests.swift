@@ -234,7 +234,7 @@ import Testing
                             filter, sort: sort, withLicences: withLicences, page: first)
                         let tables = plan.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") }
                         #expect(tables.dropFirst().allSatisfy { $0.hasPrefix("SEARCH") }, "\(sort): \(plan)")
-                        #expect(tables.count == (withLicences ? 9 : 8), "\(sort): \(plan)")
+                        #expect(tables.count == (withLicences ? 12 : 11), "\(sort): \(plan)")
                         #expect(tables[0].contains(" content"), "\(sort): \(plan)")
                         #expect(
                             !withLicences

@@ -37,7 +37,9 @@ import Testing
             let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
             let wish = DownloadRequest(url: "http://127.0.0.1/a")
             let key = try ContentKey("a")
-            let id = try index.enqueue(wish, derivedKey: key, identity: [1], isGateway: false, now: now).id
+            let id = try index.enqueue(
+                wish, source: RequestSource(derivedKey: key, identity: [1], isGateway: false), check: .list, now: now
+            ).id
             let item = try #require(try index.claim(content: id, owner: owner, now: now))
             try index.setStatus(item.lease, ItemStatus(.downloading), now: now)
             kill(getpid(), SIGKILL)

@@ -86,8 +86,10 @@ final class LedgerFixture {
     @discardableResult
     func addContent(_ name: String) throws -> ContentID {
         try index.enqueue(
-            DownloadRequest(url: "http://127.0.0.1/\(name)"), derivedKey: try ContentKey(name),
-            identity: Array("identity of \(name)".utf8), isGateway: false, now: now
+            DownloadRequest(url: "http://127.0.0.1/\(name)"),
+            source: RequestSource(
+                derivedKey: try ContentKey(name), identity: Array("identity of \(name)".utf8), isGateway: false),
+            check: .list, now: now
         ).id
     }
 

@@ -434,7 +434,7 @@ import Testing
             ("UPDATE renewal SET next_attempt_ms = 1", "another moment"),
             (
                 """
-                INSERT INTO version VALUES (1, 1, 1, 0, NULL, 1);
+                INSERT INTO version(id, content_id, number, state, created_ms) VALUES (1, 1, 1, 0, 1);
                 INSERT INTO resource(version_id, role, position, state, file_path, seal) VALUES (1, 0, 0, 3, 'x', 1)
                 """, "has no key"
             ),

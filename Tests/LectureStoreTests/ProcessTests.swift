@@ -84,8 +84,10 @@ import Testing
         try index.transaction {
             for number in 0..<200 {
                 _ = try index.enqueue(
-                    DownloadRequest(url: "http://127.0.0.1/\(number)"), derivedKey: try ContentKey("\(number)"),
-                    identity: Array("\(number)".utf8), isGateway: false, now: now)
+                    DownloadRequest(url: "http://127.0.0.1/\(number)"),
+                    source: RequestSource(
+                        derivedKey: try ContentKey("\(number)"), identity: Array("\(number)".utf8), isGateway: false),
+                    check: .list, now: now)
             }
         }
         let files = (0..<3).map { directory.file("claims\($0)") }

@@ -52,7 +52,10 @@ import Testing
             var request = DownloadRequest(url: "http://127.0.0.1/\(name)")
             request.priority = Int.random(in: -2...2, using: &dice)
             let wish = { [index = walker.index] in
-                try index.enqueue(request, derivedKey: key, identity: Array(name.utf8), isGateway: false, now: now).id
+                try index.enqueue(
+                    request, source: RequestSource(derivedKey: key, identity: Array(name.utf8), isGateway: false),
+                    check: .list, now: now
+                ).id
             }
             do { try walker.index.join(walker.run, content: try wish()) } catch let error as LectureError {
                 // Only what another is removing may be refused.

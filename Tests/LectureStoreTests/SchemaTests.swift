@@ -68,6 +68,7 @@ import Testing
 
     @Test func aStoreOfSchemaTwoKeepsItsLicences() throws {
         let (directory, location) = try Self.store(shipped: "0002")
+        _ = try StoreMaintenance.migrate(location, now: Timestamp(milliseconds: 1))
         let queries = try SQLiteContentQueries(opening: location)
         let licence = try #require(try queries.licence(try ContentKey("completed")))
         #expect(licence.source.callbackURL == "https://drm.example/callback")

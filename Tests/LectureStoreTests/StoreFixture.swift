@@ -55,8 +55,10 @@ final class StoreFixture {
         id: ContentID, key: ContentKey, outcome: EnqueueOutcome
     ) {
         try index.enqueue(
-            request, derivedKey: try ContentKey(name), identity: Array("identity of \(name)".utf8), isGateway: false,
-            now: now)
+            request,
+            source: RequestSource(
+                derivedKey: try ContentKey(name), identity: Array("identity of \(name)".utf8), isGateway: false),
+            check: .list, now: now)
     }
 
     /// Registers a wish and leases it.

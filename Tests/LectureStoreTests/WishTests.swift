@@ -81,8 +81,9 @@ import Testing
         try StoreFixture.with { store in
             let first = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a"), "a")
             let moved = try store.index.enqueue(
-                DownloadRequest(url: "http://127.0.0.1/b"), derivedKey: try ContentKey("a"), identity: [1],
-                isGateway: false, now: store.now)
+                DownloadRequest(url: "http://127.0.0.1/b"),
+                source: RequestSource(derivedKey: try ContentKey("a"), identity: [1], isGateway: false), check: .list,
+                now: store.now)
             #expect(moved.id == first.id)
         }
     }
@@ -168,8 +169,9 @@ import Testing
         try StoreFixture.with { store in
             func wish(_ url: String) throws -> ContentID {
                 try store.index.enqueue(
-                    DownloadRequest(url: url), derivedKey: try ContentKey("a"), identity: [1], isGateway: true,
-                    now: store.now
+                    DownloadRequest(url: url),
+                    source: RequestSource(derivedKey: try ContentKey("a"), identity: [1], isGateway: true),
+                    check: .list, now: store.now
                 ).id
             }
             let id = try wish("http://127.0.0.1/si?jwt=1")

@@ -9,7 +9,14 @@ static uint64_t number(uint64_t seed, uint64_t index) {
     return z ^ (z >> 31);
 }
 
+// The first box of an MP4 file (ISO/IEC 14496-12, section 4.3), so that what is generated is taken for a film.
+static const uint8_t beginning[16] = {0, 0, 0, 16, 'f', 't', 'y', 'p', 'i', 's', 'o', 'm', 0, 0, 2, 0};
+
 void csandbox_fill(uint64_t seed, uint64_t offset, uint8_t *buffer, size_t count) {
+    while (offset < sizeof beginning && count > 0) {
+        *buffer++ = beginning[offset++];
+        count--;
+    }
     uint64_t index = offset / 8;
     size_t skip = (size_t)(offset % 8);
     while (count > 0) {

@@ -94,7 +94,8 @@ struct Media: Sendable {
             let middle = count / 2
             return middle..<min(count, middle + changedCount)
         }
-        if case .file = content { return 0..<count }
+        // The beginning stays, so that it is still a film.
+        if case .file = content { return min(16, count)..<count }
         return nil
     }
 

@@ -5,20 +5,29 @@ extension CommandTable {
     static let keys = ArgumentSpec(
         "KEY", "The contents' keys, as 'lecturectl list' shows them.", .key, maximum: nil)
 
+    /// Which lectures are meant; see ``ContentSelection``.
+    static let filterOptions: [OptionSpec] = [
+        .repeated(
+            "state", nil, "STATE", .words(ContentSelection.stateWords),
+            help:
+                "Only lectures in this state. 'outdated': an older version is complete; 'damaged': the file is missing "
+                + "or damaged. Repeatable."),
+        .value("type", nil, "TYPE", .words(ContentType.allCases.map(\.name)), help: "Only lectures of this type."),
+        .value("course", nil, "NAME", .text, help: "Only lectures of this course."),
+        .value("folder", nil, "NAME", .text, help: "Only lectures in this folder."),
+        .value("recent", nil, "DURATION", .duration, help: "Only lectures completed within this time."),
+        .value("older-than", nil, "DURATION", .duration, help: "Only lectures completed before this time."),
+        .value(
+            "expiring", nil, "DURATION", .duration,
+            help: "Only lectures whose licence ends or must be checked within this time."),
+    ]
+
     static func everything(_ help: String) -> OptionSpec { .flag("all", "a", help: help) }
 
     static let list = CommandSpec(
         "list", "lists contents",
         discussion: ["On a terminal a table; elsewhere the same columns separated by tabs, without a header."],
-        options: [
-            .repeated(
-                "state", nil, "STATE", .words(ItemState.allCases.map(\.name)), help: "Only this state. Repeatable."),
-            .value("type", nil, "TYPE", .words(ContentType.allCases.map(\.name)), help: "Only this type."),
-            .value("course", nil, "NAME", .text, help: "Only this course."),
-            .value("folder", nil, "NAME", .text, help: "Only this folder."),
-            .value("recent", nil, "DURATION", .duration, help: "Only what was completed within this time."),
-            .value(
-                "expiring", nil, "DURATION", .duration, help: "Only what ends or has to be checked within this time."),
+        options: [] + filterOptions + [
             .value(
                 "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority", "folder"]),
                 help: "The order.", defaultText: "priority"),

@@ -1,3 +1,5 @@
+import LectureModel
+
 extension CommandTable {
     /// Options that stand for settings of the configuration file: the settings' command-line twins.
     static let settingOptions: [OptionSpec] = networkOptions + storageOptions
@@ -73,6 +75,19 @@ extension CommandTable {
         .value(
             "output-dir", "d", "DIR", .directory, help: "Put every finished file into this directory as well.",
             conflicts: ["output"]),
+        .value(
+            "check", nil, "HOW", .words(SourceCheck.allCases.map(\.rawValue)),
+            help:
+                "How lectures that are complete are compared with what is requested: 'list' compares digest, size and "
+                + "URL; 'head' also asks the server whether the file has changed; 'never' skips them.",
+            defaultText: "list"),
+        .flag(
+            "accept-any",
+            help: "Accept files that do not begin like any known media format. Text, pages and empty files as well."),
+        .flag(
+            "trust-length",
+            help: "Resume a download although the server names no version of the file. If the file has changed, the "
+                + "result may be half old, half new."),
         .flag("seal", help: "Seal every file, whether it needs a licence or not.", conflicts: ["no-seal"]),
         .flag(
             "no-seal", help: "Keep the files unsealed, so that they can be read in place. Licensed media is refused.",

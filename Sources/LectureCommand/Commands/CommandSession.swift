@@ -49,6 +49,8 @@ struct CommandSession: Sendable {
         settings.quotaBytes = configuration.quotaBytes.value
         settings.reserveBytes = configuration.reserveBytes.value
         settings.caFile = configuration.caFile.value
+        settings.acceptsAnyMedia = command.flag("accept-any")
+        settings.trustsLength = command.flag("trust-length")
         settings.seal = configuration.seal.value
         settings.rights = configuration.rights.value
         settings.statistics = configuration.statistics.value

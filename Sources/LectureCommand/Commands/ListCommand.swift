@@ -6,14 +6,16 @@ enum ListCommand {
     private static let columns: [TableRenderer.Column] = [
         .init("KEY", mayShrink: true), .init("STATE"), .init("DONE", alignRight: true),
         .init("SIZE", alignRight: true), .init("PRIO", alignRight: true), .init("TITLE", mayShrink: true),
+        .init("REASON", mayShrink: true),
     ]
 
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
-            let pages = ContentPages(
-                manager: manager, filter: try await filter(command, manager, now: context.clock.now()),
-                sort: sort(command))
+            let filter = try await ContentSelection.filter(command, manager, now: context.clock.now())
+            // A file that is gone makes a lecture failed; a list by state has to know of it first.
+            if !filter.states.isEmpty || !filter.conditions.isEmpty { try await manager.checkFiles() }
+            let pages = ContentPages(manager: manager, filter: filter, sort: sort(command))
             let offset = command.integer("offset") ?? 0
             let limit = command.integer("limit") ?? .max
             if session.wantsJSON {
@@ -34,22 +36,6 @@ enum ListCommand {
         }
     }
 
-    private static func filter(
-        _ command: ParsedCommand, _ manager: LectureManager, now: Timestamp
-    ) async throws -> ContentFilter {
-        var filter = ContentFilter()
-        filter.states = Set(command.texts("state").compactMap(ItemState.init(name:)))
-        filter.type = command.text("type").flatMap { name in ContentType.allCases.first { $0.name == name } }
-        filter.course = command.text("course")
-        filter.folder = command.text("folder")
-        if let time = command.duration("expiring") {
-            // By the time that licences are judged by, which a clock that is set back does not change.
-            filter.expiresBefore = try await manager.licenceTime() + time
-        }
-        filter.completedSince = command.duration("recent").map { now + (.zero - $0) }
-        return filter
-    }
-
     /// The order.
     private static func sort(_ command: ParsedCommand) -> ContentSort {
         guard let name = command.text("sort") else { return command.text("expiring") == nil ? .priority : .expiry }
@@ -61,10 +47,19 @@ enum ListCommand {
         _ pages: ContentPages, offset: Int, limit: Int, _ session: CommandSession
     ) async throws {
         var rows: [[String]] = []
-        try await pages.forEachPage(offset: offset, limit: limit) { rows += $0.map(row) }
-        guard !rows.isEmpty else { return session.tell("Nothing is here.") }
+        var meanings: [Style.Meaning?] = []
+        try await pages.forEachPage(offset: offset, limit: limit) { contents in
+            rows += contents.map(row)
+            meanings += contents.map(meaning)
+        }
+        guard !rows.isEmpty else { return session.tell("No lectures match.") }
+        // Most lists have nothing to say there, and the room is the titles'.
+        let hasReasons = rows.contains { $0.last?.isEmpty == false }
+        let shown = hasReasons ? columns : Array(columns.dropLast())
         let width = session.context.terminalSize().columns
-        let lines = TableRenderer(columns: columns).lines(rows, width: width, style: session.outputStyle)
+        let lines = TableRenderer(columns: shown).lines(
+            hasReasons ? rows : rows.map { Array($0.dropLast()) }, width: width, style: session.outputStyle,
+            meaning: { row, column in column == 1 ? meanings[row] : nil })
         try write(lines.map { "\($0)\n" }, session.context)
     }
 
@@ -73,12 +68,33 @@ enum ListCommand {
         return [
             content.key.text, state(content), content.state == .completed ? "100%" : done,
             HumanText.byteCount(content.totalBytes ?? content.provenBytes), "\(content.priority)", content.title,
+            reason(content),
         ]
     }
 
-    /// The state, with the reason of a stop.
+    /// The state, with the reason of a stop, and whether an older version plays meanwhile.
     static func state(_ content: Content) -> String {
-        content.stopReason.map { "\(content.state.name) (\($0.name))" } ?? content.state.name
+        let notes = [content.stopReason?.name, content.isOutdated ? ContentCondition.outdated.rawValue : nil]
+        let text = notes.compactMap(\.self).joined(separator: ", ")
+        return text.isEmpty ? content.state.name : "\(content.state.name) (\(text))"
+    }
+
+    /// Why it does not move, in a few words.
+    static func reason(_ content: Content) -> String {
+        guard let error = content.error, content.state != .completed else { return "" }
+        let what =
+            error.detail.isEmpty || error.detail == content.key.text
+            ? error.code.summary : "\(error.detail): \(error.code.summary)"
+        return error.cause.isEmpty ? what : "\(what) (\(error.cause))"
+    }
+
+    private static func meaning(_ content: Content) -> Style.Meaning? {
+        switch content.state {
+        case .completed: .good
+        case .failed: .bad
+        case .stopped: .warning
+        case .queued, .loading, .downloading, .verifying, .removing: nil
+        }
     }
 
     private static func write(_ lines: [String], _ context: CommandContext) throws {

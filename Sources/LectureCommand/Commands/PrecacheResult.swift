@@ -14,6 +14,10 @@ struct PrecacheResult: Sendable {
     var told: Set<ContentKey> = []
     /// Items that were complete before the run.
     var skipped: Set<ContentKey> = []
+    /// Items whose complete version is not the one that is wanted.
+    var outdated: Set<ContentKey> = []
+    /// Why complete items could not be compared with their sources.
+    var uncheckedCodes: [LectureError.Code] = []
     /// Lines of course lists, and links, that could not be read.
     var refusedLines = 0
     /// Wishes the library refused.
@@ -45,6 +49,9 @@ struct PrecacheResult: Sendable {
 
     private var failed: Int { count(.failed) + refusedLines + refusedWishes }
 
+    /// Items that a user has paused or cancelled.
+    private var paused: Int { min(unfinishedCount, summary.stops[.user] ?? 0) }
+
     /// Everything that is neither complete nor failed: stopped, or interrupted on its way.
     private var unfinishedCount: Int {
         let open = count(.stopped) + count(.queued) + count(.loading) + count(.downloading) + count(.verifying)
@@ -61,6 +68,8 @@ struct PrecacheResult: Sendable {
         totals.failed = failed
         totals.stopped = unfinishedCount
         totals.skipped = skipped.count
+        totals.outdated = outdated.count
+        totals.unchecked = uncheckedCodes.count
         totals.bytesFetched = summary.fetchedBytes
         totals.bytesReused = summary.reusedBytes
         totals.elapsed = instant - began
@@ -79,6 +88,7 @@ struct PrecacheResult: Sendable {
             return reasons == [.licenceRefused] ? .noPermission : .tryAgain
         }
         if count(.failed) + refusedWishes > 0 { return isNetworkDown ? .unavailable : .someFailed }
+        if !uncheckedCodes.isEmpty { return isSourceDown ? .unavailable : .someFailed }
         if refusedLines > 0 { return .data }
         return unpublished > 0 ? .cannotCreate : .done
     }
@@ -88,6 +98,11 @@ struct PrecacheResult: Sendable {
         let codes = failures.compactMap(\.error?.code.number)
         let isBelowHTTP = codes.count == failures.count && codes.allSatisfy { (-8099 ... -8001).contains($0) }
         return completed + skipped.count + refusedWishes == 0 && count(.failed) == failures.count && isBelowHTTP
+    }
+
+    /// Whether every check failed below HTTP, and nothing else was asked.
+    private var isSourceDown: Bool {
+        completed == 0 && uncheckedCodes.allSatisfy { (-8099 ... -8001).contains($0.number) }
     }
 
     /// Why the run did not end with everything: these are errors, so `--quiet` does not silence them.
@@ -106,15 +121,16 @@ struct PrecacheResult: Sendable {
         var sentences = unfinished.filter { !Self.isTrouble($0) }.map(Self.sentence(stopped:))
         let more = count(.stopped) - unfinished.count
         if more > 0, !unfinished.isEmpty { sentences.append("… and \(more) more are stopped") }
-        var parts = ["\(completed) complete"]
-        if !skipped.isEmpty { parts.append("\(skipped.count) were complete before") }
+        var parts = ["\(completed) downloaded"]
+        if !skipped.isEmpty { parts.append("\(skipped.count) already complete") }
         if failed > 0 { parts.append("\(failed) failed") }
-        if unfinishedCount > 0 { parts.append("\(unfinishedCount) unfinished") }
-        let reused = summary.reusedBytes > 0 ? ", \(HumanText.byteCount(summary.reusedBytes)) were there already" : ""
-        let fetched = "\(HumanText.byteCount(summary.fetchedBytes)) fetched\(reused)"
-        sentences.append("\(parts.joined(separator: ", ")); \(fetched)")
-        if unfinishedCount > 0 {
-            sentences.append("run the command again to go on; nothing that is proven is fetched twice")
+        if !uncheckedCodes.isEmpty { parts.append("\(uncheckedCodes.count) not checked") }
+        if paused > 0 { parts.append("\(paused) paused") }
+        if unfinishedCount > paused { parts.append("\(unfinishedCount - paused) unfinished") }
+        let reused = summary.reusedBytes > 0 ? ", \(HumanText.byteCount(summary.reusedBytes)) reused" : ""
+        sentences.append("\(parts.joined(separator: ", ")) (\(HumanText.byteCount(summary.fetchedBytes))\(reused)).")
+        if unfinishedCount > paused {
+            sentences.append("Run the command again to continue. Verified data is not downloaded again.")
         }
         return sentences
     }

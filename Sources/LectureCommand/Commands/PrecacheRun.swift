@@ -91,12 +91,13 @@ struct PrecacheRun {
     /// Reads the sources beside the loop: standard input may stay silent for long, and signals are heard meanwhile.
     private func enqueue(_ sources: PrecacheSources) {
         let isContinuing = command.arguments.isEmpty
+        let check = command.text("check").flatMap(SourceCheck.init) ?? .list
         Task { [manager, continuation] in
             do {
                 var sources = sources
                 if isContinuing { try await manager.downloadUnfinished() }
                 try await sources.forEachGroup(of: manager) { items in
-                    continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager)))
+                    continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager, check: check)))
                 }
                 continuation.yield(.sourcesEnded(nil))
             } catch {
@@ -183,6 +184,19 @@ struct PrecacheRun {
             if session.wantsJSON { try context.output.write(JSONLine.completed(content)) }
             try acknowledge(content.key)
             if session.isVerbose { say("complete: \(content.title) (\(content.key.text))") }
+        case .unchanged(let content): try take(.complete(content.key))
+        case .outdated(let content):
+            result.outdated.insert(content.key)
+            if session.wantsJSON { try context.output.write(JSONLine.outdated(content)) }
+            if session.isVerbose {
+                say("outdated: \(content.title) (\(content.key.text)): downloading the new version")
+            }
+        case .checkFailed(let key, let error):
+            // It was complete before and stays so; whether it is what is requested is not known.
+            result.skipped.insert(key)
+            result.uncheckedCodes.append(error.code)
+            if session.wantsJSON { try context.output.write(JSONLine.checkFailed(key, error)) }
+            say("not checked: \(key.text): \(error.message)")
         case .failed(let content):
             tracker.update(content)
             if session.wantsJSON { try context.output.write(JSONLine.failed(content)) }

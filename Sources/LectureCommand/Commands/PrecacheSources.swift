@@ -93,7 +93,16 @@ struct PrecacheSources: Sendable {
     }
 
     /// Hands a group to the library, in one transaction.
-    static func enqueue(_ items: [Item], _ manager: LectureManager) async throws -> [Outcome] {
+    ///
+    /// - Parameters:
+    ///   - items: the lectures, and what cannot be used.
+    ///   - manager: downloads them.
+    ///   - check: how far complete ones are compared.
+    /// - Returns: what became of those that are not simply in the queue.
+    /// - Throws: `LectureError` when the store cannot be written.
+    static func enqueue(
+        _ items: [Item], _ manager: LectureManager, check: SourceCheck
+    ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         var requests: [DownloadRequest] = []
         for item in items {
@@ -103,7 +112,7 @@ struct PrecacheSources: Sendable {
             }
         }
         guard !requests.isEmpty else { return outcomes }
-        for (request, result) in zip(requests, try await manager.enqueue(requests)) {
+        for (request, result) in zip(requests, try await manager.enqueue(requests, check: check)) {
             switch result {
             case .failure(let error):
                 let place = URLText.withoutSecrets(request.url)

@@ -46,7 +46,9 @@ struct ProgressTracker: Sendable {
     ///   - refused: items that were refused before the library saw them.
     mutating func update(_ summary: FetchSummary, refused: Int) {
         snapshot.done = summary.counts[.completed] ?? 0
-        snapshot.failed = (summary.counts[.failed] ?? 0) + (summary.counts[.stopped] ?? 0) + refused
+        snapshot.failed = (summary.counts[.failed] ?? 0) + refused
+        snapshot.paused = summary.stops[.user] ?? 0
+        snapshot.waiting = max(0, (summary.counts[.stopped] ?? 0) - snapshot.paused)
         snapshot.count = summary.counts.values.reduce(0, +) + refused
         snapshot.bytes = summary.provenBytes
         // As long as an item has not been asked for its size, the total is not known.

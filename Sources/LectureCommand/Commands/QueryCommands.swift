@@ -39,6 +39,7 @@ enum QueryCommands {
             var lines = ["\(diagnosis.content.title) (\(key.text)): \(ListCommand.state(diagnosis.content))"]
             lines += [diagnosis.what, diagnosis.why, diagnosis.next, diagnosis.remedy].filter { !$0.isEmpty }
             lines += diagnosis.notes
+            lines = lines.map(TerminalText.neutralised)
             if let licence { lines += LicenceCommands.explanation(licence) }
             if !diagnosis.attempts.isEmpty { lines += ["", "Attempts, latest first:"] }
             lines += attempts(diagnosis.attempts, session)
@@ -90,7 +91,7 @@ enum QueryCommands {
             ("Course", content.course), ("Teacher", content.teacher), ("Folder", content.folder),
             ("Priority", "\(content.priority)"),
             ("Bytes", "\(HumanText.byteCount(content.provenBytes)) of \(total)"),
-            ("Ranges", content.totalChunks == 0 ? "" : "\(content.provenChunks) of \(content.totalChunks) proven"),
+            ("Ranges", content.totalChunks == 0 ? "" : "\(content.provenChunks) of \(content.totalChunks) verified"),
             ("SHA-256", content.sha256.map { Hexadecimal.text($0) } ?? ""),
             ("Playing time", content.duration.map { HumanText.duration(seconds: $0.milliseconds / 1000) } ?? ""),
             ("Added", HumanText.date(content.added)),
@@ -109,16 +110,33 @@ enum QueryCommands {
         }.joined()
     }
 
+    /// Attempts that ended alike, one after the other, are one row with the time of the latest.
+    private static func folded(_ attempts: [Attempt]) -> [(attempt: Attempt, count: Int)] {
+        var rows: [(attempt: Attempt, count: Int)] = []
+        for attempt in attempts {
+            if let last = rows.last?.attempt, last.origin == attempt.origin, last.status == attempt.status,
+                last.curlCode == attempt.curlCode, last.decision == attempt.decision, last.detail == attempt.detail,
+                last.bytes == attempt.bytes
+            {
+                rows[rows.count - 1].count += 1
+            } else {
+                rows.append((attempt, 1))
+            }
+        }
+        return rows
+    }
+
     private static func attempts(_ attempts: [Attempt], _ session: CommandSession) -> [String] {
         let table = TableRenderer(columns: [
             .init("TIME"), .init("SERVER", mayShrink: true), .init("STATUS", alignRight: true),
             .init("BYTES", alignRight: true), .init("DECISION"), .init("DETAIL", mayShrink: true),
         ])
-        let rows = attempts.map { attempt in
+        let rows = folded(attempts).map { attempt, count in
             [
-                HumanText.date(attempt.at), attempt.origin,
+                HumanText.date(attempt.at, isTerminal: session.context.outputIsTerminal), attempt.origin,
                 attempt.status.map { "\($0)" } ?? (attempt.curlCode == 0 ? "" : "curl \(attempt.curlCode)"),
-                HumanText.byteCount(attempt.bytes), attempt.decision, attempt.detail,
+                HumanText.byteCount(attempt.bytes), attempt.decision,
+                count > 1 ? "\(attempt.detail) (\(count) times)" : attempt.detail,
             ]
         }
         guard !rows.isEmpty else { return [] }

@@ -45,7 +45,7 @@ enum ReportCommands {
             } else if command.flag("ids") {
                 try context.output.write(wanted.map { "\($0.id)\n" }.joined())
             } else {
-                rows += wanted.map(row)
+                rows += wanted.map { row($0, isTerminal: context.outputIsTerminal) }
             }
             if streams, !rows.isEmpty {
                 let lines = table.lines(rows, width: nil, style: session.outputStyle)
@@ -73,9 +73,10 @@ enum ReportCommands {
         return query
     }
 
-    private static func row(_ report: ReportStatus) -> [String] {
+    private static func row(_ report: ReportStatus, isTerminal: Bool) -> [String] {
         [
-            report.id, report.state.name, HumanText.date(report.time), report.user, report.session,
+            report.id, report.state.name, HumanText.date(report.time, isTerminal: isTerminal), report.user,
+            report.session,
             "\(report.sequence)", "\(report.attempts)", report.target.map { URLText.withoutSecrets($0.url) } ?? "",
             reason(report),
         ]

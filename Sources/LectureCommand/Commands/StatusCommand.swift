@@ -1,5 +1,5 @@
 import Dispatch
-import LectureKit
+package import LectureKit
 import LectureModel
 
 /// `lecturectl status`.
@@ -7,39 +7,126 @@ enum StatusCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
-            try write(try await manager.status(), session)
+            // Once, and not with every look: it touches each file.
+            try await manager.checkFiles()
+            var screen = StatusScreen(session)
+            try screen.show(try await manager.overview())
             guard command.flag("watch") else { return .done }
-            return try await watch(manager, session)
+            return try await watch(manager, &screen, session)
         }
     }
 
-    /// Prints again whenever something changed. Other processes change the store, so it has to be asked.
-    private static func watch(_ manager: LectureManager, _ session: CommandSession) async throws -> ExitStatus {
+    /// Shows it again whenever something changed. Other processes change the store, so it has to be asked.
+    private static func watch(
+        _ manager: LectureManager, _ screen: inout StatusScreen, _ session: CommandSession
+    ) async throws -> ExitStatus {
         let signals = session.context.signals()
         let ticker = Ticker(every: .seconds(1), signals: signals)
-        var last = try await manager.status()
         for await event in ticker.events {
             switch event {
             case .signal(.stop(let number)): return .signal(number)
             case .signal(.resized): continue
-            case .tick:
-                let status = try await manager.status()
-                if status != last { try write(status, session) }
-                last = status
+            case .tick: try screen.show(try await manager.overview())
             }
         }
         return .done
     }
+}
 
-    private static func write(_ status: StoreStatus, _ session: CommandSession) throws {
-        guard !session.wantsJSON else { return try session.context.output.write(JSONLine.status(status)) }
+/// What `status` prints. On a terminal that watches, a new picture takes the place of the old one.
+private struct StatusScreen {
+    private let session: CommandSession
+    private var last: StoreOverview?
+    private var drawnLines = 0
+
+    init(_ session: CommandSession) { self.session = session }
+
+    /// Prints an overview, unless it says the same as the one before.
+    mutating func show(_ overview: StoreOverview) throws {
+        // What other programs write on the disk, and a lock that is held for a moment, are no news.
+        var news = overview
+        news.space.free = overview.space.isShort ? 0 : nil
+        news.processes = overview.processes.map { process in
+            var process = process
+            process.isWriting = false
+            return process
+        }
+        guard news != last else { return }
+        defer { last = news }
+        guard !session.wantsJSON else { return try session.context.output.write(JSONLine.status(overview)) }
+        let width = session.context.outputIsTerminal ? session.context.terminalSize().columns : nil
+        let lines = StatusText.lines(overview, style: session.outputStyle).map { line in
+            width.map { TerminalText.clipped(line, to: $0) } ?? line
+        }
+        let wayUp = drawnLines > 0 && width != nil ? "\u{1B}[\(drawnLines)A\u{1B}[J" : ""
+        try session.context.output.write(wayUp + lines.map { "\($0)\n" }.joined())
+        drawnLines = lines.count
+    }
+}
+
+/// An overview as lines. Pure, so that every line can be tested.
+package enum StatusText {
+    /// Lays an overview out: what there is, which processes work, and what needs attention with the command that shows
+    /// or ends it.
+    ///
+    /// - Parameters:
+    ///   - overview: the store at a glance.
+    ///   - style: colours.
+    /// - Returns: lines without line ends; the first one is the sum.
+    package static func lines(_ overview: StoreOverview, style: Style) -> [String] {
+        var lines = [sum(overview.status)]
+        lines.append("Disk: \(disk(overview.space))")
+        lines += overview.processes.map { process in
+            let since = process.started.map { ", since \(HumanText.date($0))" } ?? ""
+            let work = process.lectures > 0 ? ", \(counted(process.lectures, "lecture"))" : ""
+            let writing = process.isWriting ? ", writing to the store" : ""
+            return "Process \(process.pid): \(TerminalText.neutralised(process.command))\(since)\(work)\(writing)"
+        }
+        let attention = attention(overview)
+        if !attention.isEmpty {
+            lines.append(style.apply("Needs attention:", .warning))
+            lines += attention.map { "  \($0)" }
+        }
+        return lines
+    }
+
+    private static func sum(_ status: StoreStatus) -> String {
         let counts = ItemState.allCases.compactMap { state in
             status.counts[state].flatMap { $0 > 0 ? "\($0) \(state.name)" : nil }
         }
-        let contents = counts.isEmpty ? "empty" : counts.joined(separator: ", ")
+        guard !counts.isEmpty else { return "The store is empty." }
         let bytes = "\(HumanText.byteCount(status.provenBytes)) of \(HumanText.byteCount(status.totalBytes))"
-        try session.context.output.write("\(contents); \(bytes)\n")
+        return "\(counts.joined(separator: ", ")); \(bytes)"
     }
+
+    private static func disk(_ space: StoreOverview.Space) -> String {
+        var parts = [space.free.map { "\(HumanText.byteCount($0)) free" } ?? "free space unknown"]
+        parts.append("\(HumanText.byteCount(space.reserve)) kept free")
+        if let quota = space.quota {
+            parts.append("\(HumanText.byteCount(space.used)) of \(HumanText.byteCount(quota)) quota used")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func attention(_ overview: StoreOverview) -> [String] {
+        let failed = (overview.status.counts[.failed] ?? 0) - overview.damaged
+        var lines: [String] = []
+        func note(_ count: Int, _ text: String) {
+            if count > 0 { lines.append("\(count) \(text)") }
+        }
+        note(overview.damaged, "missing or damaged: 'lecturectl precache' downloads what is missing")
+        note(max(0, failed), "failed: 'lecturectl list --state failed' shows why")
+        note(overview.outdated, "outdated: 'lecturectl list --state outdated'")
+        note(
+            overview.licencesDue ?? 0,
+            "with a licence that ends or must be checked within 7 days: 'lecturectl licence renew --within 7d'")
+        note(overview.deadReports, "reports refused by an LMS: 'lecturectl lms list --state dead'")
+        note(overview.openReports, "reports not delivered yet: 'lecturectl lms send'")
+        if overview.space.isShort { lines.append("no space for downloads: free some, or remove lectures") }
+        return lines
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 /// Ticks and signals in one stream, for commands that look at the store again and again.

@@ -40,7 +40,11 @@ enum StoreCommands {
     @Sendable static func check(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         let findings = try StoreTools.check(session.configuration.storeDirectory.value)
-        for finding in findings { try session.report(LectureError(.storeDamaged, detail: finding)) }
+        for finding in findings {
+            // A file that is gone is no damage of the database, and has another remedy.
+            let isFile = finding.hasPrefix("media/")
+            try session.report(LectureError(isFile ? .mediaMissing : .storeDamaged, detail: finding))
+        }
         guard findings.isEmpty else { return .data }
         session.tell("The store is sound.")
         return .done

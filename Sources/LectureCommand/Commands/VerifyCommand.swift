@@ -10,6 +10,7 @@ enum VerifyCommand {
             if command.flag("all") {
                 var filter = ContentFilter()
                 filter.states = [.completed]
+                filter.conditions = [.damaged]
                 // A repair takes a content out of this list, so the list is taken whole before the first one.
                 var keys: [ContentKey] = []
                 try await ContentPages(manager: manager, filter: filter, sort: .added).forEachPage {
@@ -22,6 +23,14 @@ enum VerifyCommand {
             return try await run.finish()
         }
     }
+}
+
+/// Bytes of a file that are not those that were downloaded.
+private struct DamagedRange {
+    let role: ResourceRole
+    let start: Int64
+    /// The byte after the last one.
+    var end: Int64
 }
 
 /// One run over some contents.
@@ -60,6 +69,27 @@ private struct VerifyRun {
         }
     }
 
+    /// Damage that lies side by side is one range.
+    private static func ranges(_ damage: [VerifyReport.Damage]) -> [DamagedRange] {
+        var ranges: [DamagedRange] = []
+        for piece in damage {
+            if let last = ranges.last, last.role == piece.role, last.end == piece.firstByte, piece.byteCount > 0 {
+                ranges[ranges.count - 1].end += piece.byteCount
+            } else {
+                ranges.append(
+                    DamagedRange(role: piece.role, start: piece.firstByte, end: piece.firstByte + piece.byteCount))
+            }
+        }
+        return ranges
+    }
+
+    /// Where a range lies; an empty file has no bytes that could be named.
+    private static func place(_ range: DamagedRange) -> String {
+        guard range.end > range.start else { return "" }
+        let (start, end) = (HumanText.mebibytes(range.start), HumanText.mebibytes(range.end))
+        return " at \(start)–\(end) MiB (bytes \(range.start)–\(range.end - 1))"
+    }
+
     /// Waits for repairs and says the result.
     func finish() async throws -> ExitStatus {
         var left = damaged.count
@@ -79,12 +109,11 @@ private struct VerifyRun {
     }
 
     private func tell(_ report: VerifyReport) throws {
-        for damage in report.damaged {
-            // An empty file has no bytes that could be named.
-            let range = "bytes \(damage.firstByte)-\(damage.firstByte + damage.byteCount - 1) of its "
-            let what = damage.byteCount > 0 ? range : "the empty file of its "
-            let verb = damage.byteCount > 0 ? "are" : "is"
-            session.context.say("\(report.key.text): \(what)\(damage.role.name) \(verb) damaged.")
+        if let fault = report.mediaFault {
+            session.context.say("\(report.key.text): its media file is missing or was cut short (\(fault.cause)).")
+        }
+        for range in Self.ranges(report.damaged) where report.mediaFault == nil || range.role != .media {
+            session.context.say("\(report.key.text): \(range.role.name) file damaged\(Self.place(range)).")
         }
         if session.wantsJSON { try session.context.output.write(JSONLine.verified(report)) }
     }

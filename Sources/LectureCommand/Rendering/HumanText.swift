@@ -1,3 +1,4 @@
+import LectureKit
 package import LectureModel
 
 /// Sizes, rates, lengths of time and dates for people. Integer arithmetic, no locale: the same everywhere.
@@ -24,6 +25,15 @@ package enum HumanText {
         case ..<10_000: return "\(hundredths / 100).\(hundredths % 100 / 10) \(name)"
         default: return "\(hundredths / 100) \(name)"
         }
+    }
+
+    /// A place in a file, in MiB with two decimals: `3.50`.
+    ///
+    /// - Parameter bytes: the place; not negative.
+    /// - Returns: the text, without the unit.
+    package static func mebibytes(_ bytes: Int64) -> String {
+        let hundredths = hundredfold(max(0, bytes), over: 1 << 20)
+        return "\(hundredths / 100).\(twoDigits(hundredths % 100))"
     }
 
     /// Bytes a second: `12.3 MiB/s`.
@@ -62,19 +72,44 @@ package enum HumanText {
         Int64(whole.magnitude.dividingFullWidth(part.magnitude.multipliedFullWidth(by: 100)).quotient)
     }
 
-    /// A point of time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
+    /// A point of time for people, in the machine's time zone: `2026-03-04 14:06:07`.
     ///
     /// - Parameter time: the point; cut to whole seconds.
     /// - Returns: the text.
     package static func date(_ time: Timestamp) -> String {
+        let local = time + .seconds(SystemTime.secondsEastOfUTC(time))
+        let (day, clock) = parts(local)
+        return "\(day) \(clock)"
+    }
+
+    /// A point of time for lists: for people as ``date(_:)``, for programs as ``utc(_:)``.
+    ///
+    /// - Parameters:
+    ///   - time: the point.
+    ///   - isTerminal: whether a terminal shows it.
+    /// - Returns: the text.
+    package static func date(_ time: Timestamp, isTerminal: Bool) -> String { isTerminal ? date(time) : utc(time) }
+
+    /// A point of time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
+    ///
+    /// - Parameter time: the point; cut to whole seconds.
+    /// - Returns: the text.
+    package static func utc(_ time: Timestamp) -> String {
+        let (day, clock) = parts(time)
+        return "\(day)T\(clock)Z"
+    }
+
+    private static func parts(_ time: Timestamp) -> (day: String, clock: String) {
         var days = time.milliseconds / 86_400_000
         var rest = time.milliseconds % 86_400_000
         if rest < 0 { (days, rest) = (days - 1, rest + 86_400_000) }
         let (year, month, day) = civil(daysSinceEpoch: days)
         let seconds = rest / 1000
-        let clock = "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
         let padding = (0...999).contains(year) ? String(repeating: "0", count: 4 - "\(year)".count) : ""
-        return "\(padding)\(year)-\(twoDigits(month))-\(twoDigits(day))T\(clock)Z"
+        return (
+            "\(padding)\(year)-\(twoDigits(month))-\(twoDigits(day))",
+            "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
+        )
     }
 
     /// The Gregorian date of a day (Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`):

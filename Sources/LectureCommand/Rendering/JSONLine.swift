@@ -110,6 +110,8 @@ package enum JSONLine {
             writer.member("bytes_fetched", totals.bytesFetched)
             writer.member("bytes_reused", totals.bytesReused)
             writer.member("elapsed_s", Double(totals.elapsed.milliseconds) / 1000)
+            writer.member("outdated", totals.outdated)
+            writer.member("unchecked", totals.unchecked)
         }
     }
 
@@ -121,6 +123,28 @@ package enum JSONLine {
         line { writer in
             writer.member("event", "skipped")
             writer.member("key", key.text)
+        }
+    }
+
+    /// A lecture that is complete is not what is requested, or its source has a newer version, which is downloaded now.
+    ///
+    /// - Parameter content: as it stands now.
+    /// - Returns: the line.
+    package static func outdated(_ content: Content) -> String {
+        event("outdated", content) { writer in writer.member("playable", content.isPlayable) }
+    }
+
+    /// Whether a complete lecture is still what is requested could not be found out.
+    ///
+    /// - Parameters:
+    ///   - key: its key.
+    ///   - error: why not.
+    /// - Returns: the line.
+    package static func checkFailed(_ key: ContentKey, _ error: LectureError) -> String {
+        line { writer in
+            writer.member("event", "check_failed")
+            writer.member("key", key.text)
+            problem(error, &writer)
         }
     }
 
@@ -170,6 +194,7 @@ package enum JSONLine {
                 }
             }
             writer.member("is_repair_queued", report.isRepairQueued)
+            problem(report.mediaFault, &writer)
         }
     }
 
@@ -187,6 +212,8 @@ package enum JSONLine {
             identity(content, &writer)
             writer.member("stop_reason", content.stopReason?.name)
             problem(content.error, &writer)
+            writer.member("playable", content.isPlayable)
+            if content.isOutdated { writer.member("outdated", true) }
             writer.member("type", content.type.name)
             writer.member("url", URLText.withoutSecrets(content.sourceURL))
             writer.member("course", content.course.isEmpty ? nil : content.course)
@@ -232,16 +259,30 @@ package enum JSONLine {
 
     /// The store at a glance.
     ///
-    /// - Parameter status: how many contents are in which state.
+    /// - Parameter overview: what there is, and what needs attention.
     /// - Returns: the line.
-    package static func status(_ status: StoreStatus) -> String {
+    package static func status(_ overview: StoreOverview) -> String {
         line { writer in
             writer.member("record", "status")
             writer.object("states") { writer in
-                for state in ItemState.allCases { writer.member(state.name, status.counts[state] ?? 0) }
+                for state in ItemState.allCases { writer.member(state.name, overview.status.counts[state] ?? 0) }
             }
-            writer.member("bytes", status.provenBytes)
-            writer.member("total", status.totalBytes)
+            writer.member("bytes", overview.status.provenBytes)
+            writer.member("total", overview.status.totalBytes)
+            writer.member("outdated", overview.outdated)
+            writer.member("damaged", overview.damaged)
+            writer.object("disk") { writer in
+                writer.member("free_bytes", overview.space.free)
+                writer.member("reserve_bytes", overview.space.reserve)
+                writer.member("quota_bytes", overview.space.quota)
+                writer.member("used_bytes", overview.space.used)
+            }
+            writer.member("licences_due", overview.licencesDue)
+            writer.object("reports") { writer in
+                writer.member("open", overview.openReports)
+                writer.member("dead", overview.deadReports)
+            }
+            processes(overview.processes, &writer)
         }
     }
 
@@ -262,6 +303,7 @@ package enum JSONLine {
             writer.member("next", diagnosis.next)
             writer.member("remedy", diagnosis.remedy)
             writer.array("notes") { writer in for note in diagnosis.notes { writer.element(note) } }
+            processes(diagnosis.processes, &writer)
             if let licence { judgement(licence, &writer) }
             writer.member("next_attempt_ms", diagnosis.content.nextAttempt?.milliseconds)
         }
@@ -313,6 +355,20 @@ package enum JSONLine {
 
     // MARK: Parts
 
+    private static func processes(_ processes: [StoreProcess], _ writer: inout JSONWriter) {
+        writer.array("processes") { writer in
+            for process in processes {
+                writer.object { writer in
+                    writer.member("pid", process.pid)
+                    writer.member("command", process.command)
+                    writer.member("started_ms", process.started?.milliseconds)
+                    writer.member("lectures", process.lectures)
+                    writer.member("is_writing", process.isWriting)
+                }
+            }
+        }
+    }
+
     private static func event(_ name: String, _ content: Content, _ more: (inout JSONWriter) -> Void) -> String {
         line { writer in
             writer.member("event", name)
@@ -347,6 +403,10 @@ package struct RunTotals: Sendable, Equatable {
     package var stopped = 0
     /// Items that were complete before.
     package var skipped = 0
+    /// Items whose complete version was replaced, or is to be.
+    package var outdated = 0
+    /// Complete items of which could not be found out whether they are what is requested.
+    package var unchecked = 0
     /// Bytes that came over the network.
     package var bytesFetched: Int64 = 0
     /// Bytes that were there already.

@@ -27,7 +27,7 @@ package enum ProgressLayout {
     /// - Returns: a line without its end.
     package static func plain(_ snapshot: ProgressSnapshot) -> String {
         var parts = ["\(snapshot.done) of \(snapshot.count) complete"]
-        if snapshot.failed > 0 { parts.append("\(snapshot.failed) failed or stopped") }
+        parts += troubles(snapshot)
         parts.append(amount(snapshot.bytes, snapshot.total))
         if snapshot.speed > 0 { parts.append(HumanText.rate(snapshot.speed)) }
         if let left = snapshot.secondsLeft { parts.append("\(HumanText.duration(seconds: left)) left") }
@@ -49,8 +49,7 @@ package enum ProgressLayout {
     }
 
     private static func total(_ snapshot: ProgressSnapshot, width: Int, style: Style) -> String {
-        var title = "\(snapshot.done)/\(snapshot.count)"
-        if snapshot.failed > 0 { title += ", \(snapshot.failed) failed" }
+        let title = (["\(snapshot.done)/\(snapshot.count)"] + troubles(snapshot)).joined(separator: ", ")
         let facts = [
             snapshot.total.map { "\(HumanText.percent(snapshot.bytes, of: $0))%" } ?? "",
             amount(snapshot.bytes, snapshot.total),
@@ -59,6 +58,12 @@ package enum ProgressLayout {
         ]
         let bar = snapshot.total.map { (snapshot.bytes, $0) }
         return row("Total \(title)", bar: bar, facts: facts, width: width, style: style)
+    }
+
+    /// Items that do not move, by what keeps them.
+    private static func troubles(_ snapshot: ProgressSnapshot) -> [String] {
+        [(snapshot.failed, "failed"), (snapshot.paused, "paused"), (snapshot.waiting, "waiting")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     }
 
     private static func amount(_ bytes: Int64, _ total: Int64?) -> String {

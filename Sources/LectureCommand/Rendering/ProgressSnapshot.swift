@@ -46,8 +46,12 @@ package struct ProgressSnapshot: Sendable, Equatable {
     package var items: [Item] = []
     /// Items that are complete.
     package var done = 0
-    /// Items that failed or are stopped.
+    /// Items that failed.
     package var failed = 0
+    /// Items that a user has paused or cancelled.
+    package var paused = 0
+    /// Items that are stopped for a reason that may pass.
+    package var waiting = 0
     /// All items of the run.
     package var count = 0
     /// Bytes that are there, over all items.

@@ -38,14 +38,22 @@ package struct TableRenderer: Sendable {
     ///   - rows: a value a column each; control characters are shown, not obeyed.
     ///   - width: the terminal's cells, or nil where no terminal is: then every value is whole, values are separated
     ///     by tabs, and there is no head.
-    ///   - style: colours for the head.
+    ///   - style: colours for the head and for values with a meaning.
+    ///   - meaning: what a value's colour says, by row and column; nil for a plain one.
     /// - Returns: lines without line ends.
-    package func lines(_ rows: [[String]], width: Int?, style: Style) -> [String] {
+    package func lines(
+        _ rows: [[String]], width: Int?, style: Style, meaning: (Int, Int) -> Style.Meaning? = { _, _ in nil }
+    ) -> [String] {
         let rows = rows.map { $0.map(TerminalText.neutralised) }
         guard let width else { return rows.map { $0.joined(separator: "\t") } }
         let widths = widths(rows, total: width)
         let head = style.apply(line(columns.map(\.title), widths), .faint)
-        return [head] + rows.map { line($0, widths) }
+        return [head]
+            + rows.enumerated().map { number, row in
+                line(row, widths) { column, text in
+                    meaning(number, column).map { style.apply(text, $0) } ?? text
+                }
+            }
     }
 
     private func widths(_ rows: [[String]], total: Int) -> [Int] {
@@ -66,11 +74,14 @@ package struct TableRenderer: Sendable {
         return widths
     }
 
-    private func line(_ values: [String], _ widths: [Int]) -> String {
+    private func line(
+        _ values: [String], _ widths: [Int], _ colored: (Int, String) -> String = { $1 }
+    ) -> String {
         var text = ""
         for (position, value) in values.prefix(widths.count).enumerated() {
             let isLast = position == widths.count - 1
-            text += TerminalText.padded(value, to: widths[position], alignRight: columns[position].alignRight)
+            let cell = TerminalText.padded(value, to: widths[position], alignRight: columns[position].alignRight)
+            text += colored(position, cell)
             if !isLast { text += String(repeating: " ", count: Self.gap) }
         }
         while text.last == " " { text.removeLast() }

@@ -41,8 +41,7 @@ extension DownloadEngine {
             return
         }
         if let total = plan.total ?? resource.record.expectedBytes, try quotaIsPassed(by: total) {
-            let error = LectureError(.quota)
-            return try end(item, item.machine.stopped(.quota, error: error, until: now + .seconds(60), now: now))
+            return try stopForRoom(item, .quota, now: now)
         }
         resource.record.total = plan.total
         resource.record.entityTag = plan.validator.etag
@@ -52,6 +51,24 @@ extension DownloadEngine {
         resource.validatorURL = transfer.lease
         if let total = plan.total { resource.book.learn(total: total) }
         try fixPlace(resource, of: item, now: now)
+    }
+
+    /// How much room there is for one more file, as far as that can be said before its length is known.
+    func room(for resource: ResourceWork) throws -> Room? {
+        guard resource.stage == .asking, resource.record.role == .media else { return nil }
+        let quota = try settings.quotaBytes.map { quota in
+            let planned = try index.plannedBytes()
+            return quota - min(quota, planned)
+        }
+        let free = try? ports.files.freeBytes()
+        return Room(quota: quota, disk: free.map { $0 - min($0, settings.reserveBytes) })
+    }
+
+    /// Ends an item for want of room; it is tried again when there may be some.
+    func stopForRoom(_ item: ItemWork, _ code: LectureError.Code, now: Timestamp) throws {
+        let (reason, pause): (StopReason, Duration) =
+            code == .quota ? (.quota, .seconds(60)) : (.space, .seconds(30))
+        try end(item, item.machine.stopped(reason, error: LectureError(code), until: now + pause, now: now))
     }
 
     /// Whether so many bytes more would be more than all contents together may take.
@@ -156,7 +173,9 @@ extension DownloadEngine {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
         if isMedia, report.position > transfer.start { resource.answers += 1 }
-        if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching {
+        if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching,
+            !report.cause.isFirstBytes
+        {
             // Asked before the length is planned: what is too much must not count against the others.
             if try stopsForQuota(item, endingAt: report.position, now: now) { return false }
             // The end of the answer told the length.
@@ -260,9 +279,12 @@ extension DownloadEngine {
             return try urlFailed(transfer, resource, of: item, LectureError(.bodyTooLong), now: now)
         case .tooLarge:
             return try urlFailed(transfer, resource, of: item, LectureError(.tooLarge), now: now)
-        case .page:
-            let error = LectureError(.notMedia, detail: transfer.origin.host)
+        case .firstBytes(let refusal):
+            let error = LectureError(refusal.code, detail: transfer.origin.host, cause: refusal.cause)
             return try urlFailed(transfer, resource, of: item, error, now: now)
+        case .noRoom(let code):
+            try stopForRoom(item, code, now: now)
+            return "space"
         case .none: break
         }
         switch report.outcome.end {
@@ -304,6 +326,11 @@ extension DownloadEngine {
     ) throws -> String {
         guard resource.stage == .asking, resource.record.expectedBytes ?? 0 == 0 else {
             return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
+        }
+        let isExpected = resource.record.expectedBytes == 0 || resource.digestIsKnown || settings.acceptsAny
+        if resource.record.role == .media, !isExpected, let refusal = FirstBytes.refusal([], mediaType: nil) {
+            let error = LectureError(refusal.code, detail: transfer.origin.host, cause: refusal.cause)
+            return try urlFailed(transfer, resource, of: item, error, now: now)
         }
         resource.record.total = 0
         resource.book.learn(total: 0)

@@ -113,11 +113,8 @@ extension DownloadEngine {
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
-            // A wish for what stands still starts it again, by whatever link it comes.
-            if let key = descriptor.facts.key { _ = try index.setDesire(key, .fetch, now: now) }
             drop(item)
-            // The other may be complete already, and a place for the bytes may have come with this one.
-            try publish(other)
+            try settle(on: other, wishes.first, now: now)
             return "merged"
         }
         try noteLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
@@ -127,6 +124,27 @@ extension DownloadEngine {
         try beginVersion(item, wishes: wishes, now: now)
         try apply(item, item.machine.sourceKnown(), now: now)
         return "loaded"
+    }
+
+    /// A link turned out to lead to another content, which may be complete.
+    private func settle(on other: ContentID, _ media: ResourceWish?, now: Timestamp) throws {
+        guard let record = try index.item(other) else { return }
+        guard let version = try index.completeVersion(other), record.content.state == .completed else {
+            // A request for what is stopped starts it again, by whatever link it comes.
+            _ = try index.setDesire(record.content.key, .fetch, now: now)
+            return
+        }
+        let total = version.media.total
+        let isOtherDigest = media?.expectedSHA256.map { $0 != version.media.sha256 } ?? false
+        let isOtherLength = media?.expectedBytes.map { $0 != total } ?? false
+        if isOtherLength || isOtherDigest && version.media.sha256 != nil {
+            try index.supersede(other, by: .newerAtSource, now: now)
+            notices.append(.changed(other))
+            return
+        }
+        // A place for the bytes may have come with this link.
+        try publish(other)
+        notices.append(.alreadyComplete(other, unknownDigest: isOtherDigest ? media?.expectedSHA256 : nil))
     }
 
     /// Whether a descriptor that came later contradicts what is known of the media.
@@ -187,6 +205,8 @@ extension DownloadEngine {
     private func giveUpVersion(_ item: ItemWork) throws {
         guard let version = item.version else { return }
         for resource in item.resources { abandon(resource, deleting: true) }
+        statistics.bytesReused -= item.reusedBytes
+        item.reusedBytes = 0
         let paths = try index.discardVersion(item.lease, version)
         deleting.insert(version)
         delete(paths, for: .version(version))

@@ -115,10 +115,19 @@ extension DownloadEngine {
         let item = ItemWork(record: record)
         items[item.id] = item
         try guardingLease(of: item) {
+            if record.needsRepair, let version = try index.completeVersion(item.id), canResume(version.media),
+                try index.building(item.id) == nil
+            {
+                // Only its damaged chunks are downloaded again. Where nothing could show that the source still has the
+                // same file, a new version is downloaded beside it instead.
+                try index.reopenVersion(item.lease, version.id, now: now)
+            }
             if let (version, resources) = try index.building(item.id) {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
-                if countedReuse.insert(item.id).inserted { statistics.bytesReused += item.receivedBytes }
+                for resource in item.resources { resource.isRepair = try index.wasComplete(version) }
+                if countedReuse.insert(item.id).inserted { item.reusedBytes = item.receivedBytes }
+                statistics.bytesReused += item.reusedBytes
                 // The link is another one since the version was begun: it is asked for its URLs before they are used.
                 item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
@@ -127,6 +136,12 @@ extension DownloadEngine {
             }
             try apply(item, item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil), now: now)
         }
+    }
+
+    /// Whether bytes that come later can be known to belong to those that are there: by a validator or a digest, or
+    /// because the user trusts the length.
+    func canResume(_ media: ResourceRecord) -> Bool {
+        settings.trustsLength || media.entityTag != nil || media.lastModified != nil || media.expectedSHA256 != nil
     }
 
     /// Removes contents that are no longer wanted, after their work has ended.

@@ -45,7 +45,9 @@ extension DownloadEngine {
     }
 
     private func wantedConnections(_ resource: ResourceWork, of item: ItemWork) -> Int {
-        guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven else { return 1 }
+        guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven, canCombine(resource) else {
+            return 1
+        }
         // Under a limit of its own a file gains nothing by more connections.
         if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
@@ -87,16 +89,13 @@ extension DownloadEngine {
             if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }
             return false
         }
-        if resource.record.role == .media, resource.stage == .asking, Self.isPlaylist(choice.url) {
-            try end(item, item.machine.failed(LectureError(.playlistUnsupported)))
-            return false
-        }
+        if try endsUnasked(resource, of: item, url: choice.url, now: now) { return false }
         let origin = try originOf(choice.url)
         guard mayStart(origin, item: item, now: now, boot: boot) else {
             if !item.hasTransfers { try waitForOrigin(origin, item, now: now) }
             return false
         }
-        guard try decideSeal(resource, of: item) else { return false }
+        guard try decideSeal(resource, of: item), try !startsOver(resource, of: item, now: now) else { return false }
         let id = TransferID(newID())
         guard var assignment = take(id, resource) else { return false }
         if resource.avoidsRanges {
@@ -111,7 +110,8 @@ extension DownloadEngine {
         abandonRemainders(resource, inside: assignment)
         // What was durable and not proven for want of a length comes again and is written over.
         resource.unsized = []
-        let asks = plan(assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
+        let asks = try plan(
+            assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
             grid: resource.book.grid, learnsGrid: resource.stage == .asking, proven: resource.book.proven,
@@ -135,6 +135,43 @@ extension DownloadEngine {
         start(
             request, sink, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
+        return true
+    }
+
+    /// Ends an item whose URL or size says already that its media cannot be kept, so that no server is asked.
+    ///
+    /// - Returns: whether it has ended.
+    private func endsUnasked(
+        _ resource: ResourceWork, of item: ItemWork, url: String, now: Timestamp
+    ) throws -> Bool {
+        guard resource.record.role == .media, resource.stage == .asking else { return false }
+        if Self.isPlaylist(url) {
+            try end(item, item.machine.failed(LectureError(.playlistUnsupported)))
+            return true
+        }
+        guard let bytes = resource.record.expectedBytes, let code = try room(for: resource)?.refusal(bytes) else {
+            return false
+        }
+        try stopForRoom(item, code, now: now)
+        return true
+    }
+
+    /// Whether bytes of several answers may be put together: a validator or a digest shows that they belong to one
+    /// version, or the user trusts the length.
+    private func canCombine(_ resource: ResourceWork) -> Bool {
+        canResume(resource.record) || resource.announcedSHA256 != nil
+    }
+
+    /// A server that names no version of a file whose digest is not known cannot be asked for the rest of it: the file
+    /// may have changed since, and the halves of two versions would be put together unseen (RFC 9110 section 13.1.5).
+    /// What has come is given up.
+    ///
+    /// - Returns: whether it was; the next step asks anew.
+    private func startsOver(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws -> Bool {
+        guard resource.stage == .fetching, resource.sinks.isEmpty, !canCombine(resource),
+            resource.book.receivedBytes > 0 || !resource.remainders.isEmpty
+        else { return false }
+        _ = try changed(resource, of: item, because: LectureError(.resumeUnsafe), now: now)
         return true
     }
 
@@ -167,7 +204,7 @@ extension DownloadEngine {
     private func plan(
         _ assignment: RangeBook.Assignment, _ remainder: ChunkRemainder?, _ resource: ResourceWork, lease: URLLeaseID?,
         isFirstContact: Bool
-    ) -> (start: UInt64, border: UInt64?, range: RangeRequest?, ifRange: String?, expectation: Expectation) {
+    ) throws -> (start: UInt64, border: UInt64?, range: RangeRequest?, ifRange: String?, expectation: Expectation) {
         let total = resource.record.total
         let start = remainder?.offset ?? resource.book.grid.start(of: assignment.first)
         var border: UInt64?
@@ -186,6 +223,8 @@ extension DownloadEngine {
         asked.digestIsKnown = resource.digestIsKnown
         asked.maximumBytes = resource.record.expectedBytes
         asked.isFirstContact = isFirstContact
+        asked.looksAtFirstBytes = !settings.acceptsAny && !resource.isRepair
+        asked.room = try room(for: resource)
         // After the validator has changed under a known digest it would only bring the whole instead of the range.
         let isConditional = range != nil && owns && !resource.validatorWasChanged
         let ifRange = isConditional ? resource.validator.ifRangeValue : nil

@@ -24,6 +24,11 @@ package struct DownloadSettings: Sendable {
     package var rateLimitPerItem: Int?
     /// When downloads may run, and how fast; nil for always.
     package var timetable: Timetable?
+    /// Whether media may begin with any bytes, and be empty.
+    package var acceptsAny = false
+    /// Whether a download that was interrupted continues when nothing but the length says that the file is still the
+    /// same one.
+    package var trustsLength = false
     /// The longest that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
     /// How often progress is told.
@@ -109,8 +114,13 @@ package struct TransferReport: Sendable {
         case tooLarge
         /// The part file takes no more.
         case disk
-        /// The first bytes are those of a page.
-        case page
+        /// The first bytes are no lecture's.
+        case firstBytes(FirstBytes.Refusal)
+        /// There is no room for a body of the announced length; nothing of it was read.
+        case noRoom(LectureError.Code)
+
+        /// Whether the first bytes were refused.
+        var isFirstBytes: Bool { if case .firstBytes = self { true } else { false } }
     }
 
     /// How the transport saw it end.
@@ -148,6 +158,12 @@ package struct ChunkRemainder: Sendable {
 package enum EngineNotice: Sendable {
     /// A content changed its state.
     case changed(ContentID)
+    /// A link led to a content that is complete, and nothing that its source says speaks against it.
+    ///
+    /// - Parameters:
+    ///   - content: the content.
+    ///   - unknownDigest: the SHA-256 that its source names, where that of the file was never computed.
+    case alreadyComplete(ContentID, unknownDigest: [UInt8]?)
     /// Bytes came.
     case progress(DownloadProgress)
     /// A content was deleted.

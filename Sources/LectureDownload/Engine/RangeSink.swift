@@ -130,7 +130,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.verdict = verdict
         body.status = head.status
         let accepted = accept(verdict)
-        if !accepted { body.cause = .refusedHead }
+        if !accepted, body.cause == .none { body.cause = .refusedHead }
         post(.head(id, verdict, status: head.status))
         return accepted
     }
@@ -138,11 +138,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private func accept(_ verdict: ResponseVerdict) -> Bool {
         switch verdict {
         case .body(let plan):
-            guard part != nil else { return false }
+            guard part != nil, hasRoom(for: plan) else { return false }
             begin(plan)
             return plan.first == body.offset
         case .noRanges(let plan):
-            guard part != nil, acceptsWholeBody else { return false }
+            guard part != nil, acceptsWholeBody, hasRoom(for: plan) else { return false }
             // The begun chunk comes again from its first byte.
             if body.block != nil || lane != id { part?.abandon(lane) }
             body.block = nil
@@ -161,6 +161,13 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         case .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .retry:
             return false
         }
+    }
+
+    /// Whether the announced length fits, so that a body which cannot be kept is not read.
+    private func hasRoom(for plan: BodyPlan) -> Bool {
+        guard let total = plan.total, let code = asked.room?.refusal(total) else { return true }
+        body.cause = .noRoom(code)
+        return false
     }
 
     private func begin(_ plan: BodyPlan) {
@@ -259,10 +266,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     private func handOver(_ block: Block, endsObject: Bool) -> Bool {
         guard let part else { return false }
-        if block.offset == 0, isPageForbidden,
-            unsafe PageSniffer.isPage(block.withBytes { unsafe Array($0.prefix(PageSniffer.length)) })
-        {
-            body.cause = .page
+        if block.offset == 0, let refusal = refusal(of: block) {
+            body.cause = .firstBytes(refusal)
             return false
         }
         // How often the disk is to sync while bytes come is the part file's own business.
@@ -275,8 +280,18 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
-    /// Whether a page is no media here whatever its type says, by the rule of ``ResponseJudge``.
-    private var isPageForbidden: Bool { asked.role == .media && !(asked.digestIsKnown && asked.total != nil) }
+    /// Why the first bytes of media are no lecture's. Where a digest is known it decides at the end, and only a page of
+    /// another length is refused here, by the rule of ``ResponseJudge``.
+    private func refusal(of block: Block) -> FirstBytes.Refusal? {
+        guard asked.role == .media, asked.looksAtFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
+            return nil
+        }
+        let bytes = unsafe block.withBytes { unsafe Array($0.prefix(FirstBytes.length)) }
+        if asked.digestIsKnown {
+            return FirstBytes.isPage(bytes) ? FirstBytes.refusal(bytes, mediaType: nil) : nil
+        }
+        return FirstBytes.refusal(bytes, mediaType: body.verdict?.mediaPlan?.mediaType)
+    }
 
     /// Hands over what is left, and reports.
     package func transferEnded(_ outcome: TransferOutcome) {
@@ -286,6 +301,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         if reachedEnd, let block = body.block, block.count > 0, !body.isPassingBy {
             body.block = nil
             _ = handOver(block, endsObject: true)
+        }
+        if reachedEnd, body.offset == 0, asked.role == .media, asked.looksAtFirstBytes, !asked.digestIsKnown,
+            asked.total != 0,
+            let refusal = FirstBytes.refusal([], mediaType: nil)
+        {
+            body.cause = .firstBytes(refusal)
         }
         if reachedEnd, body.grid.lead > 0, body.heldAt == body.offset {
             // The segment before the end waits for the next byte, or for being told that there is none.

@@ -33,6 +33,8 @@ final class ItemWork {
     var grant = GrantStage.unknown
     var speed = SpeedMeter()
     var reportedBytes: Int64 = 0
+    /// Bytes of an earlier run that count as reused, as long as their version is not given up.
+    var reusedBytes: Int64 = 0
 
     init(record: ItemRecord) {
         id = record.id
@@ -168,6 +170,8 @@ final class ResourceWork {
     /// Chunks that the part file has told, or that were once proven, and that are not proven now: their segments are
     /// sealed under the file's header.
     var unproven: Set<Int> = []
+    /// Whether its version was complete before, and only lacks some chunks: what it holds was looked at then.
+    var isRepair = false
     /// Durable chunks that may be the short last one of a resource whose length is not known yet.
     var unsized: [WrittenChunk] = []
 

@@ -2,24 +2,13 @@ import LectureModel
 
 /// What the codes of embedding applications mean.
 extension Explanations {
-    private static let refused = "The application's store is not opened."
-
     static let applicationTexts: [Row] = [
-        (.applicationOtherBundle, "A key stands for one bundle, and its issuer has signed which.", refused),
-        (.applicationExpired, "Its end has passed, by this clock or by the time that licences have proven.", refused),
-        (.applicationDateDiffers, "The key itself says when it ends, and its issuer has signed that.", refused),
-        (
-            .applicationKeyRefused,
-            "Its signature, its audience or its form is wrong, or nobody here trusts its issuer.", refused
-        ),
-        (.applicationIncomplete, "The key, its bundle and its end are only checked together.", refused),
-        (
-            .workerMissing, "A program of its own goes on when this one ends, and it was not found.",
-            "Downloads end with this program, and go on with its next run."
-        ),
-        (
-            .workerFailed, "The system refused a process or a pipe.",
-            "Downloads end with this program, and go on with its next run."
-        ),
+        (.applicationOtherBundle, "A key is issued for one bundle identifier."),
+        (.applicationExpired, "Its end date has passed, by this clock or by the time that licence servers reported."),
+        (.applicationDateDiffers, "The end date is part of the signed key."),
+        (.applicationKeyRefused, "Its signature, audience or form is wrong, or its issuer is not trusted here."),
+        (.applicationIncomplete, "Key, bundle identifier and end date are checked together."),
+        (.workerMissing, "Downloads continue in a separate program, which was not found."),
+        (.workerFailed, "The system could not start a process or create a pipe."),
     ]
 }

@@ -18,6 +18,10 @@ package struct Expectation: Sendable {
     package var role: ResourceRole
     /// Whether the URL is asked for the first time, so that it may answer with a descriptor.
     package var isFirstContact: Bool
+    /// Whether media is refused by its first bytes where they are no media's, and when there are none.
+    package var looksAtFirstBytes = true
+    /// The largest object there is room for; nil where that is no question.
+    package var room: Room?
 
     /// Makes an expectation.
     ///
@@ -43,6 +47,28 @@ package struct Expectation: Sendable {
         self.maximumBytes = maximumBytes
         self.role = role
         self.isFirstContact = isFirstContact
+    }
+}
+
+/// How much room there is for an object, when its request begins. What others plan meanwhile is looked at again before
+/// its place is fixed; this keeps a body that cannot be kept from being read at all.
+package struct Room: Hashable, Sendable {
+    /// Bytes that the quota leaves; nil without a quota.
+    package var quota: UInt64?
+    /// Bytes that the disk has beside the reserve; nil where nobody could say.
+    package var disk: UInt64?
+
+    /// Puts both together.
+    package init(quota: UInt64?, disk: UInt64?) { (self.quota, self.disk) = (quota, disk) }
+
+    /// What keeps an object of a length from being stored.
+    ///
+    /// - Parameter bytes: its length.
+    /// - Returns: `quota` or `storageFull`; nil when there is room.
+    package func refusal(_ bytes: UInt64) -> LectureError.Code? {
+        if let quota, bytes > quota { return .quota }
+        if let disk, bytes > disk { return .storageFull }
+        return nil
     }
 }
 

@@ -59,7 +59,7 @@ package enum RetryTable {
         switch -code.number {
         case 8001...8099: entry(transfer: -code.number - 8000)
         case 8300...8599: entry(status: -code.number - 8000)
-        default: ownRows[code.number] ?? Entry(.final, "Trying again would end in the same way.")
+        default: ownRows[code.number] ?? Entry(.final, "Trying again would give the same result.")
         }
     }
 
@@ -78,45 +78,45 @@ package enum RetryTable {
         .final, "A result this version of libcurl cannot give.", isEnabled: false)
 
     private static let statusRows: [Int: Entry] = rows([
-        ([401, 403], .renewLease, "A signed URL has run out, or was never good."),
-        ([404, 410], .renewLease, "The file has moved; the resolver knows where to."),
-        ([407], .final, "The proxy wants credentials, which only a person can give."),
-        ([408], .retry, "The server did not wait for the request to arrive."),
+        ([401, 403], .renewLease, "Access is denied: a signed URL has expired, or credentials are missing."),
+        ([404, 410], .renewLease, "The file is not on the server (any more)."),
+        ([407], .final, "The proxy requires credentials."),
+        ([408], .retry, "The server timed out waiting for the request."),
         ([421], .retry, "The connection led to a server that does not serve this host; a new one may not."),
-        ([423], .retry, "The file is locked, which passes."),
+        ([423], .retry, "The file is locked for the moment."),
         ([425], .retry, "The server does not take early data; the next connection has none."),
-        ([429, 503], .wait, "The server has too much to do and says when to come back."),
+        ([429, 503], .wait, "The server is overloaded and asks to wait."),
         ([451], .final, "The file may not be served for legal reasons."),
-        ([501, 505, 506, 510], .final, "The server lacks what the request needs, and will lack it again."),
-        ([508], .final, "The server found itself in a loop."),
-        ([511], .final, "The network wants a sign-in before it lets anything through."),
+        ([501, 505, 506, 510], .final, "The server does not support the request."),
+        ([508], .final, "The server detected a loop."),
+        ([511], .final, "The network requires a sign-in."),
     ])
 
     private static let ownRows: [Int: Entry] = Dictionary(
         uniqueKeysWithValues: [
-            (.bodyCut, .retry, "The connection ended early; what came is kept."),
-            (.bodyTooLong, .otherMirror, "A server that miscounts its bytes is not asked again."),
+            (.bodyCut, .retry, "The connection ended early."),
+            (.bodyTooLong, .otherMirror, "The server sends more bytes than it announces."),
             (
                 .rangeMismatch, .otherMirror,
-                "A server that answers other ranges than asked is asked for no range again."
+                "The server returns other ranges than requested."
             ),
             (
                 .multipartRefused, .otherMirror,
-                "A server that answers one range in several parts is asked for no range again."
+                "The server returns one range in several parts."
             ),
-            (.codingRefused, .otherMirror, "A server that codes what was asked for uncoded is not asked again."),
-            (.lengthConflict, .otherMirror, "Somebody between here and the server rewrites lengths."),
-            (.badLength, .otherMirror, "A length that cannot be is no accident that passes."),
-            (.notMedia, .otherMirror, "A page came instead of media; another mirror may not lie behind the portal."),
+            (.codingRefused, .otherMirror, "The server encodes what was requested without encoding."),
+            (.lengthConflict, .otherMirror, "A proxy on the way probably rewrites lengths."),
+            (.badLength, .otherMirror, "An impossible length will not change by itself."),
+            (.notMedia, .otherMirror, "A page came instead of media; another mirror may not be behind the portal."),
             (.mirrorDisagrees, .otherMirror, "The mirror serves other bytes."),
             (.unexpectedStatus, .otherMirror, "The status carries no file."),
-            (.redirectLoop, .otherMirror, "The redirects of this URL lead nowhere."),
-            (.redirectRefused, .otherMirror, "The redirects of this URL lead where nothing may be fetched."),
+            (.redirectLoop, .otherMirror, "The redirects of this URL form a loop."),
+            (.redirectRefused, .otherMirror, "The redirects of this URL lead to a location that is not allowed."),
             (.noLocation, .otherMirror, "The redirect names no target."),
-            (.headerTooLarge, .otherMirror, "A head of this size is an error or an attack."),
-            (.lengthChanged, .retry, "The file has another length now; the new version is fetched."),
-            (.serverWait, .wait, "The server says when to come back."),
-            (.storeBusy, .retry, "Another process holds the store for a moment."),
+            (.headerTooLarge, .otherMirror, "A response header of this size is an error or an attack."),
+            (.lengthChanged, .retry, "The file has another length now."),
+            (.serverWait, .wait, "The server asks to wait."),
+            (.storeBusy, .retry, "Another process is using the store."),
         ].map { (code: LectureError.Code, decision: RetryDecision, reason: String) in
             (code.number, Entry(decision, reason))
         })
@@ -124,45 +124,45 @@ package enum RetryTable {
     /// libcurl 7.88's results, after `curl/curl.h` and libcurl-errors(3).
     private static let transferRows: [Int: Entry] = rows([
         ([1], .final, "The URL's scheme, or an answer that is not HTTP, is not supported."),
-        ([2, 4, 41, 48, 49, 93, 99], .final, "The transfer library was built or called wrongly, and stays so."),
+        ([2, 4, 41, 48, 49, 93, 99], .final, "The transfer library was built or called incorrectly."),
         ([3], .final, "The URL is not well formed."),
-        ([5, 97], .retry, "The proxy cannot be reached or fails; networks come back."),
-        ([6], .retry, "The name cannot be resolved now; name servers come back."),
-        ([7], .retry, "Nobody answers at the address now; servers come back."),
+        ([5, 97], .retry, "The proxy cannot be reached or fails."),
+        ([6], .retry, "The host name cannot be resolved at the moment."),
+        ([7], .retry, "The server refuses connections at the moment."),
         ([8], .otherMirror, "What answers is not an HTTP server."),
         (
             [16], .retryOverHTTP1,
-            "The HTTP/2 framing broke; HTTP/1.1 has none (libcurl 7.88 fails so on reused connections)."
+            "HTTP/2 framing broke (libcurl 7.88 fails so on reused connections)."
         ),
-        ([18], .retry, "The connection ended before the announced end; what came is kept."),
-        ([22], .retry, "A status of 400 or more, which is judged by its own row before it comes to this."),
-        ([23], .final, "The body was refused by our own callback, whose error says more."),
-        ([27], .retry, "There was no memory; other transfers end and free some."),
-        ([28], .retry, "The server was silent for too long; what came is kept."),
-        ([33], .otherMirror, "The server does not serve ranges as HTTP says."),
-        ([35], .retry, "The TLS handshake broke, which overloaded servers and restarts also cause."),
-        ([42], .final, "The transfer was stopped by us."),
-        ([45], .retry, "The network interface is gone for now."),
-        ([47], .otherMirror, "The redirects of this URL lead nowhere."),
-        ([52], .retry, "The server closed the connection without an answer."),
+        ([18], .retry, "The connection ended before the announced end."),
+        ([22], .retry, "A status of 400 or more."),
+        ([23], .final, "The body was refused; another error says more."),
+        ([27], .retry, "There was no memory left."),
+        ([28], .retry, "The server stopped responding."),
+        ([33], .otherMirror, "The server does not serve ranges as HTTP requires."),
+        ([35], .retry, "The TLS handshake failed, which can be an overloaded or restarting server."),
+        ([42], .final, "The transfer was stopped."),
+        ([45], .retry, "The network interface is gone."),
+        ([47], .otherMirror, "The redirects of this URL form a loop."),
+        ([52], .retry, "The server closed the connection without a response."),
         ([53, 54, 66], .final, "The TLS engine of this machine cannot be used."),
-        ([55, 56], .retry, "The connection broke; what came is kept."),
+        ([55, 56], .retry, "The connection broke."),
         ([58, 77, 82, 83, 98], .final, "A certificate file of this machine cannot be used."),
         ([59], .otherMirror, "The server offers no acceptable cipher."),
-        ([60, 90, 91], .otherMirror, "The server's certificate is not trusted; asking again does not make it so."),
-        ([61], .otherMirror, "The server uses a content coding that was not asked for."),
+        ([60, 90, 91], .otherMirror, "The server's certificate is not trusted."),
+        ([61], .otherMirror, "The server uses a content encoding that was not requested."),
         ([63], .final, "The file is larger than allowed."),
-        ([65], .retry, "A request could not be sent twice over one connection; a new one sends it anew."),
+        ([65], .retry, "A request could not be repeated over the same connection."),
         ([67, 94], .renewLease, "The credentials were refused."),
-        ([80], .retry, "The TLS connection did not end cleanly; what came and is proven is kept."),
-        ([81, 89], .retry, "The socket was not ready; a moment later it is."),
-        ([88], .final, "A callback of ours failed."),
+        ([80], .retry, "The TLS connection did not end cleanly."),
+        ([81, 89], .retry, "The socket was not ready."),
+        ([88], .final, "An internal callback failed."),
         (
             [43], .retryOverHTTP1,
-            "A handle refused an option, as libcurl 7.88 does after sharing a connection; HTTP/1.1 shares none."
+            "The transfer library refused an option, as libcurl 7.88 does after sharing a connection."
         ),
-        ([92], .retryOverHTTP1, "The HTTP/2 stream was reset; a GET may be repeated, and HTTP/1.1 has no streams."),
-        ([95, 96], .retryOverHTTP1, "HTTP/3 failed; HTTP/1.1 goes over TCP."),
+        ([92], .retryOverHTTP1, "The HTTP/2 stream was reset."),
+        ([95, 96], .retryOverHTTP1, "HTTP/3 failed."),
     ]).merging(
         rows(
             [

@@ -84,7 +84,7 @@ extension LectureManager {
         var found: [ContentKey: LicenceStatus] = [:]
         for content in contents {
             guard let entry = try queries.licence(content.key) else { continue }
-            found[content.key] = judge.status(entry, isComplete: content.state == .completed)
+            found[content.key] = judge.status(entry, isComplete: content.isPlayable)
         }
         return found
     }

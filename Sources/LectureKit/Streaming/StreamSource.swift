@@ -42,6 +42,8 @@ struct StreamSource: Sendable {
             return Media(
                 identity: identity, key: try descriptor.key.map { try ContentKey($0) }, url: mediaURL,
                 validator: try await whole(plan, mediaURL))
+        // Nothing was asked on a condition.
+        case .unchanged: throw LectureError(.unexpectedStatus, detail: try Origin(url: url).host)
         }
     }
 

@@ -19,9 +19,13 @@ package struct MediaType: Hashable, Sendable {
     /// Whether this is a content descriptor.
     package var isDescriptor: Bool { essence == Self.descriptor }
 
-    /// Whether this is an HLS playlist (RFC 8216 section 4, with the older spellings).
+    /// Whether this is an HLS playlist (RFC 8216 section 4, with the older spellings) or a DASH manifest (ISO/IEC
+    /// 23009-1, annex C).
     package var isPlaylist: Bool {
-        ["application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl"].contains(essence)
+        [
+            "application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl",
+            "application/dash+xml",
+        ].contains(essence)
     }
 
     /// Whether this is a page for people.

@@ -2,6 +2,8 @@
 package struct ListedContent: Hashable, Sendable {
     /// The content.
     package var content: Content
+    /// Where the media of a complete content lies; nil for any other.
+    package var media: PlacedFile?
     /// Its row.
     package var id: ContentID
     /// Who publishes it; empty when unknown.

@@ -24,6 +24,9 @@ package struct ItemRecord: Sendable {
     package var fence: Int64
     /// The playable version, when there is one.
     package var currentVersion: VersionID?
+    /// Whether chunks of that version are damaged and it is still the one that is wanted, so that only those are to be
+    /// downloaded again.
+    package var needsRepair: Bool
 
     /// Makes a record.
     package init(id: ContentID, content: Content, desire: Desire, fence: Int64) {
@@ -33,6 +36,7 @@ package struct ItemRecord: Sendable {
         self.fence = fence
         isGateway = false
         isLoaded = false
+        needsRepair = false
         headers = [:]
         mirrors = []
     }
@@ -153,6 +157,12 @@ package struct ResourceRecord: Sendable {
     /// How it is cut into chunks.
     package var grid: ChunkGrid {
         ChunkGrid(length: chunkBytes, lead: seal == .plain ? 0 : UInt64(SealedFormat.headerBytes))
+    }
+
+    /// The length of its finished file in bytes: that of the ciphertext for a sealed one. Nil while unknown.
+    package var fileBytes: UInt64? {
+        guard let total, seal != .plain else { return total }
+        return SealedLayout(plaintextLength: Int(clamping: total)).map { UInt64($0.ciphertextLength) }
     }
 }
 
@@ -325,16 +335,19 @@ package protocol DownloadIndex: AnyObject {
     /// Registers a wish, or finds the content it means: by key if given, else by `identity`. A content that is not
     /// complete becomes `queued` with desire `fetch`, its attempts and waiting time forgotten, unless it is leased.
     ///
+    /// One that is complete is compared with the request (``CompleteVersion/match(_:source:isGateway:check:)``): where
+    /// another version is requested, the content is queued and its version marked as outdated.
+    ///
     /// - Parameters:
-    ///   - request: the wish.
-    ///   - derivedKey: the key to use when the wish has none.
-    ///   - identity: what repeated wishes for the same source have in common.
-    ///   - isGateway: whether the URL is a gateway link.
+    ///   - request: the request.
+    ///   - source: the key to use when the request has none, what repeated requests for the same source have in common,
+    ///     and whether its URL is a gateway link.
+    ///   - check: how far a complete content is compared with the request.
     ///   - now: the wall clock.
-    /// - Returns: the row, its key, and what became of the wish.
+    /// - Returns: the row, its key, and what became of the request.
     /// - Throws: ``LectureError``.
     func enqueue(
-        _ request: DownloadRequest, derivedKey: ContentKey, identity: [UInt8], isGateway: Bool, now: Timestamp
+        _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
     /// The content with this key.
     func item(_ key: ContentKey) throws -> ItemRecord?
@@ -404,6 +417,14 @@ package protocol DownloadIndex: AnyObject {
     func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
     /// The version becomes current, the former one superseded; the content completed.
     func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws
+    /// The version that is complete; nil when there is none.
+    func completeVersion(_ content: ContentID) throws -> CompleteVersion?
+    /// Whether a version that is being built was complete before, and is being repaired.
+    func wasComplete(_ version: VersionID) throws -> Bool
+    /// The complete version is not what is wanted: the content is queued for another one. Answers false, and changes
+    /// nothing, where there is no such version or the content is leased.
+    @discardableResult
+    func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool
     /// A complete content is built again in place: its current version becomes `building`, its media resource
     /// `planned`, the content `queued`; for repairs. The caller has taken the damaged chunks out before.
     func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws
@@ -436,32 +457,4 @@ package protocol DownloadIndex: AnyObject {
     func summary(_ run: RunID) throws -> RunSummary
     /// Contents of a run in one state, in queue order.
     func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content]
-}
-
-/// The store as lists and questions need it: read-only, on its own connection, so that a page never waits for a write.
-package protocol ContentQueries: ContentDetailQueries {
-    /// One page of contents.
-    func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content]
-    /// How many contents pass the filter.
-    func count(_ filter: ContentFilter) throws -> Int
-    /// How many contents are to be removed and are not gone yet, whoever removes them.
-    func removalsLeft() throws -> Int
-    /// The content with this key.
-    func item(_ key: ContentKey) throws -> ItemRecord?
-    /// The content whose source has this identity.
-    func key(identity: [UInt8]) throws -> ContentKey?
-    /// Counts by state and bytes.
-    func status() throws -> StoreStatus
-    /// The latest attempts, latest first.
-    func attempts(_ key: ContentKey, limit: Int) throws -> [Attempt]
-    /// The resources of the current version (or, without one, of the one being built), media first.
-    func resources(_ key: ContentKey) throws -> [ResourceRecord]
-    /// Proven chunk numbers and proofs, in order.
-    func chunks(_ resource: ResourceID) throws -> [WrittenChunk]
-    /// The owner that has leased the content.
-    func leaseOwner(_ key: ContentKey) throws -> (owner: OwnerID, pid: Int, command: String)?
-    /// What is remembered of a server.
-    func origin(_ origin: String) throws -> OriginRecord?
-    /// Changes when another connection has committed (`PRAGMA data_version`).
-    func dataVersion() throws -> Int64
 }

@@ -266,6 +266,10 @@ package protocol PartFiles: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/isSealed``, ``LectureError/Code/outputRefused`` or a disk
     ///   code.
     func publish(path: String, isSealed: Bool, to output: String) throws(LectureError)
+    /// Whether the media directory holds nothing at all.
+    ///
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    func isEmpty() throws(LectureError) -> Bool
     /// Free bytes for an ordinary user on the store's file system.
     ///
     /// - Returns: bytes.

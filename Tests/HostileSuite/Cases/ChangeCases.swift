@@ -97,11 +97,11 @@ extension HostileCase {
         },
         change(
             "no-validators-changed", "Other bytes of the same length, without ETag and Last-Modified.",
-            due: .refusal, blind: .unknowable
+            due: .refusal, blind: .rightOrRefusal
         ) { visit in
             let mute: (inout Media) -> Void = { ($0.etag, $0.lastModified) = (nil, nil) }
             return visit.firstCut(of: visit.media.with(mute)) ?? .answer(visit.honest(visit.media.next.with(mute)))
-        },
+        }.with { $0.versions = { [$0.next] } },
         change(
             "weak-etag-changed", "Other bytes of the same length under the same weak ETag (RFC 9110 8.8.1).",
             due: .refusal, blind: .unknowable

@@ -101,14 +101,17 @@ extension HostileCase {
 
     /// Lengths at the borders.
     static let sizes: [HostileCase] = [
-        honest("empty", "An object of no bytes, with its length.") { .answer($0.honest()) }.with { $0.size = 0 },
+        honest("empty", "An object of no bytes, with its length.") { .answer($0.honest()) }.with {
+            ($0.size, $0.dueBlind) = (0, .refusal)
+        },
         honest("empty-chunked", "An object of no bytes, chunked.") { visit in
             visit.but { $0.framing = .chunked }
-        }.with { $0.size = 0 },
+        }.with { ($0.size, $0.dueBlind) = (0, .refusal) },
         honest("empty-until-close", "An object of no bytes, ended by the end of the connection.") { visit in
             visit.but { $0.framing = .untilClose }
-        }.with { $0.size = 0 },
-        honest("one-byte", "An object of one byte.") { .answer($0.honest()) }.with { $0.size = 1 },
+        }.with { ($0.size, $0.dueBlind) = (0, .refusal) },
+        honest("one-byte", "An object of one byte, as `video/mp4`.") { .answer($0.honest()) }
+            .with { ($0.size, $0.dueBlind) = (1, .refusal) },
         honest("one-chunk", "An object of 1 MiB exactly.") { .answer($0.honest()) }.with { $0.size = 1 << 20 },
         honest("one-chunk-and-byte", "An object of 1 MiB and one byte; FIN before the last byte.") {
             $0.firstCut(after: 1 << 20) ?? .answer($0.honest())

@@ -3,7 +3,8 @@ import LectureTestSupport
 extension HostileCase {
     /// Not the object, not even HTTP.
     static let impostors: [HostileCase] =
-        portals + laterPortals + wrongObjects + largeHeads + notHTTP + otherVersions + oddFields + contraryFields
+        portals + texts + laterPortals + wrongObjects + largeHeads + notHTTP + otherVersions + oddFields
+        + contraryFields
 
     /// The same page for every request.
     private static func portal(
@@ -54,6 +55,30 @@ extension HostileCase {
         },
     ]
 
+    private static let texts: [HostileCase] = [
+        portal(
+            "text-as-video", "A sentence that calls itself `video/mp4`.", type: "video/mp4",
+            page: "Please sign in to the campus network.\n"),
+        portal(
+            "json-as-video", "JSON that calls itself `video/mp4`.", type: "video/mp4",
+            page: "{\"error\":\"session expired\"}"),
+        portal(
+            "json-as-bytes", "JSON that calls itself `application/octet-stream`.", type: "application/octet-stream",
+            page: "{\"error\":\"session expired\"}"),
+        portal(
+            "playlist-as-bytes", "An HLS playlist that calls itself `application/octet-stream`.",
+            type: "application/octet-stream", page: "#EXTM3U\n#EXTINF:9,\npart1.ts\n"),
+        portal(
+            "playlist-as-ts", "An HLS playlist that calls itself `video/mp2t`.", type: "video/mp2t",
+            page: "#EXTM3U\n#EXTINF:9,\npart1.ts\n"),
+        portal(
+            "manifest-untyped", "A DASH manifest without a Content-Type.", type: nil,
+            page: "<?xml version=\"1.0\"?>\n<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\"></MPD>\n"),
+        portal(
+            "archive-as-video", "The beginning of an archive that calls itself `video/mp4`.", type: "video/mp4",
+            page: "PK\u{3}\u{4}\u{14}\0\0\0\u{8}\0"),
+    ]
+
     private static let laterPortals: [HostileCase] = [
         HostileCase(
             "portal-once", .impostors, "A sign-in page for the first request, the lecture for all others.",
@@ -87,8 +112,7 @@ extension HostileCase {
 
     private static let wrongObjects: [HostileCase] = [
         HostileCase(
-            "empty-object", .impostors, "An empty object, with all signs of an honest one.",
-            due: .refusal, blind: .unknowable
+            "empty-object", .impostors, "An empty object, with all signs of an honest one.", due: .refusal
         ) { visit in .answer(visit.honest(visit.media.changed { _ in [] })) },
         HostileCase(
             "empty-on-resume", .impostors, "The first body is cut; one empty 200 follows, then the rest.",

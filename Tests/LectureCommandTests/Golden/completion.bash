@@ -12,6 +12,7 @@ _lecturectl_value() {
     "precache --priority" | "precache -p") echo 'anything' ;;
     "precache --output" | "precache -o") echo 'files' ;;
     "precache --output-dir" | "precache -d") echo 'directories' ;;
+    "precache --check") echo 'words list head never' ;;
     "precache --connections" | "precache -c") echo 'words auto' ;;
     "precache --limit-rate") echo 'anything' ;;
     "precache --timetable") echo 'anything' ;;
@@ -152,7 +153,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
     "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;

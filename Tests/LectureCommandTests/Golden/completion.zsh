@@ -95,6 +95,9 @@ _lecturectl_precache() {
         '--output=[Put the finished file there as well; for one URL.]:FILE:_files' \
         '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
         '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--check=[How lectures that are complete are compared with what is requested: '\''list'\'' compares digest, size and URL; '\''head'\'' also asks the server whether the file has changed; '\''never'\'' skips them.]:HOW:(list head never)' \
+        '--accept-any[Accept files that do not begin like any known media format. Text, pages and empty files as well.]' \
+        '--trust-length[Resume a download although the server names no version of the file. If the file has changed, the result may be half old, half new.]' \
         '--seal[Seal every file, whether it needs a licence or not.]' \
         '--no-seal[Keep the files unsealed, so that they can be read in place. Licensed media is refused.]' \
         '-c+[Parallel ranges of one file.]:N:(auto)' \

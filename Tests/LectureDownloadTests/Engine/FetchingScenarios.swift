@@ -51,8 +51,28 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    @Test(arguments: [true, false], ["any file is accepted", "the size is known", "the digest is known"])
+    func `an empty file is complete where it is expected`(hidesLength: Bool, why: String) throws {
+        var settings = DownloadSettings()
+        settings.acceptsAny = why == "any file is accepted"
+        let (scene, _) = try Self.scene(settings: settings) { file in
+            file.bytes = []
+            file.hasRanges = false
+            file.hidesLength = hidesLength
+        }
+        let digest = try Self.sha256([], scene)
+        let key = try scene.want(Self.url) { request in
+            if why == "the size is known" { request.size = 0 }
+            if why == "the digest is known" { request.sha256 = digest }
+        }
+        try scene.rest()
+        #expect(try scene.bytes(key) == [])
+        #expect(scene.network.requests.count <= 2)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test(arguments: [true, false])
-    func `an empty file is complete`(hidesLength: Bool) throws {
+    func `an empty file is no lecture`(hidesLength: Bool) throws {
         let (scene, _) = try Self.scene { file in
             file.bytes = []
             file.hasRanges = false
@@ -60,8 +80,9 @@ struct FetchingScenarios {
         }
         let key = try scene.want(Self.url)
         try scene.rest()
-        #expect(try scene.bytes(key) == [])
-        #expect(scene.network.requests.count <= 2)
+        let content = try #require(try scene.content(key))
+        #expect(content.state == .failed && content.error?.code == .notMedia)
+        #expect(content.error?.cause == "the file is empty")
         #expect(try scene.contradictions() == [])
     }
 

@@ -160,8 +160,9 @@ final class LicenceWorld {
         let key = try ContentKey(name)
         contents.ids[key] =
             try index.enqueue(
-                DownloadRequest(url: "http://127.0.0.1/\(name)"), derivedKey: key,
-                identity: Array("identity of \(name)".utf8), isGateway: false, now: clock.now()
+                DownloadRequest(url: "http://127.0.0.1/\(name)"),
+                source: RequestSource(derivedKey: key, identity: Array("identity of \(name)".utf8), isGateway: false),
+                check: .list, now: clock.now()
             ).id
         return key
     }

@@ -234,7 +234,7 @@ package func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
     // One piece of chance, copied and numbered: debug builds are slow at making megabytes word by word.
     var piece = (0..<512).map { _ in generator.next() }
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {
             piece[0] &+= 1
             let length = min(count - filled, piece.count * 8)
@@ -245,6 +245,7 @@ package func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
             filled += length
         }
     }
+    return MediaBeginning.replacing(bytes)
 }
 
 /// Whether two files are the same; `==` looks at each byte by itself in a debug build.

@@ -65,12 +65,22 @@ extension ProgramIndex {
         try calling { try base.dataVersion() }
     }
 
-    func enqueue(_ request: DownloadRequest, derivedKey: ContentKey, identity: [UInt8], isGateway: Bool, now: Timestamp)
+    func enqueue(_ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp)
         throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
     {
-        try calling {
-            try base.enqueue(request, derivedKey: derivedKey, identity: identity, isGateway: isGateway, now: now)
-        }
+        try calling { try base.enqueue(request, source: source, check: check, now: now) }
+    }
+
+    func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
+        try calling { try base.completeVersion(content) }
+    }
+
+    func wasComplete(_ version: VersionID) throws -> Bool {
+        try calling { try base.wasComplete(version) }
+    }
+
+    func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool {
+        try calling { try base.supersede(content, by: successor, now: now) }
     }
 
     func item(_ key: ContentKey) throws -> ItemRecord? {

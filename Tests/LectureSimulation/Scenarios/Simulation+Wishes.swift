@@ -39,8 +39,10 @@ extension Simulation {
         if lecture.hasOutput { request.outputPath = "/out/\(number)" }
         do {
             let wish = try onlooker.enqueue(
-                request, derivedKey: try ContentKey("wish-\(number)"), identity: Array("lecture \(number)".utf8),
-                isGateway: lecture.source == .gateway, now: world.now)
+                request,
+                source: RequestSource(
+                    derivedKey: try ContentKey("wish-\(number)"), identity: Array("lecture \(number)".utf8),
+                    isGateway: lecture.source == .gateway), check: .list, now: world.now)
             for program in programs { try onlooker.join(program.run, content: wish.id) }
             watch.wishes[number] = .fetch
             watch.wished(wish.id)

@@ -140,6 +140,8 @@ final class Watch {
                 told[program.number, default: [:]][id] = state
                 if state == .stopped || state == .queued { pauses += 1 }
                 if state == .completed { complete.insert(id) }
+            // The content was told when it became complete.
+            case .alreadyComplete: continue
             case .progress(let told): try check(told, by: program)
             case .storeTrouble(let error):
                 hasToldTrouble = true

@@ -309,6 +309,9 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         outputs[output] = bytes
     }
 
+    /// Whether there is no file.
+    package func isEmpty() throws(LectureError) -> Bool { names.isEmpty }
+
     /// More than any test needs.
     package func freeBytes() throws(LectureError) -> UInt64 { 1 << 40 }
 
@@ -366,6 +369,8 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
             try disk.publish(path: path, isSealed: isSealed, to: output)
         }
     }
+
+    func isEmpty() throws(LectureError) -> Bool { try disk.isEmpty() }
 
     func freeBytes() throws(LectureError) -> UInt64 { try disk.freeBytes() }
 

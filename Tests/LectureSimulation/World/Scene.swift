@@ -67,7 +67,8 @@ package final class Scene {
         change(&request)
         let identity = Array(url.utf8)
         let wish = try index.enqueue(
-            request, derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway, now: world.now)
+            request, source: RequestSource(derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway),
+            check: .list, now: world.now)
         try index.join(program.run, content: wish.id)
         program.poke()
         return wish.key

@@ -1,0 +1,81 @@
+public import LectureModel
+
+/// The store at a glance: what there is, and what needs attention.
+public struct StoreOverview: Sendable, Hashable {
+    /// How much room a store has.
+    public struct Space: Sendable, Hashable {
+        /// Bytes that are free on its file system; nil when the system does not say.
+        public var free: Int64?
+        /// Bytes that downloads leave free.
+        public var reserve: Int64
+        /// Bytes that its lectures may take together; nil for no bound.
+        public var quota: Int64?
+        /// Bytes that its lectures take.
+        public var used: Int64
+
+        /// Puts the numbers together.
+        package init(free: Int64?, reserve: Int64, quota: Int64?, used: Int64) {
+            (self.free, self.reserve, self.quota, self.used) = (free, reserve, quota, used)
+        }
+
+        /// Whether downloads stop for want of space, or are about to.
+        public var isShort: Bool {
+            (free.map { $0 <= reserve } ?? false) || (quota.map { used >= $0 } ?? false)
+        }
+    }
+
+    /// Lectures and bytes by state.
+    public var status: StoreStatus
+    /// Lectures that play an older version than the one that is wanted.
+    public var outdated = 0
+    /// Lectures whose file is missing or damaged.
+    public var damaged = 0
+    /// Room on the disk.
+    public var space: Space
+    /// Lectures whose licence ends, or has to be checked, within the time that was asked for; nil where licences cannot
+    /// be judged.
+    public var licencesDue: Int?
+    /// Learning reports that have not reached their LMS yet.
+    public var openReports = 0
+    /// Learning reports that an LMS has refused for good.
+    public var deadReports = 0
+    /// Running processes.
+    public var processes: [StoreProcess] = []
+
+    /// Starts with what is always known.
+    package init(status: StoreStatus, space: Space) { (self.status, self.space) = (status, space) }
+}
+
+extension LectureManager {
+    /// Everything that a glance at the store shows.
+    ///
+    /// - Parameter time: licences that end or have to be checked within this time count as due.
+    /// - Returns: the overview.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func overview(licencesWithin time: Duration = .seconds(7 * 86_400)) throws -> StoreOverview {
+        let status = try queries.status()
+        let free = (try? files.freeBytes()).map { Int64(clamping: $0) }
+        var overview = StoreOverview(
+            status: status,
+            space: StoreOverview.Space(
+                free: free, reserve: configuration.reserveBytes, quota: configuration.quotaBytes,
+                used: status.provenBytes))
+        var filter = ContentFilter()
+        filter.conditions = [.outdated]
+        overview.outdated = try queries.count(filter)
+        filter.conditions = [.damaged]
+        overview.damaged = try queries.count(filter)
+        // A device that is not settled is said by every command about licences; a glance shows the rest.
+        if let judged = try? licenceTime() {
+            var due = ContentFilter()
+            due.states = [.completed]
+            due.expiresBefore = judged + time
+            overview.licencesDue = try queries.count(due)
+        }
+        let reports = try reportSummary().counts
+        overview.openReports = (reports[.pending] ?? 0) + (reports[.leased] ?? 0)
+        overview.deadReports = reports[.dead] ?? 0
+        overview.processes = try processes()
+        return overview
+    }
+}

@@ -1,0 +1,185 @@
+package import LectureModel
+import LectureSQLite
+
+// What is done with the complete version of a content when another one is wanted, or the same one again.
+
+extension SQLiteDownloadIndex {
+    /// The version that is complete; nil when there is none.
+    package func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
+        try connection.completeVersion(content)
+    }
+
+    /// Whether a version that is being built was complete before, and is being repaired.
+    package func wasComplete(_ version: VersionID) throws -> Bool {
+        try connection.first("SELECT completed_ms IS NOT NULL FROM version WHERE id = ?", version) { $0.bool(0) }
+            ?? false
+    }
+
+    /// The complete version is not what is wanted: the content is queued for another one.
+    ///
+    /// - Parameters:
+    ///   - content: the content.
+    ///   - successor: what is wanted instead.
+    ///   - now: the wall clock.
+    /// - Returns: false, with nothing changed, where there is no complete version or the content is leased.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool {
+        try atomically {
+            guard let item = try connection.item(id: content), item.currentVersion != nil, item.desire != .remove,
+                try !isLeased(content)
+            else { return false }
+            try connection.execute(
+                "UPDATE version SET is_outdated = 1 WHERE content_id = ? AND state = 1", content)
+            try discardUnfinished(of: content)
+            switch successor {
+            case .request(let request, let source): try setSource(request, source, of: content)
+            case .newerAtSource:
+                try connection.execute(
+                    "UPDATE content SET expected_sha256 = NULL, expected_bytes = NULL WHERE id = ?", content)
+            case .expected: break
+            }
+            // What the source says of itself belongs to the version, so it is asked anew.
+            try connection.execute("UPDATE content SET is_loaded = 0 WHERE id = ?", content)
+            try queue(content, now: now)
+            return true
+        }
+    }
+
+    /// The complete version is what is wanted after all: whatever was being fetched in its place is given up.
+    ///
+    /// - Parameters:
+    ///   - content: one that nobody has leased.
+    ///   - version: its complete version, no chunk of which is missing.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
+    func restore(_ content: ContentID, _ version: CompleteVersion, now: Timestamp) throws {
+        try discardUnfinished(of: content)
+        try connection.execute("UPDATE version SET is_outdated = 0 WHERE id = ?", version.id)
+        try connection.execute(
+            """
+            UPDATE content SET state = 4, desire = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
+                error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, is_loaded = 1,
+                completed_ms = coalesce(?1, added_ms), source_url = ?2, source_identity = ?3, updated_ms = ?4
+            WHERE id = ?5
+            """, version.completed, version.sourceURL, version.sourceIdentity, now, content)
+        try recount(content)
+    }
+
+    /// A complete content's file is gone: it is not complete any more. Its rows stay, since the file may come back, as
+    /// on a disk that was not mounted.
+    ///
+    /// - Parameters:
+    ///   - content: the content.
+    ///   - error: what is the matter.
+    ///   - isQueued: whether it is to be downloaded again; otherwise it counts as failed.
+    ///   - now: the wall clock.
+    /// - Returns: false, with nothing changed, for a content that is not complete or that somebody works on.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func markMissing(
+        _ content: ContentID, _ error: LectureError, isQueued: Bool, now: Timestamp
+    ) throws -> Bool {
+        try connection.execute(
+            """
+            UPDATE content SET state = ?1, error_code = ?2, error_detail = ?3, error_cause = ?4, completed_ms = NULL,
+                attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?5
+            WHERE id = ?6 AND state = ?7 AND lease_owner IS NULL
+            """,
+            isQueued ? ItemState.queued : .failed, error.code.number, error.detail, error.cause, now, content,
+            ItemState.completed) == 1
+    }
+
+    /// Contents that count as failed because their file was gone, with the file.
+    package func missingMedia() throws -> [(id: ContentID, media: PlacedFile)] {
+        let rows = try connection.query(
+            """
+            SELECT content.id, \(ContentColumns.media) FROM content INDEXED BY content_state
+            WHERE content.state = ? AND content.error_code = ? AND content.lease_owner IS NULL
+            """, ItemState.failed, LectureError.Code.mediaMissing.number
+        ) { row -> (ContentID, PlacedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
+        return rows.compactMap { id, media in media.map { (id: id, media: $0) } }
+    }
+
+    /// The file of a content is there again, as it was.
+    package func markFound(_ content: ContentID, now: Timestamp) throws {
+        try atomically {
+            guard let version = try completeVersion(content), try !isLeased(content), !version.isOutdated else {
+                return
+            }
+            try restore(content, version, now: now)
+        }
+    }
+
+    /// Keeps the digest of a complete version that had none.
+    ///
+    /// - Parameters:
+    ///   - version: the version.
+    ///   - sha256: of its media, 32 bytes.
+    /// - Throws: ``LectureError``.
+    package func setDigest(_ version: CompleteVersion, _ sha256: [UInt8]) throws {
+        try atomically {
+            let changed = try connection.execute(
+                "UPDATE version SET sha256 = ? WHERE id = ? AND state = 1", sha256, version.id)
+            guard changed == 1 else { return }
+            try connection.execute("UPDATE resource SET sha256 = ? WHERE id = ?", sha256, version.media.id)
+            try connection.execute(
+                "UPDATE content SET sha256 = ? WHERE id = (SELECT content_id FROM version WHERE id = ?)", sha256,
+                version.id)
+        }
+    }
+
+    /// Stores where a content is to be fetched from, and what the request says of the bytes.
+    func setSource(_ request: DownloadRequest, _ source: RequestSource, of content: ContentID) throws {
+        try connection.execute(
+            """
+            UPDATE content SET source_url = ?, source_identity = ?, is_gateway = ?, mirrors = ?, expected_sha256 = ?,
+                expected_bytes = ?
+            WHERE id = ?
+            """, request.url, source.identity, source.isGateway, try JSONText.encode(request.mirrors), request.sha256,
+            request.size, content)
+    }
+
+    /// Gives up the version that is being built. Its files go with the next chores of an engine.
+    func discardUnfinished(of content: ContentID) throws {
+        guard let (version, _) = try building(content) else { return }
+        try retire(version, of: content, state: 3)
+        try recount(content)
+    }
+
+    /// Puts a content that nobody has leased into the queue, complete or not.
+    func queue(_ content: ContentID, now: Timestamp) throws {
+        try connection.execute(
+            """
+            UPDATE content SET state = 0, desire = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
+                error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, completed_ms = NULL,
+                updated_ms = ?
+            WHERE id = ? AND lease_owner IS NULL
+            """, now, content)
+    }
+}
+
+extension Connection {
+    /// The version of a content that is complete, with its media.
+    func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
+        let row = try first(
+            """
+            SELECT id, source_url, source_identity, completed_ms, is_outdated, sha256
+            FROM version INDEXED BY version_current WHERE content_id = ? AND state = 1
+            """, content
+        ) { row -> (VersionID, String, [UInt8], Timestamp?, Bool, [UInt8]?) in
+            (
+                row.id(0), row.text(1), row.blob(2), row.optionalTimestamp(3), row.bool(4), row.optionalBlob(5)
+            )
+        }
+        guard let (id, url, identity, completed, isOutdated, sha256) = row,
+            var media = try resources(of: id).first(where: { $0.role == .media })
+        else { return nil }
+        // Versions of earlier programs have it in one of the two places.
+        media.sha256 = media.sha256 ?? sha256
+        var version = CompleteVersion(id: id, media: media)
+        (version.sourceURL, version.sourceIdentity) = (url, identity)
+        (version.completed, version.isOutdated) = (completed, isOutdated)
+        return version
+    }
+}

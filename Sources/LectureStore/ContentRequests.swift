@@ -1,0 +1,234 @@
+package import LectureModel
+import LectureSQLite
+
+// How a request becomes a row of content.
+
+extension SQLiteDownloadIndex {
+    /// Registers a request, or finds the content it means: by key if given, else by `identity`, else by `derivedKey`.
+    ///
+    /// A content that is known learns what the request says anew: its URL (a link with a fresh signature, for example)
+    /// and everything the request names. When the URL or the mirrors changed, the source has to be asked again. One
+    /// that is complete keeps its source until another version is known to be wanted.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - source: what its URL says.
+    ///   - check: how far a complete content is compared with it.
+    ///   - now: the wall clock.
+    /// - Returns: the row, its key, and what became of the request.
+    /// - Throws: ``LectureError``: `parameter` for a priority out of range, `storeBusy` while another process removes
+    ///   the content.
+    package func enqueue(
+        _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
+    ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+        guard (-100...100).contains(request.priority) else {
+            throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
+        }
+        return try atomically {
+            guard let known = try known(request.key, source) else {
+                let key = request.key ?? source.derivedKey
+                let id = try insert(request, source, key: key, now: now)
+                try addOutput(request.outputPath, content: id)
+                return (id, key, .added)
+            }
+            try addOutput(request.outputPath, content: known.id)
+            let isLeased = try isLeased(known.id)
+            if !isLeased, known.content.state != .removing, let version = try completeVersion(known.id) {
+                let outcome = try compare(known, version, request, source, check: check, now: now)
+                if let outcome { return (known.id, known.content.key, outcome) }
+            }
+            let outcome = try renew(known, request, source, isLeased: isLeased, now: now)
+            return (known.id, known.content.key, outcome)
+        }
+    }
+
+    /// Compares a request with the version that is complete.
+    ///
+    /// - Returns: what became of the request; nil when the content is not complete and goes on being fetched.
+    private func compare(
+        _ known: ItemRecord, _ version: CompleteVersion, _ request: DownloadRequest, _ source: RequestSource,
+        check: SourceCheck, now: Timestamp
+    ) throws -> EnqueueOutcome? {
+        let pending = try sourceIdentity(of: known.id)
+        let match = version.match(
+            request, source: (requested: source.identity, pending: pending), isGateway: source.isGateway, check: check)
+        let isComplete = known.content.state == .completed
+        // Another source is not stored before it was looked at; the same one may have got a fresh signature.
+        try describe(known, request, keepsSource: source.identity != pending, now: now)
+        switch match {
+        case .same where known.needsRepair, .digestUnknown where known.needsRepair,
+            .sourceUnknown where known.needsRepair:
+            // Damage was found: only the damaged chunks are downloaded again.
+            try queue(known.id, now: now)
+            return .damaged
+        case .same:
+            if !isComplete { try restore(known.id, version, now: now) }
+            return .alreadyComplete
+        case .digestUnknown, .sourceUnknown: return isComplete ? .checking : nil
+        case .other:
+            // An update that is under way goes on, unless it is one to other bytes than are requested now.
+            if version.isOutdated, try isSameUpdate(known, request, source, pending: pending) { return nil }
+            try supersede(known.id, by: .request(request, source), now: now)
+            return .outdated
+        }
+    }
+
+    /// Whether what is being fetched in place of a complete version is what is requested now.
+    private func isSameUpdate(
+        _ known: ItemRecord, _ request: DownloadRequest, _ source: RequestSource, pending: [UInt8]
+    ) throws -> Bool {
+        let isSameDigest = request.sha256 == nil || request.sha256 == known.expectedSHA256
+        return isSameDigest && (request.sha256 != nil || source.isGateway || source.identity == pending)
+    }
+
+    private func sourceIdentity(of content: ContentID) throws -> [UInt8] {
+        try connection.first("SELECT source_identity FROM content WHERE id = ?", content) { $0.blob(0) } ?? []
+    }
+
+    /// Stores what a request says about a complete content beside the bytes.
+    private func describe(
+        _ known: ItemRecord, _ request: DownloadRequest, keepsSource: Bool, now: Timestamp
+    ) throws {
+        try connection.execute(
+            """
+            UPDATE content SET desire = 0, source_url = ?, priority = ?, headers = ?, mirrors = ?,
+                title = coalesce(?, title), course = coalesce(?, course), teacher = coalesce(?, teacher),
+                folder = coalesce(?, folder), updated_ms = ?
+            WHERE id = ?
+            """,
+            keepsSource ? known.content.sourceURL : request.url,
+            request.priority == 0 ? known.content.priority : request.priority,
+            try JSONText.encode(keepsSource || request.headers.isEmpty ? known.headers : request.headers),
+            try JSONText.encode(keepsSource || request.mirrors.isEmpty ? known.mirrors : request.mirrors),
+            request.title, request.course, request.teacher, request.folder, now, known.id)
+    }
+
+    func known(_ key: ContentKey?, _ source: RequestSource) throws -> ItemRecord? {
+        if let key { return try connection.item(key: key) }
+        let sameSource = try connection.first(
+            "SELECT id FROM content WHERE source_identity = ? ORDER BY id LIMIT 1", source.identity
+        ) { row -> ContentID in row.id(0) }
+        if let sameSource { return try connection.item(id: sameSource) }
+        return try connection.item(key: source.derivedKey)
+    }
+
+    private func insert(
+        _ request: DownloadRequest, _ source: RequestSource, key: ContentKey, now: Timestamp
+    ) throws -> ContentID {
+        try connection.execute(
+            """
+            INSERT INTO content(key, priority, position, added_ms, updated_ms, is_gateway, source_identity,
+                expected_sha256, expected_bytes, title, course, teacher, folder, source_url, headers, mirrors)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            key, request.priority, try lastPosition(priority: request.priority) + Self.positionGap, now, now,
+            source.isGateway, source.identity, request.sha256, request.size,
+            request.title ?? Self.lastPart(of: request.url),
+            request.course ?? "", request.teacher ?? "", request.folder ?? "", request.url,
+            try JSONText.encode(request.headers), try JSONText.encode(request.mirrors))
+        return ContentID(connection.lastInsertedID)
+    }
+
+    /// Stores what a request says anew of a content that is not complete, and puts it back into the queue.
+    private func renew(
+        _ known: ItemRecord, _ request: DownloadRequest, _ source: RequestSource, isLeased: Bool, now: Timestamp
+    ) throws -> EnqueueOutcome {
+        if known.content.state == .removing {
+            guard !isLeased else {
+                throw LectureError(.storeBusy, detail: known.content.key.text, cause: "the lecture is being removed")
+            }
+            // Some files are gone already: nothing may count as proven that a removal had begun to delete.
+            try connection.execute("DELETE FROM version WHERE content_id = ?", known.id)
+            try recount(known.id)
+        }
+        let headers = request.headers.isEmpty ? known.headers : request.headers
+        let mirrors = request.mirrors.isEmpty ? known.mirrors : request.mirrors
+        let isSameSource = known.content.sourceURL == request.url && known.mirrors == mirrors
+        // A fresh signature does not make media of a link that has once led to a description.
+        let isDescribed = try source.isGateway || (known.isGateway && hasIdentity(known.id, source.identity))
+        if !isLeased, let digest = request.sha256, let expected = known.expectedSHA256, digest != expected {
+            // Bytes that were fetched for another digest are bytes of another version.
+            try discardUnfinished(of: known.id)
+        }
+        var isLoaded = known.isLoaded && isSameSource
+        if !isSameSource, !isDescribed {
+            isLoaded = try renewURLs(of: known.id, [request.url] + mirrors, source, now: now) && known.isLoaded
+        }
+        try connection.execute(
+            """
+            UPDATE content SET desire = 0, source_url = ?, source_identity = ?, is_gateway = ?, is_loaded = ?,
+                priority = ?, headers = ?, mirrors = ?, title = coalesce(?, title), course = coalesce(?, course),
+                teacher = coalesce(?, teacher), folder = coalesce(?, folder),
+                expected_sha256 = coalesce(?, expected_sha256), expected_bytes = coalesce(?, expected_bytes),
+                updated_ms = ?
+            WHERE id = ?
+            """,
+            request.url, source.identity, isDescribed, isLoaded,
+            request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
+            try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
+            request.sha256, request.size, now, known.id)
+        // What is being built must have the digest that is named now, too.
+        if let digest = request.sha256,
+            let media = try building(known.id)?.resources.first(where: { $0.role == .media })
+        {
+            try connection.execute("UPDATE resource SET expected_sha256 = ? WHERE id = ?", digest, media.id)
+        }
+        if !isLeased { try startAnew("id = ?", [known.id.sqliteValue], now: now) }
+        return switch known.content.state {
+        case .completed: .alreadyComplete
+        case .queued, .loading, .downloading, .verifying: .alreadyQueued
+        case .stopped, .failed, .removing: .resumed
+        }
+    }
+
+    private func hasIdentity(_ content: ContentID, _ identity: [UInt8]) throws -> Bool {
+        try connection.first("SELECT source_identity = ? FROM content WHERE id = ?", identity, content) { $0.bool(0) }
+            ?? false
+    }
+
+    /// The version being built goes on from the new URLs; its proven bytes stay.
+    ///
+    /// - Returns: whether there is such a version.
+    private func renewURLs(
+        of content: ContentID, _ urls: [String], _ source: RequestSource, now: Timestamp
+    ) throws -> Bool {
+        guard let (version, resources) = try building(content),
+            let media = resources.first(where: { $0.role == .media })
+        else { return false }
+        try connection.execute(
+            "UPDATE version SET source_url = ?, source_identity = ? WHERE id = ?", urls.first ?? "", source.identity,
+            version)
+        try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", media.id)
+        try insertURLLeases(media.id, urls: urls, expires: nil, now: now)
+        return true
+    }
+
+    /// Makes unleased contents that are not complete `queued`, their attempts and waiting times forgotten.
+    func startAnew(_ condition: String, _ values: [SQLiteValue], now: Timestamp) throws {
+        try connection.execute(
+            """
+            UPDATE content SET state = 0, stop_reason = NULL, error_code = NULL, error_detail = '', error_cause = '',
+                attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?
+            WHERE \(condition) AND lease_owner IS NULL AND state <> 4
+            """, values: [now.sqliteValue] + values)
+    }
+
+    func isLeased(_ content: ContentID) throws -> Bool {
+        try connection.first("SELECT lease_owner IS NOT NULL FROM content WHERE id = ?", content) { $0.bool(0) }
+            ?? false
+    }
+
+    private func addOutput(_ path: String?, content: ContentID) throws {
+        guard let path else { return }
+        try connection.execute("INSERT OR IGNORE INTO output(content_id, path) VALUES (?, ?)", content, path)
+    }
+
+    /// The last part of a URL's path, for a title; the whole URL when the path is empty.
+    private static func lastPart(of url: String) -> String {
+        let path = url.prefix { $0 != "?" && $0 != "#" }
+        let afterScheme = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
+        let parts = afterScheme.split(separator: "/", omittingEmptySubsequences: true)
+        guard parts.count > 1, let last = parts.last else { return url }
+        return String(last)
+    }
+}
