@@ -104,7 +104,18 @@ extension SQLiteDownloadIndex {
             }
             let lost = gone.count == chunks.count ? Int64(clamping: bytes) : geometry.bytes(of: gone)
             try count(resource, geometry.version, lease.content, chunks: -gone.count, bytes: -lost, now: nil)
+            // A row that was lost is still in the counters.
+            if gone.count < chunks.count { try recount(resource, geometry, of: lease.content) }
         }
+    }
+
+    /// Makes the counters of a resource anew from its rows.
+    private func recount(_ resource: ResourceID, _ geometry: ChunkGeometry, of content: ContentID) throws {
+        let proven = try connection.query("SELECT idx FROM chunk WHERE resource_id = ?", resource) { $0.int(0) }
+        try connection.execute(
+            "UPDATE resource SET proven_count = ?, proven_bytes = ? WHERE id = ?", proven.count,
+            geometry.bytes(of: proven), resource)
+        try recount(content)
     }
 
     private func count(

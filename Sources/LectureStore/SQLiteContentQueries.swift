@@ -64,7 +64,8 @@ package final class SQLiteContentQueries: ContentQueries {
         return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? PlacedFile(path: "", fileBytes: nil)) }
     }
 
-    /// The files of complete versions, in the order of their rows.
+    /// The files of complete versions, in the order of their rows; without those of lectures that are being removed,
+    /// whose files go before their rows.
     package func placedFiles(
         after resource: ResourceID?, limit: Int
     ) throws -> [(id: ResourceID, file: PlacedFile)] {
@@ -72,7 +73,9 @@ package final class SQLiteContentQueries: ContentQueries {
             """
             SELECT resource.id, resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
             FROM resource JOIN version ON version.id = resource.version_id
-            WHERE resource.id > ? AND resource.state = ? AND version.state = 1 ORDER BY resource.id LIMIT ?
+            JOIN content ON content.id = version.content_id
+            WHERE resource.id > ? AND resource.state = ? AND version.state = 1 AND content.desire <> 3
+            ORDER BY resource.id LIMIT ?
             """, resource ?? ResourceID(0), ResourceRecord.State.placed.rawValue, limit
         ) { row -> (ResourceID, PlacedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
         return rows.compactMap { id, file in file.map { (id: id, file: $0) } }

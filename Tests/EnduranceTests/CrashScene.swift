@@ -86,7 +86,10 @@ struct CrashScene: Sendable {
     }
 
     /// What fetches everything.
-    var fetch: [String] { ["precache", "--acks", "--progress", "none", "--output-dir", outputs, list] }
+    var fetch: [String] {
+        // Some lectures are empty or of one byte, which is no media file.
+        ["precache", "--acks", "--progress", "none", "--accept-any", "--output-dir", outputs, list]
+    }
 
     /// Starts a command of the program on this scene's store, perhaps behind another program such as a tracer.
     func start(_ words: [String], behind front: [String] = []) throws -> ChildProcess {

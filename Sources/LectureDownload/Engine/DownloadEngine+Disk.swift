@@ -229,6 +229,8 @@ extension DownloadEngine {
         try index.release(item.lease)
         for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
         items[item.id] = nil
+        // What this version replaced should not take up room until the next run.
+        if let old = item.record.currentVersion, old != version { try deleteDiscarded() }
         if let due = try index.item(item.id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
             // Other bytes were requested while these were on their way.
             try index.supersede(item.id, by: .expected, now: now)

@@ -74,10 +74,15 @@ extension DownloadEngine {
         lastChore = boot
         try followTimetable(now: now)
         try index.requeueDue(run: run, now: now)
+        try deleteDiscarded()
+        lookAtSpeeds(boot: boot)
+    }
+
+    /// Deletes the files of versions that others have replaced.
+    func deleteDiscarded() throws {
         for (version, paths) in try index.discardedVersions() where deleting.insert(version).inserted {
             delete(paths, for: .version(version))
         }
-        lookAtSpeeds(boot: boot)
     }
 
     private func followTimetable(now: Timestamp) throws {

@@ -159,7 +159,8 @@ final class Watch {
     private func check(_ told: DownloadProgress, by program: Program) throws {
         guard let item = try program.index.item(told.key) else { return }
         if let total = told.total, told.bytes > total { world.found("progress beyond the end") }
-        if item.content.provenChunks < told.provenChunks, item.content.state != .completed {
+        // Where a complete version is there already, the count of the next one has begun.
+        if item.content.provenChunks < told.provenChunks, item.content.state != .completed, item.currentVersion == nil {
             world.found("progress counts \(told.provenChunks) chunks, the store \(item.content.provenChunks)")
         }
     }
