@@ -80,7 +80,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable
-        case .createDirectory, .createFile, .outputRefused, .deviceKeyInUse:
+        case .createDirectory, .createFile, .outputRefused, .nameTaken, .deviceKeyInUse:
             return .cannotCreate
         case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput

@@ -28,6 +28,8 @@ public struct PlannedDownload: Sendable, Hashable {
     public let bytes: Int64?
     /// The lecture's title, from the request or from the store.
     public let title: String?
+    /// The lecture in the store; nil for a new one.
+    public var key: ContentKey?
 }
 
 /// When downloads of a given size would be done.
@@ -115,7 +117,7 @@ extension LectureManager {
         }
         let title = request.title ?? known.content.title
         func planned(_ kind: PlannedDownload.Kind, _ bytes: Int64?) -> PlannedDownload {
-            PlannedDownload(request: request, kind: kind, bytes: bytes, title: title)
+            PlannedDownload(request: request, kind: kind, bytes: bytes, title: title, key: known.content.key)
         }
         guard let version = try index.completeVersion(known.id) else {
             return planned(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.provenBytes) })
@@ -156,7 +158,8 @@ extension LectureManager {
         case .unchanged: (length, plan) = (nil, nil)
         }
         guard planned.kind == .unchecked, let plan else {
-            return PlannedDownload(request: request, kind: planned.kind, bytes: length, title: planned.title)
+            return PlannedDownload(
+                request: request, kind: planned.kind, bytes: length, title: planned.title, key: planned.key)
         }
         let source = try source(of: request)
         guard let known = try writer.find(request, source), let version = try index.completeVersion(known.id) else {
@@ -166,7 +169,8 @@ extension LectureManager {
             SourceChecks.compare(
                 plan, with: version.media, isOwnSource: source.identity == version.sourceIdentity) == .same
         return PlannedDownload(
-            request: request, kind: isSame ? .complete : .changed, bytes: isSame ? 0 : length, title: planned.title)
+            request: request, kind: isSame ? .complete : .changed, bytes: isSame ? 0 : length, title: planned.title,
+            key: planned.key)
     }
 
     /// When downloads would be done, by the speed of those of the last thirty days and the configured limits.

@@ -1,3 +1,4 @@
+import LectureFiles
 public import LectureModel
 import LectureStore
 
@@ -49,6 +50,15 @@ extension LectureManager {
         return (try gone.compactMap { try index.item($0)?.content }, named)
     }
 
+    /// Lectures that course lists named when they were last recorded.
+    ///
+    /// - Parameter lists: the lists.
+    /// - Returns: the lectures, in the order they were registered.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func lecturesNamed(by lists: [String]) throws -> [Content] {
+        try writer.contentsNamed(by: lists).compactMap { try index.item($0)?.content }
+    }
+
     /// The request that would download a lecture again, as far as the store knows it: without headers, which may be
     /// credentials.
     ///
@@ -66,5 +76,49 @@ extension LectureManager {
         (request.sha256, request.size) = (item.expectedSHA256, item.expectedBytes)
         (request.priority, request.mirrors) = (item.content.priority, item.mirrors)
         return request
+    }
+
+    /// Writes a course list (JSON Lines) that requests lectures again, each line with a member `report` that says how
+    /// the lecture stands. `precache` reads such a list as any other.
+    ///
+    /// URLs are written as they were given, with whatever secret stands in their query, so only the file's owner may
+    /// read it. It appears under its name when it is whole and durable; a regular file that stands there is replaced.
+    ///
+    /// - Parameters:
+    ///   - keys: the lectures, in the order of the lines.
+    ///   - path: of the file; its directory must exist.
+    /// - Throws: ``LectureError``: `unknownContent`, `outputRefused`, `storageFull`, or that of the store.
+    public func writeCourseList(of keys: [ContentKey], to path: String) throws {
+        let file = try OutputFile(path, mayReplace: true)
+        for key in keys {
+            guard let request = try request(for: key), let lecture = try index.item(key)?.content else {
+                throw LectureError(.unknownContent, detail: key.text)
+            }
+            try file.write(Array("\(Self.line(request, lecture))\n".utf8))
+        }
+        try file.finish()
+    }
+
+    private static func line(_ request: DownloadRequest, _ lecture: Content) -> String {
+        JSONWriter.object { writer in
+            writer.member("url", request.url)
+            writer.member("key", lecture.key.text)
+            writer.member("title", request.title)
+            writer.member("course", request.course)
+            writer.member("teacher", request.teacher)
+            writer.member("folder", request.folder)
+            writer.member("sha256", request.sha256.map { Hexadecimal.text($0) })
+            writer.member("size", request.size)
+            if request.priority != 0 { writer.member("priority", request.priority) }
+            if !request.mirrors.isEmpty {
+                writer.array("mirrors") { list in for mirror in request.mirrors { list.element(mirror) } }
+            }
+            writer.object("report") { report in
+                report.member("state", lecture.state.name)
+                report.member("code", lecture.error?.code.number)
+                report.member("name", lecture.error?.code.name)
+                report.member("message", lecture.error?.message)
+            }
+        }
     }
 }

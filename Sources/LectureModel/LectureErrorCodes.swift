@@ -218,6 +218,14 @@ extension LectureError.Code {
     public static let outputRefused = Self(
         -20040, "output_refused", "the finished file cannot be put there", "Check --output or --output-dir.")
 
+    /// Two lectures of one run would be put into the same file.
+    public static let nameTaken = Self(
+        -20071, "name_taken", "several lectures of this run have the same file name",
+        "Run the command again with names that differ, for example --name '{course}/{number:02} {title}.{ext}'.")
+    /// More lectures have left a list than may be removed at once.
+    public static let pruneRefused = Self(
+        -20070, "prune_refused", "more lectures have left the list than may be removed; nothing was removed",
+        "Check the list. If it is right, run the command again with a larger --max-delete.")
     /// A `kollus:` link that is not about downloading.
     public static let linkFetchesNothing = Self(
         -20041, "link_fetches_nothing", "this kollus: link names nothing to fetch",
@@ -310,7 +318,8 @@ extension LectureError.Code {
             .redirectRefused, .redirectLoop, .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .resumeUnsafe,
             .urlScheme, .urlInvalid, .courseLine, .courseList, .headerInvalid, .configuration, .secretReadable,
             .nameRefused,
-            .json, .outputRefused, .linkFetchesNothing, .quota, .serverWait, .schedule, .deadline, .leaseLost,
+            .json, .outputRefused, .nameTaken, .pruneRefused, .linkFetchesNothing, .quota, .serverWait, .schedule,
+            .deadline, .leaseLost,
             .interrupted, .bug,
             .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .grantRefused, .completionRefused,
             .playRefused, .sessionMismatch, .answerMissing,

@@ -70,6 +70,20 @@ extension SQLiteDownloadIndex {
         }
     }
 
+    /// Contents that lists name now.
+    ///
+    /// - Parameter lists: their names.
+    /// - Returns: the contents in the order they were registered.
+    /// - Throws: ``LectureError``.
+    package func contentsNamed(by lists: [String]) throws -> [ContentID] {
+        try connection.query(
+            """
+            SELECT DISTINCT content_id FROM course_entry JOIN course_list ON course_list.id = list_id
+            WHERE gone_ms IS NULL AND course_list.name IN (SELECT value FROM json_each(?)) ORDER BY content_id
+            """, try JSONText.encode(lists)
+        ) { $0.id(0) }
+    }
+
     /// The content that a request means; nil when there is none yet. Nothing is changed.
     ///
     /// - Parameters:

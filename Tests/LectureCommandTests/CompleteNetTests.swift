@@ -4,7 +4,7 @@ import LectureTestSupport
 import Testing
 
 /// A site of small films that change, and an account that keeps them.
-private struct Shelf {
+struct Shelf {
     let me: BadDay
     let nginx: NginxOrigin
 
@@ -36,8 +36,17 @@ private struct Shelf {
 
     /// Writes a course list of one line.
     func list(_ members: [String: Any], to name: String = "list.jsonl") throws -> String {
-        let line = try JSONSerialization.data(withJSONObject: members, options: [.sortedKeys, .withoutEscapingSlashes])
-        return try me.home.write(String(decoding: line, as: UTF8.self), to: name)
+        try list([members], to: name)
+    }
+
+    /// Writes a course list of several lines.
+    func list(_ lines: [[String: Any]], to name: String = "list.jsonl") throws -> String {
+        let text = try lines.map { members in
+            let line = try JSONSerialization.data(
+                withJSONObject: members, options: [.sortedKeys, .withoutEscapingSlashes])
+            return String(decoding: line, as: UTF8.self)
+        }
+        return try me.home.write(text.joined(separator: "\n"), to: name)
     }
 
     /// The bytes that `path` names.

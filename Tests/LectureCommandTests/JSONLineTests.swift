@@ -101,7 +101,7 @@ import Testing
             ("event-outdated", JSONLine.outdated(try content())),
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
-            ("event-planned", JSONLine.planned(DownloadRequest(url: "https://u:p@h/x?secret"))),
+            ("event-planned", JSONLine.plannedRemoval(try content())), ("event-plan", JSONLine.plan(PlanTotals())),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),

@@ -44,7 +44,7 @@ package struct ArgumentParser {
             command.arguments.append(word)
             return
         }
-        if let next = spec.subcommands.first(where: { $0.name == word }) {
+        if let next = spec.subcommand(word) {
             spec = next
             command.path.append(next.name)
             return
@@ -183,13 +183,18 @@ package struct ArgumentParser {
             guard count == 0 else { throw failure("Name arguments or give '--\(flag)', not both.") }
             return
         }
+        if let filter = spec.filtersInsteadOfArguments.first(where: isGiven) {
+            guard count == 0 else { throw failure("Name arguments or give '--\(filter)', not both.") }
+            return
+        }
         let minimum = spec.arguments.reduce(0) { $0 + $1.minimum }
         let isOpen = spec.arguments.contains { $0.maximum == nil }
         let maximum = isOpen ? nil : spec.arguments.reduce(0) { $0 + ($1.maximum ?? 0) }
         if count < minimum {
             let names = spec.arguments.map(\.usage).joined(separator: " ")
+            let filters = spec.filtersInsteadOfArguments.isEmpty ? "" : " or a filter such as '--state'"
             let other = spec.flagInsteadOfArguments.map { " or '--\($0)'" } ?? ""
-            throw failure("\(names)\(other) is missing.")
+            throw failure("\(names)\(other)\(filters) is missing.")
         }
         if let maximum, count > maximum {
             throw failure("Argument \(UsageError.quoted(command.arguments[maximum])) is one too many.")

@@ -10,10 +10,14 @@ package struct CommandSpec: Sendable {
     package let discussion: [String]
     /// What stands after the options.
     package let arguments: [ArgumentSpec]
-    /// The options that only this command has.
+    /// The options that only this command has, with those of ``groups``.
     package let options: [OptionSpec]
+    /// Options that help shows under headings of their own.
+    package let groups: [OptionGroup]
     /// The flag that stands for naming arguments (`--all`), by its long name. One of both is needed, never both.
     package let flagInsteadOfArguments: String?
+    /// Further options that stand for naming arguments: filters such as `--state`, by their long names.
+    package let filtersInsteadOfArguments: [String]
     /// Calls that show how it is used; at least one for a command that can run.
     package let examples: [ExampleSpec]
     /// Commands below this one. A command with subcommands does nothing by itself.
@@ -21,17 +25,29 @@ package struct CommandSpec: Sendable {
 
     init(
         _ name: String, _ summary: String, discussion: [String] = [], arguments: [ArgumentSpec] = [],
-        options: [OptionSpec] = [], flagInsteadOfArguments: String? = nil, examples: [ExampleSpec] = [],
-        subcommands: [CommandSpec] = []
+        options: [OptionSpec] = [], groups: [OptionGroup] = [], flagInsteadOfArguments: String? = nil,
+        filtersInsteadOfArguments: [String] = [], examples: [ExampleSpec] = [], subcommands: [CommandSpec] = []
     ) {
         self.name = name
         self.summary = summary
         self.discussion = discussion
         self.arguments = arguments
-        self.options = options
+        self.options = options + groups.flatMap(\.options)
+        self.groups = groups
         self.flagInsteadOfArguments = flagInsteadOfArguments
+        self.filtersInsteadOfArguments = filtersInsteadOfArguments
         self.examples = examples
         self.subcommands = subcommands
+    }
+
+    /// The command that a word calls; at the top also one of ``CommandTable/aliases``.
+    ///
+    /// - Parameter word: the word.
+    /// - Returns: the command, or nil.
+    package func subcommand(_ word: String) -> CommandSpec? {
+        if let found = subcommands.first(where: { $0.name == word }) { return found }
+        guard name == CommandTable.programName, let known = CommandTable.aliases[word] else { return nil }
+        return subcommands.first { $0.name == known }
     }
 
     /// The option with this long name among the command's own.
@@ -42,6 +58,25 @@ package struct CommandSpec: Sendable {
 
     /// The options that help and completions show.
     package var visibleOptions: [OptionSpec] { options.filter { !$0.isHidden } }
+
+    /// The visible options that stand in no group.
+    package var ungroupedOptions: [OptionSpec] {
+        let grouped = Set(groups.flatMap(\.options).map(\.long))
+        return visibleOptions.filter { !grouped.contains($0.long) }
+    }
+}
+
+/// Options that help shows under one heading.
+package struct OptionGroup: Sendable {
+    /// The heading, without a colon.
+    package let title: String
+    /// The options.
+    package let options: [OptionSpec]
+
+    init(_ title: String, _ options: [OptionSpec]) {
+        self.title = title
+        self.options = options
+    }
 }
 
 /// One positional argument, or a row of them.
@@ -100,7 +135,7 @@ package struct OptionSpec: Sendable {
     package let defaultText: String
     /// Long names of options that may not stand beside this one.
     package let conflicts: [String]
-    /// Whether help, manual page and completions pass it by.
+    /// Whether help, manual page and completions leave it out.
     package let isHidden: Bool
 
     private init(
@@ -151,9 +186,10 @@ package struct OptionSpec: Sendable {
         }
     }
 
-    /// The help text with the default and the environment variable.
+    /// The help text with the possible words, the default and the environment variable.
     package var fullHelp: String {
         var notes: [String] = []
+        if case .words(let words)? = grammar { notes.append("one of: \(words.joined(separator: ", "))") }
         if !defaultText.isEmpty { notes.append("default: \(defaultText)") }
         if let environment { notes.append("environment: \(environment)") }
         return notes.isEmpty ? help : "\(help) (\(notes.joined(separator: "; ")))"

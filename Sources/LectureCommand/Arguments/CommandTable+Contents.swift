@@ -25,15 +25,16 @@ extension CommandTable {
     static func everything(_ help: String) -> OptionSpec { .flag("all", "a", help: help) }
 
     static let list = CommandSpec(
-        "list", "lists contents",
+        "list", "lists lectures",
         discussion: ["On a terminal a table; elsewhere the same columns separated by tabs, without a header."],
-        options: [] + filterOptions + [
+        options: [
             .value(
                 "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority", "folder"]),
                 help: "The order.", defaultText: "priority"),
             .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
             .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),
         ],
+        groups: [OptionGroup("Filters", filterOptions)],
         examples: [
             ExampleSpec("lecturectl list --state completed --recent 7d", "what came in this week"),
             ExampleSpec("lecturectl list --sort size --limit 10", "the ten largest"),
@@ -111,15 +112,19 @@ extension CommandTable {
         ])
 
     static let remove = CommandSpec(
-        "remove", "deletes contents and their files",
+        "remove", "deletes lectures and their files",
+        discussion: ["Which lectures: keys, filters, or --all. Several filters must all apply."],
         arguments: [keys],
         options: [
             everything("Remove everything but samples."),
             .flag("samples", help: "Remove samples as well."),
+            .flag("dry-run", "n", help: "Print what would be removed, and remove nothing."),
         ],
-        flagInsteadOfArguments: "all",
+        groups: [OptionGroup("Filters", filterOptions)],
+        flagInsteadOfArguments: "all", filtersInsteadOfArguments: ContentSelection.optionNames,
         examples: [
-            ExampleSpec("lecturectl remove algebra-01", "delete one"),
+            ExampleSpec("lecturectl remove algebra-01", "delete one lecture"),
+            ExampleSpec("lecturectl remove --course algebra --older-than 180d -n", "show what would be deleted"),
             ExampleSpec("lecturectl remove --all --samples", "empty the store"),
         ])
 }

@@ -84,6 +84,12 @@ package enum CommandTable {
         "version", "shows the version",
         examples: [ExampleSpec("lecturectl version --json", "the same as one JSON object")])
 
+    /// Words of other programs for the same commands. Help and completions do not show them.
+    package static let aliases = [
+        "get": "precache", "download": "precache", "ls": "list", "rm": "remove", "license": "licence",
+        "sync": "precache",
+    ]
+
     /// Every command that can run, with the words that call it, in the table's order.
     package static let leaves: [(path: [String], spec: CommandSpec)] = root.subcommands.flatMap { command in
         command.subcommands.isEmpty
@@ -98,7 +104,7 @@ package enum CommandTable {
     package static func spec(at path: [String]) -> CommandSpec? {
         var spec = root
         for word in path {
-            guard let next = spec.subcommands.first(where: { $0.name == word }) else { return nil }
+            guard let next = spec.subcommand(word) else { return nil }
             spec = next
         }
         return spec

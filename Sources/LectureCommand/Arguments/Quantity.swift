@@ -88,6 +88,20 @@ package enum Quantity {
         default: nil
         }
     }
+
+    /// A bound of a number of things: `10`, or `10%` of all.
+    ///
+    /// - Parameter text: as typed.
+    /// - Returns: what is allowed of a total; nil for other texts.
+    package static func limit(_ text: String) -> (@Sendable (Int) -> Int)? {
+        let digits = text.hasSuffix("%") ? text.dropLast() : Substring(text)
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits),
+            number <= 1_000_000_000
+        else { return nil }
+        guard text.hasSuffix("%") else { return { _ in number } }
+        guard number <= 100 else { return nil }
+        return { $0 * number / 100 }
+    }
 }
 
 /// A byte range as typed with `--range`, in the grammar of RFC 9110, section 14.1.2.

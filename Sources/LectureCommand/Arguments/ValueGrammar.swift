@@ -19,6 +19,8 @@ package enum ValueGrammar: Sendable, Equatable {
     case byteCount
     /// Whole percent, 1 to 100.
     case percent
+    /// A number, or whole percent: `10`, `10%`.
+    case countOrPercent
     /// First and last byte, counted from 0: `0-1023`, `4096-`, `-500` for the last 500.
     case byteRange
     /// A SHA-256 in 64 hexadecimal digits.
@@ -65,7 +67,8 @@ package enum ValueGrammar: Sendable, Equatable {
         case .directory: .directories
         case .key: .keys
         case .command: .commands
-        case .text, .integer, .duration, .rate, .byteCount, .percent, .byteRange, .sha256, .header, .url,
+        case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .sha256, .header,
+            .url,
             .time:
             .nothing
         }
@@ -95,6 +98,8 @@ package enum ValueGrammar: Sendable, Equatable {
             return Quantity.rate(text) == nil ? "must be bytes a second such as 500K or 2M" : nil
         case .byteCount:
             return Quantity.byteCount(text) == nil ? "must be a number of bytes such as 150M or 1.5G" : nil
+        case .countOrPercent:
+            return Quantity.limit(text) == nil ? "must be a number, or a share such as 10%" : nil
         case .percent:
             return Self.integer(text, in: 1...100) == nil ? "must be whole percent from 1 to 100" : nil
         case .byteRange:

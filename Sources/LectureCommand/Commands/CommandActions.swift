@@ -13,7 +13,7 @@ package enum CommandActions {
         "resume": QueueCommands.resume,
         "cancel": QueueCommands.cancel,
         "reorder": QueueCommands.reorder,
-        "remove": QueueCommands.remove,
+        "remove": RemoveCommand.run,
         "verify": VerifyCommand.run,
         "licence list": LicenceCommands.list,
         "licence show": LicenceCommands.show,

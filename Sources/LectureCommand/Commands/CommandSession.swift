@@ -37,8 +37,10 @@ struct CommandSession: Sendable {
     }
 
     /// Opens the store.
-    func manager() throws -> LectureManager {
-        var settings = LectureConfiguration(storeDirectory: configuration.storeDirectory.value)
+    ///
+    /// - Parameter store: another directory than the configured one.
+    func manager(store: String? = nil) throws -> LectureManager {
+        var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
         settings.rateLimit = command.rate("limit-rate").map { Int($0) }

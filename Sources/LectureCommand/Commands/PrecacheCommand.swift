@@ -5,16 +5,17 @@ import LectureModel
 enum PrecacheCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
-        var sources = try PrecacheSources(command)
+        let sources = try PrecacheSources(command)
         if command.flag("after-input"), try await !isNeeded(session) { return .done }
-        if command.flag("dry-run") { return try await dryRun(&sources, session) }
+        if command.flag("dry-run") { return try await PrecachePlan(session: session).run(sources) }
         try sources.prepareOutputs()
         let manager = try session.manager()
         var run = PrecacheRun(manager: manager, session: session)
         do {
             let status = try await run.run(sources)
             await manager.close()
-            return status
+            guard command.flag("prune") else { return status }
+            return try await prune(run.recordedLists, status, session)
         } catch {
             await manager.close()
             throw error
@@ -39,24 +40,17 @@ enum PrecacheCommand {
         return false
     }
 
-    /// Says what would be fetched. No store is opened, so that none is made.
-    private static func dryRun(_ sources: inout PrecacheSources, _ session: CommandSession) async throws -> ExitStatus {
-        var refused = 0
-        try await sources.forEachGroup(of: nil) { items in
-            for item in items {
-                switch item {
-                case .refused(let error):
-                    refused += 1
-                    try session.report(error)
-                case .request(let request):
-                    let line =
-                        session.wantsJSON
-                        ? JSONLine.planned(request)
-                        : "\(TerminalText.neutralised(URLText.withoutSecrets(request.url)))\n"
-                    try session.context.output.write(line)
-                }
-            }
+    /// Removes what has left the lists, once everything has come to rest.
+    private static func prune(
+        _ lists: [String], _ status: ExitStatus, _ session: CommandSession
+    ) async throws -> ExitStatus {
+        guard !lists.isEmpty else {
+            session.context.say("Nothing was removed: --prune needs a whole list, read without a refused line.")
+            return status
         }
-        return refused > 0 ? .data : .done
+        let pruned = try await session.withManager { manager in
+            try await Pruning(manager: manager, session: session).run(lists)
+        }
+        return status == .done ? pruned : status
     }
 }

@@ -14,7 +14,7 @@ struct PrecacheResult: Sendable {
     var told: Set<ContentKey> = []
     /// Items that were complete before the run.
     var skipped: Set<ContentKey> = []
-    /// Items whose complete version is not the one that is wanted.
+    /// Lectures whose complete version is not the one that is requested.
     var outdated: Set<ContentKey> = []
     /// Why complete items could not be compared with their sources.
     var uncheckedCodes: [LectureError.Code] = []
@@ -32,6 +32,10 @@ struct PrecacheResult: Sendable {
     var isDeadlineOver = false
     /// The signal that ended the run.
     var signal: Int32?
+    /// The lists that were read, and the lectures of each.
+    var lists = NamedLists()
+    /// The lists that were recorded when everything had come to rest.
+    var recordedLists: [String] = []
     /// What ended the run before its time.
     var error: LectureError?
 
@@ -136,7 +140,7 @@ struct PrecacheResult: Sendable {
     }
 
     /// What a person has stopped is no error.
-    private static func isTrouble(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
+    static func isTrouble(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
 
     static func sentence(stopped content: Content) -> String {
         let person = "it was paused or cancelled; 'lecturectl resume' goes on with it."

@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// One run: wishes in, events out, until nothing moves any more.
+/// One run: requests in, events out, until nothing moves any more.
 ///
 /// Everything arrives in one stream and is taken by one loop, so that lines and bars never mix:
 ///
@@ -17,6 +17,7 @@ struct PrecacheRun {
     /// What the run waits for.
     private enum Event: Sendable {
         case enqueued([PrecacheSources.Outcome])
+        case listsRead(NamedLists)
         case sourcesEnded(LectureError?)
         case library(LectureEvent)
         case libraryEnded
@@ -33,6 +34,9 @@ struct PrecacheRun {
     private var lastCount: BootInstant?
     private var result: PrecacheResult
     private var isClosing = false
+
+    /// The lists that were recorded; see ``PrecacheResult/recordedLists``.
+    var recordedLists: [String] { result.recordedLists }
 
     private var context: CommandContext { session.context }
     private var command: ParsedCommand { session.command }
@@ -92,13 +96,19 @@ struct PrecacheRun {
     private func enqueue(_ sources: PrecacheSources) {
         let isContinuing = command.arguments.isEmpty
         let check = command.text("check").flatMap(SourceCheck.init) ?? .list
+        let directories = sources
         Task { [manager, continuation] in
             do {
                 var sources = sources
+                var lists = NamedLists()
                 if isContinuing { try await manager.downloadUnfinished() }
-                try await sources.forEachGroup(of: manager) { items in
-                    continuation.yield(.enqueued(try await PrecacheSources.enqueue(items, manager, check: check)))
+                try await sources.forEachGroup(of: manager) { group in
+                    try directories.makeDirectories(group)
+                    let (outcomes, keys) = try await PrecacheSources.enqueue(group, manager, check: check)
+                    lists.note(group.list, keys: keys, isWhole: keys.count == group.items.count)
+                    continuation.yield(.enqueued(outcomes))
                 }
+                continuation.yield(.listsRead(lists))
                 continuation.yield(.sourcesEnded(nil))
             } catch {
                 let bug = LectureError(.bug, cause: "\(type(of: error))")
@@ -123,6 +133,7 @@ struct PrecacheRun {
         for await event in events {
             switch event {
             case .enqueued(let outcomes): for outcome in outcomes { try take(outcome) }
+            case .listsRead(let lists): result.lists = lists
             case .sourcesEnded(let error?):
                 result.error = error
                 try await close()
@@ -135,7 +146,10 @@ struct PrecacheRun {
                 if result.signal == nil { result.signal = number }
                 try await close()
             case .rest(let isReached):
-                if !isClosing { result.isDeadlineOver = !isReached }
+                if !isClosing {
+                    result.isDeadlineOver = !isReached
+                    if isReached { result.recordedLists = try await result.lists.record(manager) }
+                }
                 try await close()
             }
         }
@@ -149,8 +163,22 @@ struct PrecacheRun {
         try await count(atLeastEvery: .zero)
         result.unfinished = try await manager.fetched(in: .stopped, limit: PrecacheResult.namedLimit)
         result.failures = try await manager.fetched(in: .failed, limit: PrecacheResult.namedLimit)
+        try await writeReport()
         let manager = manager
         Task { await manager.close() }
+    }
+
+    /// Writes what failed or stopped into the list of `--report`.
+    private mutating func writeReport() async throws {
+        guard let path = command.text("report") else { return }
+        let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isTrouble)
+        let keys = (try await manager.fetched(in: .failed) + stopped).map(\.key)
+        do {
+            try await manager.writeCourseList(of: keys, to: path)
+        } catch let error as LectureError {
+            result.unpublished += 1
+            try report(error)
+        }
     }
 
     private mutating func take(_ outcome: PrecacheSources.Outcome) throws {

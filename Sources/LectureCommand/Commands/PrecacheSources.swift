@@ -2,7 +2,7 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// From the words of `precache` to wishes.
+/// From the words of `precache` to requests.
 struct PrecacheSources: Sendable {
     /// What a source holds.
     enum Item: Sendable {
@@ -12,9 +12,22 @@ struct PrecacheSources: Sendable {
         case refused(LectureError)
     }
 
+    /// Some lectures of one source, in order.
+    struct Group: Sendable {
+        /// The name under which the list is remembered; nil for a URL.
+        let list: String?
+        /// The lectures, and what cannot be used.
+        var items: [Item]
+        /// The file name that the list gives to each lecture of ``items``; nil for none.
+        fileprivate var fileNames: [String?]
+        /// The place of each in its list, from 1.
+        fileprivate var numbers: [Int]
+    }
+
     private let command: ParsedCommand
-    /// Output paths of this run. Two contents under one name would replace each other.
-    private var outputs: Set<String> = []
+    private let template: FileNameTemplate?
+    /// The place of the next lecture in its list, or on the command line.
+    private var number = 0
 
     /// Checks what can be checked before anything is read.
     ///
@@ -28,6 +41,44 @@ struct PrecacheSources: Sendable {
                 throw UsageError("Option '--\(name)' needs exactly one URL.", path: ["precache"])
             }
         }
+        template = try command.text("name").map { try FileNameTemplate($0) }
+        if template != nil, command.text("output-dir") == nil {
+            throw UsageError("Option '--name' needs '--output-dir'.", path: ["precache"])
+        }
+        try Self.checkPruning(command)
+    }
+
+    private static func checkPruning(_ command: ParsedCommand) throws(UsageError) {
+        let isPruning = command.flag("prune")
+        if let option = ["keep", "max-delete"].first(where: { command.text($0) != nil }), !isPruning {
+            throw UsageError("Option '--\(option)' needs '--prune'.", path: ["precache"])
+        }
+        let lists = command.arguments.filter { !isURL($0) || remoteList($0) != nil }
+        if isPruning, lists.isEmpty {
+            throw UsageError("Option '--prune' needs a course list.", path: ["precache"])
+        }
+        if isPruning, lists.contains("-"), command.text("list-name") == nil {
+            throw UsageError("Option '--prune' with standard input needs '--list-name'.", path: ["precache"])
+        }
+        if command.text("list-name") != nil, lists.count != 1 {
+            throw UsageError("Option '--list-name' needs exactly one course list.", path: ["precache"])
+        }
+    }
+
+    /// The names under which the lists of the command line are remembered: the path or the URL, without what a URL may
+    /// hold as a secret. Standard input has none of its own.
+    var listNames: [String] { command.arguments.compactMap(listName) }
+
+    private func listName(_ source: String) -> String? {
+        if Self.isURL(source) {
+            guard Self.remoteList(source) != nil else { return nil }
+            return command.text("list-name") ?? URLText.withoutSecrets(source)
+        }
+        if let name = command.text("list-name") { return name }
+        guard source != "-" else { return nil }
+        guard let path = unsafe realpath(source, nil) else { return source }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
     }
 
     /// Makes the directory of `--output-dir` when it is missing; its parent must be there. What can be seen to be no
@@ -39,11 +90,16 @@ struct PrecacheSources: Sendable {
             if unsafe mkdir(directory, 0o777) != 0, errno != EEXIST { throw Self.refused(directory, errno) }
             try Self.requireDirectory(directory, for: directory)
         }
+        if let report = command.text("report") { try Self.requireParent(of: report) }
         guard let file = command.text("output") else { return }
         var status = stat()
         if unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw Self.refused(file, EISDIR) }
+        try Self.requireParent(of: file)
+    }
+
+    private static func requireParent(of file: String) throws(LectureError) {
         let parent = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
-        try Self.requireDirectory(parent, for: file)
+        try requireDirectory(parent, for: file)
     }
 
     private static func requireDirectory(_ path: String, for output: String) throws(LectureError) {
@@ -58,19 +114,32 @@ struct PrecacheSources: Sendable {
 
     /// Hands the lectures of all sources over, in order, in groups: one group is one transaction.
     ///
+    /// With an output directory everything is read first, so that file names that occur twice are refused before
+    /// anything is downloaded.
+    ///
     /// - Parameters:
-    ///   - manager: fetches lists that lie on a server; without one a list's URL is handed over as it stands.
+    ///   - manager: downloads lists that lie on a server.
     ///   - body: takes a group.
     /// - Throws: what `body` throws.
-    mutating func forEachGroup(
-        of manager: LectureManager?, _ body: ([Item]) async throws -> Void
-    ) async throws {
+    mutating func forEachGroup(of manager: LectureManager, _ body: (Group) async throws -> Void) async throws {
+        guard let directory = command.text("output-dir") else {
+            return try await readAll(manager, body)
+        }
+        var groups: [Group] = []
+        try await readAll(manager) { groups.append($0) }
+        place(&groups, in: directory)
+        for group in groups { try await body(group) }
+    }
+
+    private mutating func readAll(_ manager: LectureManager, _ body: (Group) async throws -> Void) async throws {
         for source in command.arguments {
-            if Self.isURL(source), let manager, let list = Self.remoteList(source) {
+            if Self.isURL(source), let list = Self.remoteList(source) {
+                number = 0
                 try await readRemoteList(source, list, manager, body)
             } else if Self.isURL(source) {
                 try await body(urls(source))
             } else {
+                number = 0
                 try await readList(source, body)
             }
         }
@@ -95,23 +164,24 @@ struct PrecacheSources: Sendable {
     /// Hands a group to the library, in one transaction.
     ///
     /// - Parameters:
-    ///   - items: the lectures, and what cannot be used.
+    ///   - group: the lectures, and what cannot be used.
     ///   - manager: downloads them.
     ///   - check: how far complete ones are compared.
-    /// - Returns: what became of those that are not simply in the queue.
+    /// - Returns: what became of those that are not simply in the queue, and the keys of all that were registered.
     /// - Throws: `LectureError` when the store cannot be written.
     static func enqueue(
-        _ items: [Item], _ manager: LectureManager, check: SourceCheck
-    ) async throws -> [Outcome] {
+        _ group: Group, _ manager: LectureManager, check: SourceCheck
+    ) async throws -> (outcomes: [Outcome], keys: [ContentKey]) {
         var outcomes: [Outcome] = []
+        var keys: [ContentKey] = []
         var requests: [DownloadRequest] = []
-        for item in items {
+        for item in group.items {
             switch item {
             case .request(let request): requests.append(request)
             case .refused(let error): outcomes.append(.refused(error, isLine: true))
             }
         }
-        guard !requests.isEmpty else { return outcomes }
+        guard !requests.isEmpty else { return (outcomes, []) }
         for (request, result) in zip(requests, try await manager.enqueue(requests, check: check)) {
             switch result {
             case .failure(let error):
@@ -119,20 +189,23 @@ struct PrecacheSources: Sendable {
                 let detail = error.detail.isEmpty ? place : error.detail
                 outcomes.append(.refused(LectureError(error.code, detail: detail, cause: error.cause), isLine: false))
             case .success(let entry):
+                keys.append(entry.key)
                 if entry.outcome == .alreadyComplete { outcomes.append(.complete(entry.key)) }
             }
         }
-        return outcomes
+        return (outcomes, keys)
     }
 
     // MARK: URLs
 
-    private mutating func urls(_ source: String) -> [Item] {
+    private mutating func urls(_ source: String) -> Group {
         do {
-            guard DownloadRequest.isLink(source) else { return [item(try single(source), fileName: nil)] }
-            return try DownloadRequest.requests(link: source).map { item($0, fileName: nil) }
+            let requests =
+                DownloadRequest.isLink(source)
+                ? try DownloadRequest.requests(link: source) : [try single(source)]
+            return group(requests.map { .lecture($0, fileName: nil) }, of: nil)
         } catch {
-            return [.refused(error as? LectureError ?? LectureError(.urlInvalid))]
+            return group([.issue(error as? LectureError ?? LectureError(.urlInvalid))], of: nil)
         }
     }
 
@@ -155,28 +228,29 @@ struct PrecacheSources: Sendable {
     }
 
     private mutating func readRemoteList(
-        _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: ([Item]) async throws -> Void
+        _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: (Group) async throws -> Void
     ) async throws {
         let headers = Dictionary(command.texts("header").map { Self.header($0) }) { _, last in last }
         var list = list
         let bytes = try await manager.document(url, headers: headers)
         let lines = list.read(bytes) + list.finish()
-        try await body(lines.map { item($0) })
+        try await body(group(lines, of: listName(url)))
     }
 
-    private mutating func readList(_ path: String, _ body: ([Item]) async throws -> Void) async throws {
+    private mutating func readList(_ path: String, _ body: (Group) async throws -> Void) async throws {
+        let name = listName(path)
         do {
             let input = try InputReader(path)
             var list = path == "-" ? nil : try CourseList(path: path)
             while let bytes = try await input.next() {
                 if list == nil { list = try standardInput(firstBytes: bytes) }
-                let items = (list?.read(bytes) ?? []).map { item($0) }
-                if !items.isEmpty { try await body(items) }
+                let lines = list?.read(bytes) ?? []
+                if !lines.isEmpty { try await body(group(lines, of: name)) }
             }
-            let items = (list?.finish() ?? []).map { item($0) }
-            if !items.isEmpty { try await body(items) }
+            let lines = list?.finish() ?? []
+            if !lines.isEmpty { try await body(group(lines, of: name)) }
         } catch let error as LectureError where error.code == .courseList {
-            try await body([.refused(error)])
+            try await body(group([.issue(error)], of: name))
         }
     }
 
@@ -185,16 +259,26 @@ struct PrecacheSources: Sendable {
         CourseList(firstByte: firstBytes.first { !" \t\r\n".utf8.contains($0) })
     }
 
-    private mutating func item(_ line: CourseList.Line) -> Item {
-        switch line {
-        case .issue(let error): .refused(error)
-        case .lecture(let request, let fileName): item(request, fileName: fileName)
+    private mutating func group(_ lines: [CourseList.Line], of list: String?) -> Group {
+        var group = Group(list: list, items: [], fileNames: [], numbers: [])
+        for line in lines {
+            switch line {
+            case .issue(let error):
+                group.items.append(.refused(error))
+                group.fileNames.append(nil)
+            case .lecture(let request, let fileName):
+                number += 1
+                group.items.append(.request(withOptions(request)))
+                group.fileNames.append(fileName)
+            }
+            group.numbers.append(number)
         }
+        return group
     }
 
     // MARK: Options for all
 
-    private mutating func item(_ request: DownloadRequest, fileName: String?) -> Item {
+    private func withOptions(_ request: DownloadRequest) -> DownloadRequest {
         var request = request
         request.folder = request.folder ?? command.text("folder")
         if request.priority == 0 { request.priority = command.integer("priority") ?? 0 }
@@ -203,17 +287,75 @@ struct PrecacheSources: Sendable {
             // What a line of a list says about itself is nearer than what is said for all.
             if !request.headers.keys.contains(where: { FieldText.equal($0, name) }) { request.headers[name] = value }
         }
-        guard let directory = command.text("output-dir") else { return .request(request) }
-        do {
-            let name = try fileName ?? Self.lastPart(request.url)
-            try SafeName.check(name)
-            guard outputs.insert(name).inserted else {
-                throw LectureError(.outputRefused, detail: name, cause: "two lectures of this run have this name")
+        return request
+    }
+
+    // MARK: The output directory
+
+    /// Gives every lecture its file. Where two would get the same one, both are refused: which of them should stand
+    /// there, only the user knows. A lecture that is named twice is one lecture.
+    private func place(_ groups: inout [Group], in directory: String) {
+        var owners: [String: (group: Int, item: Int)] = [:]
+        var taken: Set<String> = []
+        let prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
+        for group in groups.indices {
+            for item in groups[group].items.indices {
+                guard case .request(var request) = groups[group].items[item] else { continue }
+                do {
+                    let name = try fileName(
+                        request, groups[group].fileNames[item], number: groups[group].numbers[item])
+                    request.outputPath = prefix + name
+                    groups[group].items[item] = .request(request)
+                    guard let owner = owners[name] else {
+                        owners[name] = (group, item)
+                        continue
+                    }
+                    if case .request(let other) = groups[owner.group].items[owner.item], other.key == request.key,
+                        other.url == request.url
+                    {
+                        continue
+                    }
+                    taken.insert(name)
+                } catch {
+                    groups[group].items[item] = .refused(error as? LectureError ?? LectureError(.nameRefused))
+                }
             }
-            request.outputPath = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
-            return .request(request)
-        } catch {
-            return .refused(error as? LectureError ?? LectureError(.nameRefused))
+        }
+        for group in groups.indices {
+            for item in groups[group].items.indices {
+                guard case .request(let request) = groups[group].items[item], let path = request.outputPath else {
+                    continue
+                }
+                let name = String(path.dropFirst(prefix.count))
+                if taken.contains(name) {
+                    let detail = "\(name), \(URLText.withoutSecrets(request.url))"
+                    groups[group].items[item] = .refused(LectureError(.nameTaken, detail: detail))
+                }
+            }
+        }
+    }
+
+    private func fileName(_ request: DownloadRequest, _ given: String?, number: Int) throws -> String {
+        if let template { return try template.path(request, fileName: given, number: number) }
+        let name = try given ?? Self.lastPart(request.url)
+        try SafeName.check(name)
+        return name
+    }
+
+    /// Makes the directories that a template names below the output directory.
+    ///
+    /// - Parameter group: lectures with their files.
+    /// - Throws: `LectureError` with `outputRefused`.
+    func makeDirectories(_ group: Group) throws(LectureError) {
+        guard template != nil, let directory = command.text("output-dir") else { return }
+        for item in group.items {
+            guard case .request(let request) = item, let path = request.outputPath else { continue }
+            var made = directory
+            for part in path.dropFirst(directory.count).split(separator: "/").dropLast() {
+                made += "/\(part)"
+                if unsafe mkdir(made, 0o777) != 0, errno != EEXIST { throw Self.refused(made, errno) }
+                try Self.requireDirectory(made, for: made)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// What steers the queue: `pause`, `resume`, `cancel`, `reorder`, `remove`.
+/// What steers the queue: `pause`, `resume`, `cancel`, `reorder`.
 enum QueueCommands {
     @Sendable static func pause(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         try await steer(command, context, verb: "paused") {
@@ -52,15 +52,6 @@ enum QueueCommands {
         }
     }
 
-    @Sendable static func remove(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
-        let session = try CommandSession(command, context)
-        return try await session.withManager { manager in
-            let removal = Removal(manager: manager, session: session)
-            return try await command.flag("all")
-                ? removal.everything(includingSamples: command.flag("samples")) : removal.some(try session.keys())
-        }
-    }
-
     // MARK: Parts
 
     private static func steer(
@@ -72,7 +63,7 @@ enum QueueCommands {
         return try await session.withManager { manager in
             if command.flag("all") {
                 let count = try await all(manager)
-                session.tell("\(count) \(count == 1 ? "content" : "contents") \(verb).")
+                session.tell("\(HumanText.lectures(count)) \(verb).")
                 return .done
             }
             return try await each(try session.keys(), session) { key in
@@ -100,82 +91,5 @@ enum QueueCommands {
             }
         }
         return status
-    }
-}
-
-/// Deletes contents and waits until their files are gone.
-private struct Removal {
-    /// Who waits longer than this waits for another process that is busy with the content; that one deletes it.
-    static let patience = Duration.seconds(30)
-
-    /// A failed commit or deletion is tried again, once in this time.
-    static let patienceInTrouble = Duration.seconds(5)
-
-    let manager: LectureManager
-    let session: CommandSession
-    private let troubles = Guarded<[LectureError]>([])
-
-    init(manager: LectureManager, session: CommandSession) {
-        self.manager = manager
-        self.session = session
-        // Listening begins before the wish. The stream ends when the manager is closed.
-        let events = manager.events
-        Task { [troubles] in
-            for await event in events {
-                if case .trouble(let error) = event { troubles.withLock { $0.insert(error, at: 0) } }
-            }
-        }
-    }
-
-    func some(_ keys: [ContentKey]) async throws -> ExitStatus {
-        for key in keys { try await manager.remove(key) }
-        var left = keys
-        return try await wait {
-            var still: [ContentKey] = []
-            for key in left {
-                if try await manager.content(key) != nil {
-                    still.append(key)
-                } else if session.wantsJSON {
-                    try session.context.output.write(JSONLine.removed(key))
-                }
-            }
-            left = still
-            return left.count
-        }
-    }
-
-    func everything(includingSamples: Bool) async throws -> ExitStatus {
-        let count = try await manager.removeAll(includingSamples: includingSamples)
-        // What is wanted is counted: a state follows only when somebody has begun with it.
-        let status = try await wait { try await manager.removalsLeft() }
-        if status == .done { session.tell("\(count) \(count == 1 ? "content" : "contents") removed.") }
-        return status
-    }
-
-    private func wait(_ left: () async throws -> Int) async throws -> ExitStatus {
-        let ticker = Ticker(every: .milliseconds(20), signals: session.context.signals())
-        var end = session.context.clock.boot() + Self.patience
-        var trouble: LectureError?
-        if try await left() == 0 { return .done }
-        for await event in ticker.events {
-            if case .signal(.stop(let number)) = event { return .signal(number) }
-            let count = try await left()
-            if count == 0 { return .done }
-            while let error = troubles.withLock({ $0.popLast() }) {
-                if trouble == nil { end = min(end, session.context.clock.boot() + Self.patienceInTrouble) }
-                trouble = error
-                try session.report(error)
-            }
-            guard session.context.clock.boot() < end else {
-                if let trouble {
-                    session.context.say("\(count) could not be deleted; the next run tries again.")
-                    return ExitStatus.status(for: trouble.code)
-                }
-                session.context.say(
-                    "\(count) are still in work elsewhere; they are deleted as soon as that has stopped.")
-                return .tryAgain
-            }
-        }
-        return .done
     }
 }

@@ -14,8 +14,9 @@ package enum HelpPage {
         for text in spec.discussion { lines += [""] + paragraph(text) }
         lines += section("Commands", spec.subcommands.map { ($0.name, $0.summary) })
         lines += section("Arguments", spec.arguments.map { ($0.name, $0.help) })
-        lines += section("Options", spec.visibleOptions.map { (label($0), $0.fullHelp) })
-        lines += section("Global options", CommandTable.globalOptions(behind: spec).map { (label($0), $0.fullHelp) })
+        lines += section("Options", spec.ungroupedOptions.map { (label($0), $0.fullHelp) })
+        for group in spec.groups { lines += section(group.title, group.options.map { (label($0), $0.fullHelp) }) }
+        lines += globalOptions(spec, path: path)
         if !spec.examples.isEmpty { lines += ["", "Examples:"] + spec.examples.flatMap(example) }
         if path.isEmpty { lines += section("Exit status", ExitStatus.meanings.map { ($0.code, $0.meaning) }) }
         if !spec.subcommands.isEmpty {
@@ -23,6 +24,14 @@ package enum HelpPage {
             lines += ["", "'\(words.joined(separator: " "))' explains a command."]
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The global options: explained once, in the program's own help, and named in that of every command.
+    private static func globalOptions(_ spec: CommandSpec, path: [String]) -> [String] {
+        let options = CommandTable.globalOptions(behind: spec)
+        if path.isEmpty { return section("Global options", options.map { (label($0), $0.fullHelp) }) }
+        let names = options.map { "--\($0.long)" }.joined(separator: ", ")
+        return [""] + paragraph("Global options: \(names). '\(CommandTable.programName) --help' explains them.")
     }
 
     /// An option's names and value: `-j, --jobs N`.
@@ -43,6 +52,7 @@ package enum HelpPage {
         let arguments = spec.arguments.map { " \($0.usage)" }.joined()
         var lines = ["Usage: \(words) [OPTIONS]\(arguments)"]
         if let flag = spec.flagInsteadOfArguments { lines.append("       \(words) [OPTIONS] --\(flag)") }
+        if !spec.filtersInsteadOfArguments.isEmpty { lines.append("       \(words) [OPTIONS] FILTER…") }
         return lines
     }
 

@@ -20,8 +20,7 @@ package enum ManualPage {
         lines += environment() + files() + exitStatus() + examples()
         lines += [
             ".Sh SEE ALSO", ".Xr curl 1",
-            ".Sh STANDARDS", "Ranges and validators are used as", ".Rs", ".%T HTTP Semantics", ".%R RFC 9110", ".Re",
-            "says.",
+            ".Sh STANDARDS", "Ranges and validators follow RFC 9110, HTTP Semantics.",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -72,6 +71,9 @@ package enum ManualPage {
         }
         items.append((".It Ev LECTURE_LMS_URL", "Stands in for lms.url of the configuration."))
         items.append((".It Ev LECTURE_LMS_FORMAT", "The format of LECTURE_LMS_URL, json without it."))
+        items.append((".It Ev LECTURE_DEVICE", "The directory of the device key."))
+        items.append(
+            (".It Ev LECTURE_TRUST", "The directory with the certificates that application keys are verified by."))
         items.append((".It Ev NO_COLOR", "Switches colours off when it is set and not empty."))
         items.append((".It Ev SWIFT_BACKTRACE", "When set, a crash prints a backtrace, which may show secrets."))
         return [".Sh ENVIRONMENT"] + list(items)

@@ -27,6 +27,12 @@ package enum HumanText {
         }
     }
 
+    /// A number of lectures: `1 lecture`, `12 lectures`.
+    ///
+    /// - Parameter count: how many.
+    /// - Returns: the text.
+    package static func lectures(_ count: Int) -> String { count == 1 ? "1 lecture" : "\(count) lectures" }
+
     /// A place in a file, in MiB with two decimals: `3.50`.
     ///
     /// - Parameter bytes: the place; not negative.

@@ -166,12 +166,47 @@ package enum JSONLine {
     ///
     /// - Parameter request: the wish.
     /// - Returns: the line.
-    package static func planned(_ request: DownloadRequest) -> String {
+    package static func planned(_ planned: PlannedDownload) -> String {
         line { writer in
             writer.member("event", "planned")
-            writer.member("key", request.key?.text)
-            writer.member("title", request.title)
-            writer.member("url", URLText.withoutSecrets(request.url))
+            writer.member("key", planned.request.key?.text)
+            writer.member("title", planned.title)
+            writer.member("url", URLText.withoutSecrets(planned.request.url))
+            writer.member("plan", planned.kind.rawValue)
+            writer.member("bytes", planned.bytes)
+        }
+    }
+
+    /// A lecture that would be removed.
+    ///
+    /// - Parameter lecture: the lecture.
+    /// - Returns: the line.
+    package static func plannedRemoval(_ lecture: Content) -> String {
+        line { writer in
+            writer.member("event", "planned")
+            writer.member("key", lecture.key.text)
+            writer.member("title", lecture.title)
+            writer.member("url", URLText.withoutSecrets(lecture.sourceURL))
+            writer.member("plan", "gone")
+            writer.member("bytes", lecture.provenBytes)
+        }
+    }
+
+    /// What a dry run adds up to.
+    ///
+    /// - Parameter plan: the numbers.
+    /// - Returns: the line.
+    package static func plan(_ plan: PlanTotals) -> String {
+        line { writer in
+            writer.member("event", "plan")
+            for kind in PlannedDownload.Kind.allCases { writer.member(kind.rawValue, plan.counts[kind] ?? 0) }
+            writer.member("gone", plan.gone)
+            writer.member("refused", plan.refused)
+            writer.member("bytes", plan.bytes)
+            writer.member("unknown_sizes", plan.unknownSizes)
+            writer.member("room_bytes", plan.room)
+            writer.member("fits", plan.fits)
+            writer.member("done_ms", plan.estimate?.end.milliseconds)
         }
     }
 
