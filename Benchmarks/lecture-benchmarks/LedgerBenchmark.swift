@@ -30,16 +30,16 @@ enum LedgerBenchmark {
         try StoreBenchmark.repeated("licence count of 7 days", note: "\(all) rows") {
             _ = try ledger.count(deadlineBefore: soon)
         }
-        let expired = try ledger.candidates(.expired, now: now).count
+        let expired = try ledger.candidates(.expired, .renewal, now: now).count
         try StoreBenchmark.repeated("licence candidates expired", times: 10, note: "\(expired) rows") {
-            _ = try ledger.candidates(.expired, now: now)
+            _ = try ledger.candidates(.expired, .renewal, now: now)
         }
         let queries = try SQLiteContentQueries(opening: location, authenticator: authenticator)
         try StoreBenchmark.repeated("licence list by deadline, first 50", note: "50 rows, codes checked") {
             _ = try queries.licences(deadlineBefore: nil, after: nil, limit: 50)
         }
         let owner = try index.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
-        let run = try ledger.beginRenewal(.all, now: now).run
+        let run = try ledger.beginRenewal(.all, .renewal, now: now).run
         try StoreBenchmark.repeated("licence claim and settle ten", note: "10 of \(count) wanted, 2 transactions") {
             let claimed = try ledger.claimRenewals(run, owner: owner, limit: 10, now: now)
             try ledger.transaction {

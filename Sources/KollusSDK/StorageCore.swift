@@ -273,7 +273,10 @@ enum PlayerIdentity {
         case .plain, .first(true): identity = try home.identity()
         case .check where known == nil: identity = try home.identity()
         case .check, .first(false): identity = try present(home, known)
-        case .new: identity = try home.presentIdentity() == nil ? home.identity() : home.replaceKey()
+        case .new:
+            identity = try home.presentIdentity() == nil ? home.identity() : home.replaceKey()
+            // Asked for: the store is the new device's from now on.
+            try manager.wait { try $0.acceptDevice() }
         }
         if identity.playerID != known { try manager.wait { try $0.setNote(note, identity.playerID) } }
         return identity

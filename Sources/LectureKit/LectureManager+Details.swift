@@ -20,7 +20,7 @@ extension LectureManager {
     ) throws -> [ContentDetails] {
         let reader = try detailReader()
         return try reader.queries.details(filter, sort: sort, page: page, withLicences: reader.judge != nil) {
-            reader.details($0, truthful($0.content, $0.media))
+            try reader.details($0, truthful($0.content, $0.media))
         }
     }
 
@@ -33,7 +33,7 @@ extension LectureManager {
     public func details(_ key: ContentKey) throws -> ContentDetails? {
         let reader = try detailReader()
         return try reader.queries.detail(key, withLicence: reader.judge != nil).map {
-            reader.details($0, truthful($0.content, $0.media))
+            try reader.details($0, truthful($0.content, $0.media))
         }
     }
 
@@ -41,12 +41,12 @@ extension LectureManager {
     private struct DetailReader {
         let queries: any ContentDetailQueries
         /// Nil where the store holds no licences: then no device key is drawn.
-        let judge: Judge?
+        let judge: LicenceJudge?
         let root: String
         /// What sources have announced that describe nothing.
         let announced: [ContentKey: Int64]
 
-        func details(_ listed: ListedContent, _ content: Content) -> ContentDetails {
+        func details(_ listed: ListedContent, _ content: Content) throws -> ContentDetails {
             var details = ContentDetails(content: content, number: listed.id.value)
             (details.company, details.synopsis) = (listed.company, listed.synopsis)
             details.descriptionURL = listed.descriptionURL
@@ -56,8 +56,8 @@ extension LectureManager {
             details.resumePoint = listed.resumePoint
             details.announcedBytes =
                 listed.content.totalBytes ?? listed.announcedBytes ?? announced[listed.content.key]
-            details.licence = listed.licence.flatMap { entry in
-                judge?.status(entry, isComplete: content.isPlayable)
+            details.licence = try listed.licence.flatMap { entry in
+                try judge?.status(entry, isPlayable: content.isPlayable)
             }
             return details
         }

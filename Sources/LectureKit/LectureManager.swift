@@ -40,6 +40,8 @@ import LectureTransport
 /// - ``licence(_:)``
 /// - ``beginPlay(_:patience:)``
 /// - ``renewLicences(_:_:)``
+/// - ``regrantLicences(_:_:)``
+/// - ``acceptDevice()``
 /// - ``planRenewal(_:)``
 /// - ``importLicence(_:trust:)``
 /// - ``debts()``
@@ -80,8 +82,8 @@ public actor LectureManager {
     private(set) lazy var seals: any ContentSealing = StoreSealing(
         configuration.seal, index: writer, clock: clock
     ) { [unowned self] in
-        let room = try self.assumeIsolated { try $0.openLicences() }
-        return (room.ledger, room.vault)
+        let own = try self.assumeIsolated { try $0.deviceLedger() }
+        return (own.ledger, own.vault)
     }
     let locks: OwnerLocks
     var seat: Seat?
@@ -91,6 +93,8 @@ public actor LectureManager {
     /// The reader of licences, with the device's key.
     var openedLicenceQueries: SQLiteContentQueries?
     var openedAuthenticator: (any RowAuthenticator)?
+    /// The ledger with the device's key, for a look and for the ciphers.
+    var openedLedger: DeviceLedger?
     /// What sends reports; made with the first sending.
     var statistics: StatisticsRoom?
     /// Reports on the writer's connection; made when first needed.
@@ -332,7 +336,8 @@ public actor LectureManager {
         // Outside of every transaction, since an older copy of a store is noted at once. Where neither a licence nor a
         // device's key is there is nothing to be found.
         if try writer.hasLicences() {
-            _ = try openLicences()
+            // What needs no licence is fetched and removed in another device's store as well.
+            do { try openLicences() } catch let error as LectureError where error.code == .storeCopied {}
         } else if let home = try? configuration.deviceHome(), home.isInUse() {
             // What needs no licence is fetched whatever is wrong with the key; what needs one tells it then.
             _ = try? openLicences()

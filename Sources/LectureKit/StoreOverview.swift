@@ -1,4 +1,5 @@
 public import LectureModel
+import LectureStore
 
 /// The store at a glance: what there is, and what needs attention.
 public struct StoreOverview: Sendable, Hashable {
@@ -71,6 +72,10 @@ extension LectureManager {
             due.states = [.completed]
             due.expiresBefore = judged + time
             overview.licencesDue = try queries.count(due)
+            // Of a store that is not what this device last wrote every licence needs its server.
+            if try judge().suspicion != nil {
+                overview.licencesDue = try licenceQueries().licenceCount(deadlineBefore: nil)
+            }
         }
         let reports = try reportSummary().counts
         overview.openReports = (reports[.pending] ?? 0) + (reports[.leased] ?? 0)

@@ -8,21 +8,23 @@ extension SQLiteLicenceLedger {
     static let never = Int64.max
 
     /// The candidates of a selection.
-    package func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate] {
-        try rows.candidates(selection, now: now)
+    package func candidates(
+        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
+    ) throws -> [RenewalCandidate] {
+        try rows.candidates(selection, kind, now: now)
     }
 
     /// Goes on with the unfinished run of the same selection, or begins one. What has become a candidate since joins;
     /// what the run has renewed or given up stays so.
     package func beginRenewal(
-        _ selection: RenewalSelection, now: Timestamp
+        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool) {
         try atomically {
             let open: RenewalRunID? = try connection.first(
-                "SELECT id FROM renewal_run WHERE selection = ? AND ended_ms IS NULL", selection.text
+                "SELECT id FROM renewal_run WHERE selection = ? AND ended_ms IS NULL", kind.text(selection)
             ) { $0.id(0) }
-            let run = try open ?? makeRun(selection, now: now)
-            for part in LicenceRows.parts(selection, now: now) {
+            let run = try open ?? makeRun(kind.text(selection), now: now)
+            for part in LicenceRows.parts(selection, kind, now: now) {
                 try connection.execute(
                     """
                     INSERT INTO renewal(run_id, licence_id, urgency_ms, next_attempt_ms, wait_set_ms)
@@ -35,8 +37,8 @@ extension SQLiteLicenceLedger {
         }
     }
 
-    private func makeRun(_ selection: RenewalSelection, now: Timestamp) throws -> RenewalRunID {
-        try connection.execute("INSERT INTO renewal_run(selection, begun_ms) VALUES (?, ?)", selection.text, now)
+    private func makeRun(_ selection: String, now: Timestamp) throws -> RenewalRunID {
+        try connection.execute("INSERT INTO renewal_run(selection, begun_ms) VALUES (?, ?)", selection, now)
         return RenewalRunID(connection.lastInsertedID)
     }
 
@@ -83,6 +85,16 @@ extension SQLiteLicenceLedger {
             UPDATE renewal SET state = ?, owner_id = NULL, error_code = ?, error_detail = ?
             WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
             """, error == nil ? 1 : 2, error?.code.number, error?.detail ?? "", run, key)
+    }
+
+    /// The licences that a run has renewed.
+    package func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey] {
+        try connection.query(
+            """
+            SELECT licence.content_key FROM renewal CROSS JOIN licence ON licence.id = renewal.licence_id
+            WHERE renewal.run_id = ? AND renewal.state = 1 ORDER BY licence.id
+            """, run
+        ) { ContentKey(stored: $0.text(0)) }
     }
 
     /// A licence of a run goes back to the wanted ones.

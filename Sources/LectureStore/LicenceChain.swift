@@ -44,6 +44,18 @@ extension SQLiteLicenceLedger {
         }
     }
 
+    /// Whether a licence of a content that is there is granted and believed, as its row says.
+    package func hasBelievedLicences() throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND suspicion = 0 LIMIT 1"
+        ) { _ in true } ?? false
+    }
+
+    /// Whether this device has ever written a row of the chain that is still kept.
+    package func hasOwnRows() throws -> Bool {
+        try connection.first("SELECT 1 FROM time_ledger WHERE device = ? LIMIT 1", codes.device) { _ in true } ?? false
+    }
+
     /// The newest row; nil when there is none.
     package func newestTime() throws -> TimeRow? { try connection.newestTime()?.row }
 

@@ -104,9 +104,13 @@ struct LicenceRows {
     /// The parts of a selection: conditions over `licence` that each have an index for their order, the most urgent
     /// licences first. Every part asks for a licence that a server gave, that was not ordered away, and whose content
     /// is there.
-    static func parts(_ selection: RenewalSelection, now: Timestamp) -> [(condition: String, values: [SQLiteValue])] {
+    /// For new grants it is also not believed.
+    static func parts(
+        _ selection: RenewalSelection, _ kind: RenewalKind = .renewal, now: Timestamp
+    ) -> [(condition: String, values: [SQLiteValue])] {
         let fits = "licence.content_id IS NOT NULL AND licence.callback_url <> '' AND licence.form IS NOT NULL"
-        let alive = "\(fits) AND licence.is_deleted = 0"
+        let unbelieved = kind == .regrant ? " AND licence.suspicion <> 0" : ""
+        let alive = "\(fits) AND licence.is_deleted = 0\(unbelieved)"
         let order = "ORDER BY licence.deadline_ms, licence.content_id"
         switch selection {
         case .expired: return [("\(alive) AND licence.deadline_ms <= ? \(order)", [now.sqliteValue])]
@@ -122,8 +126,10 @@ struct LicenceRows {
     }
 
     /// The licences of a selection, the earliest deadline first and those without one last.
-    func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate] {
-        let found = try Self.parts(selection, now: now).flatMap { part in
+    func candidates(
+        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
+    ) throws -> [RenewalCandidate] {
+        let found = try Self.parts(selection, kind, now: now).flatMap { part in
             try connection.query(
                 """
                 SELECT content_key, callback_url, deadline_ms, next_attempt_ms FROM licence WHERE \(part.condition)

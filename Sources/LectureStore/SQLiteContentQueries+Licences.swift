@@ -42,8 +42,10 @@ extension SQLiteContentQueries: LicenceQueries {
     package func debtCount() throws -> Int { try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0 }
 
     /// The candidates of a selection.
-    package func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate] {
-        try consistently { try licenceRows().candidates(selection, now: now) }
+    package func candidates(
+        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
+    ) throws -> [RenewalCandidate] {
+        try consistently { try licenceRows().candidates(selection, kind, now: now) }
     }
 
     private func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [ListedLicence] {

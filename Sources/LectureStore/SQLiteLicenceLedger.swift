@@ -178,6 +178,16 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         }
     }
 
+    /// The wrapped key of the content with this key.
+    package func contentKey(of key: ContentKey) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
+        try connection.first(
+            """
+            SELECT wrapped, purpose FROM content_key
+            WHERE content_id = (SELECT id FROM content WHERE content.key = ?)
+            """, key
+        ) { row in (row.blob(0), try row.enumeration(1, SealPurpose.self)) }
+    }
+
     /// Stores the wrapped key of a content; replaces none: what was sealed under it could not be opened any more.
     package func setContentKey(
         _ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp

@@ -85,6 +85,22 @@ import Testing
         #expect(told == ["began 2", "1 of 2", "2 of 2", "ended 2 of 2"])
     }
 
+    @Test func `under a new player id licensed lectures are downloaded beside the old ones`() async throws {
+        let room = try await Classroom(["--licensed"])
+        for (number, name) in ["bytes-64K-1", "bytes-64K-2"].enumerated() {
+            let storage = try room.storage()
+            if number == 0 { try storage.start() } else { try storage.startWithNewPlayerID() }
+            let witness = Witness()
+            storage.delegate = witness
+            let key = try storage.loadContentURL(try await room.origin.link(key: name))
+            try storage.downloadContent(key)
+            let finals = await witness.finals(1)
+            #expect(finals.count == 1)
+            #expect(try storage.content(key)?.downloaded == true, "\(name)")
+            storage.close()
+        }
+    }
+
     @Test func `what a licence server orders away is gone when it is told`() async throws {
         let room = try await Classroom(["--licensed"])
         let storage = try room.started()

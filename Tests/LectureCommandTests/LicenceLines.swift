@@ -10,6 +10,8 @@ enum LicenceLines {
         let error = LectureError(.callbackStatus(503), detail: "drm.example")
         var report = RenewalReport()
         (report.total, report.renewed, report.failed, report.waiting) = (4, 1, 2, 1)
+        (report.playable, report.unbelieved) = (0, [key])
+        report.left = [RenewalReport.Left(key, .unknown)]
         let debt = LicenceDebt(
             id: DebtID(1), key: key, kind: 2, created: Timestamp(milliseconds: 1), attempts: 3,
             nextAttempt: Timestamp(milliseconds: 2), error: error)

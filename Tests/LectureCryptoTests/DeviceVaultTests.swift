@@ -59,6 +59,11 @@ import Testing
         #expect(throws: LectureError(.sealedElsewhere)) {
             try vault.cipher(wrapped: changed, for: key, purpose: .licensed)
         }
+        // A look says the same.
+        #expect(try vault.opens(wrapped: wrapped, purpose: .licensed))
+        #expect(try !other.opens(wrapped: wrapped, purpose: .licensed))
+        #expect(try !vault.opens(wrapped: wrapped, purpose: .unlicensed))
+        #expect(try !vault.opens(wrapped: changed, purpose: .licensed) && !vault.opens(wrapped: [], purpose: .licensed))
     }
 
     @Test func `a file is bound to its content, its place and its end`() throws {

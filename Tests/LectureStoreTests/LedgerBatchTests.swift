@@ -54,22 +54,22 @@ import Testing
         ]
         let queries = try SQLiteContentQueries(opening: store.location)
         for (selection, due) in cases {
-            let found = try store.ledger.candidates(selection, now: now)
+            let found = try store.ledger.candidates(selection, .renewal, now: now)
             #expect(found.map(\.key.text) == due, "\(selection)")
-            #expect(try queries.candidates(selection, now: now) == found)
-            let (run, total, done, _) = try store.ledger.beginRenewal(selection, now: now)
+            #expect(try queries.candidates(selection, .renewal, now: now) == found)
+            let (run, total, done, _) = try store.ledger.beginRenewal(selection, .renewal, now: now)
             #expect(total == due.count && done == 0)
             let claimed = try store.ledger.claimRenewals(run, owner: store.owner, limit: 99, now: now)
             #expect(claimed.map(\.key.text) == due, "\(selection)")
         }
-        let candidate = try #require(try store.ledger.candidates(.expired, now: now).last)
+        let candidate = try #require(try store.ledger.candidates(.expired, .renewal, now: now).last)
         #expect(candidate.callbackURL == "https://drm.example/callback" && candidate.deadline == now)
     }
 
     @Test("A run is gone on with where it was, takes in what has ended since, and renews nothing twice")
     func continued() throws {
         let store = try filled()
-        let first = try store.ledger.beginRenewal(.expired, now: now)
+        let first = try store.ledger.beginRenewal(.expired, .renewal, now: now)
         #expect(first.total == 2 && !first.isContinued)
         let claimed = try store.ledger.claimRenewals(first.run, owner: store.owner, limit: 1, now: now)
         #expect(claimed.map(\.key.text) == ["forced"])
@@ -77,19 +77,19 @@ import Testing
         // The process is gone; the next one comes later.
         let later = now + .seconds(2)
         let other = try store.another()
-        let second = try other.ledger.beginRenewal(.expired, now: later)
+        let second = try other.ledger.beginRenewal(.expired, .renewal, now: later)
         #expect(second.run == first.run && second.isContinued)
         #expect(second.total == 3 && second.done == 1)
         let rest = try other.ledger.claimRenewals(second.run, owner: other.owner, limit: 9, now: later)
         #expect(rest.map(\.key.text) == ["ended", "soon"])
         // Another selection is another run.
-        #expect(try store.ledger.beginRenewal(.all, now: now).run != first.run)
+        #expect(try store.ledger.beginRenewal(.all, .renewal, now: now).run != first.run)
     }
 
     @Test("What another owner has is passed by, and free once the owner is dismissed")
     func owners() throws {
         let store = try filled()
-        let run = try store.ledger.beginRenewal(.expired, now: now).run
+        let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
         let other = try store.another()
         #expect(
             try other.ledger.claimRenewals(run, owner: other.owner, limit: 1, now: now).map(\.key.text) == ["forced"])
@@ -110,7 +110,7 @@ import Testing
     @Test("What waits is claimed when it is due, and at once when the clock was set back behind the decision")
     func waits() throws {
         let store = try filled()
-        let run = try store.ledger.beginRenewal(.all, now: now).run
+        let run = try store.ledger.beginRenewal(.all, .renewal, now: now).run
         let claimed = try store.ledger.claimRenewals(run, owner: store.owner, limit: 2, now: now)
         #expect(claimed.map(\.key.text) == ["forced", "ended"])
         for (name, until) in [("forced", Int64(5_000)), ("ended", 3_000)] {
@@ -136,7 +136,7 @@ import Testing
     @Test("Progress counts, a run ends when it wants nothing more, and the ended run before it goes")
     func ends() throws {
         let store = try filled()
-        let run = try store.ledger.beginRenewal(.expired, now: now).run
+        let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
         for (index, entry) in try store.ledger.claimRenewals(run, owner: store.owner, limit: 9, now: now).enumerated() {
             try store.ledger.endRenewal(run, now: now)
             let error = index == 0 ? LectureError(.playRefused, detail: "drm.example") : nil
@@ -145,9 +145,9 @@ import Testing
         let progress = try store.ledger.renewalProgress(run)
         #expect(progress.renewed == 1 && progress.failed == 1 && progress.wanted == 0)
         // Ended too early above: it went on.
-        #expect(try store.ledger.beginRenewal(.expired, now: now).isContinued)
+        #expect(try store.ledger.beginRenewal(.expired, .renewal, now: now).isContinued)
         try store.ledger.endRenewal(run, now: now)
-        let next = try store.ledger.beginRenewal(.expired, now: now)
+        let next = try store.ledger.beginRenewal(.expired, .renewal, now: now)
         #expect(next.run != run && next.total == 2 && next.done == 0 && !next.isContinued)
         #expect(try store.ledger.renewalProgress(run).renewed == 1)
         for entry in try store.ledger.claimRenewals(next.run, owner: store.owner, limit: 9, now: now) {
@@ -161,7 +161,7 @@ import Testing
     @Test("A lecture that is removed while its renewal is wanted is wanted no more")
     func removedMeanwhile() throws {
         let store = try filled()
-        let run = try store.ledger.beginRenewal(.expired, now: now).run
+        let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
         try store.removeContent("forced")
         #expect(
             try store.ledger.claimRenewals(run, owner: store.owner, limit: 9, now: now).map(\.key.text) == ["ended"])
@@ -272,13 +272,13 @@ import Testing
         }
         #expect(try store.isIntact)
         #expect(try store.ledger.count(deadlineBefore: nil) == count)
-        let expired = try store.ledger.candidates(.expired, now: now)
+        let expired = try store.ledger.candidates(.expired, .renewal, now: now)
         let due = try store.ledger.count(deadlineBefore: now + .milliseconds(1))
         #expect(expired.count == due && due > 8_000 && due < 10_000)
         #expect(expired.map { $0.deadline ?? now } == expired.map { $0.deadline ?? now }.sorted())
         let page = try store.ledger.entries(deadlineBefore: now, limit: 50)
         #expect(page.map(\.key) == expired.prefix(50).map(\.key))
-        let run = try store.ledger.beginRenewal(.all, now: now)
+        let run = try store.ledger.beginRenewal(.all, .renewal, now: now)
         #expect(run.total == count)
         let claimed = try store.ledger.claimRenewals(run.run, owner: store.owner, limit: 80, now: now)
         #expect(claimed.map(\.key) == expired.prefix(80).map(\.key))

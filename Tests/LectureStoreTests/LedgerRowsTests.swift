@@ -268,6 +268,34 @@ import Testing
         #expect(try store.doubt() == .storeRolledBack)
     }
 
+    // MARK: What is not believed
+
+    @Test("New grants are for what is not believed, and a store whose licences are all so has none to lose")
+    func unbelieved() throws {
+        let store = try LedgerFixture()
+        #expect(try !store.ledger.hasBelievedLicences() && !store.ledger.hasOwnRows())
+        try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
+        #expect(try store.ledger.hasBelievedLicences() && store.ledger.hasOwnRows())
+        #expect(try store.ledger.candidates(.all, .regrant, now: store.now).isEmpty)
+        #expect(try store.ledger.beginRenewal(.all, .regrant, now: store.now).total == 0)
+        try store.commit { try store.ledger.store(store.licence("b", deadline: 2_000) { $0.suspicion = .copied }) }
+        let keys = [try ContentKey("a"), try ContentKey("b")]
+        for selection in [RenewalSelection.all, .keys(keys), .expired] {
+            #expect(try store.ledger.candidates(selection, .regrant, now: store.now).map(\.key.text) == ["b"])
+        }
+        // Runs of both kinds are told apart.
+        let (run, total, _, _) = try store.ledger.beginRenewal(.all, .regrant, now: store.now)
+        #expect(total == 1)
+        #expect(try store.ledger.beginRenewal(.all, .renewal, now: store.now).total == 3)
+        #expect(try store.ledger.renewedKeys(run).isEmpty)
+        try store.ledger.settleRenewal(run, keys[1], error: nil)
+        #expect(try store.ledger.renewedKeys(run) == [keys[1]])
+        #expect(try store.ledger.hasBelievedLicences())
+        try store.removeContent("a")
+        try store.removeContent("c")
+        #expect(try !store.ledger.hasBelievedLicences(), "those of lectures that are gone do not count")
+    }
+
     // MARK: Retired licences, lists
 
     @Test("The licence of a lecture that is gone is in no list, and comes back with it: with what was used")
@@ -281,8 +309,8 @@ import Testing
         #expect(try store.ledger.entries(deadlineBefore: nil, limit: 9).map(\.key.text) == ["b"])
         #expect(try store.ledger.count(deadlineBefore: nil) == 2)
         #expect(try queries.licenceCount(deadlineBefore: Timestamp(milliseconds: 2_000)) == 0)
-        #expect(try store.ledger.candidates(.all, now: store.now).map(\.key.text) == ["b", "c"])
-        #expect(try store.ledger.candidates(.keys([try ContentKey("a")]), now: store.now).isEmpty)
+        #expect(try store.ledger.candidates(.all, .renewal, now: store.now).map(\.key.text) == ["b", "c"])
+        #expect(try store.ledger.candidates(.keys([try ContentKey("a")]), .renewal, now: store.now).isEmpty)
         #expect(try store.entry("a")?.record?.countUsed == 3)
         #expect(try store.isIntact)
         try store.addContent("a")
@@ -443,7 +471,7 @@ import Testing
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", nil)])
         for _ in 0..<2 { try store.commit {} }
-        _ = try store.ledger.beginRenewal(.all, now: store.now)
+        _ = try store.ledger.beginRenewal(.all, .renewal, now: store.now)
         #expect(try StoreMaintenance.check(store.location) == [])
         try store.tamper(damage)
         let findings = try StoreMaintenance.check(store.location)

@@ -48,22 +48,12 @@ extension CommandTable {
                     "within", nil, "DURATION", .duration, help: "Also what will have within this time.",
                     conflicts: ["expired", "all"]),
                 .flag("all", "a", help: "Everything that a server gave.", conflicts: ["expired", "within"]),
-                .value(
-                    "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
-                    defaultText: "8"),
-                .value(
-                    "rate", nil, "N", .integer(1...10_000), help: "Requests a second to one server at the most.",
-                    defaultText: "100"),
-                .value(
-                    "max-attempts", nil, "N", .integer(1...1000),
-                    help: "Attempts for one licence before it fails for this run.", defaultText: "5"),
-                .flag("dry-run", "n", help: "Print the plan and ask nobody."),
-                .flag("acks", help: "Print 'ACK KEY' on standard output once a licence is durably renewed."),
-            ],
+            ] + batchOptions(),
             examples: [
                 ExampleSpec("lecturectl licence renew --within 3d", "renew what ends in the next days"),
                 ExampleSpec("lecturectl licence renew --all --dry-run", "see which requests that would be"),
             ]),
+        licenceRegrant,
         CommandSpec(
             "debts", "lists what licence servers must still be told",
             discussion: [
@@ -73,4 +63,45 @@ extension CommandTable {
             options: [.flag("pay", help: "Tell them now.")],
             examples: [ExampleSpec("lecturectl licence debts --pay", "tell what is owed")]),
     ]
+
+    private static let licenceRegrant = CommandSpec(
+        "regrant", "asks the licence servers for new grants, without downloading again",
+        discussion: [
+            "For licences that are no longer trusted because the store was restored from a backup, changed, or "
+                + "written by another device. A renewal does not help there once plays or play time are counted: how "
+                + "much was used is not known. The server is asked as before a download, and decides. A request that "
+                + "fails changes nothing, and a licence that is in order is left alone.",
+            "With --new-device this device takes over a store that another device has written. Lectures that the "
+                + "other device has sealed do not open here: import its key first ('lecturectl device import'), or "
+                + "remove them and download them again.",
+        ],
+        arguments: [keys],
+        options: [
+            .flag("all", "a", help: "Every licence that is not trusted."),
+            .flag(
+                "new-device", help: "Take over a store that another device has written.",
+                conflicts: ["dry-run"]),
+        ] + batchOptions(exceptWith: ["new-device"]),
+        flagInsteadOfArguments: "all",
+        examples: [
+            ExampleSpec("lecturectl licence regrant --all", "after a backup was restored"),
+            ExampleSpec("lecturectl licence regrant algebra-01 algebra-02", "only these"),
+        ])
+
+    /// How batches ask.
+    private static func batchOptions(exceptWith others: [String] = []) -> [OptionSpec] {
+        [
+            .value(
+                "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
+                defaultText: "8"),
+            .value(
+                "rate", nil, "N", .integer(1...10_000), help: "Requests a second to one server at the most.",
+                defaultText: "100"),
+            .value(
+                "max-attempts", nil, "N", .integer(1...1000),
+                help: "Attempts for one licence before it fails for this run.", defaultText: "5"),
+            .flag("dry-run", "n", help: "Print the plan and ask nobody.", conflicts: others),
+            .flag("acks", help: "Print 'ACK KEY' on standard output once a licence is durably renewed or granted."),
+        ]
+    }
 }

@@ -19,6 +19,7 @@ package enum CommandActions {
         "licence show": LicenceCommands.show,
         "licence import": LicenceCommands.importFile,
         "licence renew": RenewCommand.run,
+        "licence regrant": RenewCommand.regrant,
         "licence debts": LicenceCommands.debts,
         "licence verify": LicenceVerifyCommand.run,
         "lms add": ReportAddCommand.run,

@@ -79,6 +79,9 @@ enum LicenceCommands {
         let key = try session.keys()[0]
         return try await session.withManager { manager in
             guard let licence = try await manager.licence(key) else {
+                guard try await manager.content(key) != nil else {
+                    throw LectureError(.unknownContent, detail: key.text)
+                }
                 throw LectureError(.licenceMissing, detail: key.text)
             }
             let title = try await manager.content(key)?.title

@@ -1,15 +1,26 @@
 import LectureKit
 import LectureModel
 
-/// `lecturectl licence renew`.
+/// `lecturectl licence renew` and `licence regrant`.
 enum RenewCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
-        let selection = try selection(session)
-        return try await session.withManager { manager in
-            if command.flag("dry-run") { return try await plan(selection, manager, session) }
-            var run = RenewRun(manager: manager, session: session)
-            return try await run.run(selection, options(command))
+        return try await run(try selection(session), .renewal, session)
+    }
+
+    @Sendable static func regrant(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        return try await run(command.flag("all") ? .all : .keys(try session.keys()), .regrant, session)
+    }
+
+    private static func run(
+        _ selection: RenewalSelection, _ kind: RenewalKind, _ session: CommandSession
+    ) async throws -> ExitStatus {
+        try await session.withManager { manager in
+            if session.command.flag("new-device") { try await manager.acceptDevice() }
+            if session.command.flag("dry-run") { return try await plan(selection, kind, manager, session) }
+            var run = RenewRun(manager: manager, session: session, kind: kind)
+            return try await run.run(selection, options(session.command))
         }
     }
 
@@ -18,6 +29,32 @@ enum RenewCommand {
         if !keys.isEmpty { return .keys(keys) }
         if session.command.flag("all") { return .all }
         return session.command.duration("within").map { .within($0) } ?? .expired
+    }
+
+    /// Says why no server is asked about named lectures.
+    ///
+    /// - Returns: whether one of them is an error.
+    static func tell(_ left: [RenewalReport.Left], _ kind: RenewalKind, _ session: CommandSession) throws -> Bool {
+        var isError = false
+        for one in left {
+            let key = one.key.text
+            var code: LectureError.Code?
+            switch one.reason {
+            case .unknown: code = .unknownContent
+            case .ungranted: code = .licenceMissing
+            case .deleted: code = .licenceDeleted
+            case .unlicensed: session.tell("\(key): it needs no licence.")
+            case .believed: session.tell("\(key): its licence is in order; it needs no new grant.")
+            case .noServer where kind == .regrant:
+                code = .licenceMissing
+                session.tell("\(key): its licence is a file. A newer one: 'lecturectl licence import FILE'.")
+            case .noServer: session.tell("\(key): its licence is a file; there is no server to be asked.")
+            }
+            guard let code else { continue }
+            try session.report(LectureError(code, detail: key), key: one.key)
+            isError = true
+        }
+        return isError
     }
 
     private static func options(_ command: ParsedCommand) -> RenewalOptions {
@@ -29,9 +66,9 @@ enum RenewCommand {
     }
 
     private static func plan(
-        _ selection: RenewalSelection, _ manager: LectureManager, _ session: CommandSession
+        _ selection: RenewalSelection, _ kind: RenewalKind, _ manager: LectureManager, _ session: CommandSession
     ) async throws -> ExitStatus {
-        let plan = try await manager.planRenewal(selection)
+        let plan = try await kind == .regrant ? manager.planRegrant(selection) : manager.planRenewal(selection)
         for start in stride(from: 0, to: plan.count, by: 1000) {
             let lines = plan[start..<min(start + 1000, plan.count)].map { planned in
                 session.wantsJSON ? JSONLine.planned(planned) : text(planned)
@@ -41,7 +78,8 @@ enum RenewCommand {
         let requests = Set(plan.compactMap(\.request)).count
         let waiting = plan.count { $0.request == nil }
         session.tell("\(plan.count - waiting) licences in \(requests) requests; \(waiting) wait.")
-        return .done
+        let isError = try tell(try await manager.left(of: selection, kind), kind, session)
+        return isError ? .someFailed : .done
     }
 
     private static func text(_ planned: PlannedRenewal) -> String {
@@ -62,6 +100,7 @@ private struct RenewRun {
 
     let manager: LectureManager
     let session: CommandSession
+    let kind: RenewalKind
     private var renewed = 0
     private var failed = 0
     private var total = 0
@@ -71,8 +110,8 @@ private struct RenewRun {
 
     private var context: CommandContext { session.context }
 
-    init(manager: LectureManager, session: CommandSession) {
-        (self.manager, self.session) = (manager, session)
+    init(manager: LectureManager, session: CommandSession, kind: RenewalKind) {
+        (self.manager, self.session, self.kind) = (manager, session, kind)
     }
 
     mutating func run(_ selection: RenewalSelection, _ options: RenewalOptions) async throws -> ExitStatus {
@@ -87,10 +126,13 @@ private struct RenewRun {
         let ticker = Ticker(every: .milliseconds(500), signals: context.signals())
         let ticking = Task { for await event in ticker.events { continuation.yield(.ticker(event)) } }
         defer { ticking.cancel() }
-        let manager = manager
+        let (manager, kind) = (manager, kind)
         Task {
             do {
-                continuation.yield(.ended(.success(try await manager.renewLicences(selection, options))))
+                let report =
+                    try await kind == .regrant
+                    ? manager.regrantLicences(selection, options) : manager.renewLicences(selection, options)
+                continuation.yield(.ended(.success(report)))
             } catch {
                 let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
                 continuation.yield(.ended(.failure(known)))
@@ -158,10 +200,41 @@ private struct RenewRun {
     }
 
     private func finish(_ summary: RenewalReport, elapsed: Duration) throws -> ExitStatus {
-        session.tell("\(summary.renewed) renewed, \(summary.failed) failed, \(summary.waiting) wait.")
+        let isError = try RenewCommand.tell(summary.left, kind, session)
+        session.tell(sentence(summary))
         if session.wantsJSON { try context.output.write(JSONLine.renewalSummary(summary, elapsed: elapsed)) }
         if let signal { return .signal(signal) }
-        if summary.failed > 0 { return .someFailed }
+        // What was answered and is still not believed is not what the renewal was for.
+        if summary.failed > 0 || isError || !summary.unbelieved.isEmpty { return .someFailed }
         return summary.waiting > 0 ? .tryAgain : .done
+    }
+
+    /// What became of it, with what helps where an answer did not.
+    private func sentence(_ summary: RenewalReport) -> String {
+        let rest = "\(summary.failed) failed, \(summary.waiting) wait."
+        let verb = kind == .regrant ? "granted" : "renewed"
+        guard summary.playable < summary.renewed else { return "\(summary.renewed) \(verb), \(rest)" }
+        var text = "\(summary.renewed) \(kind == .regrant ? "granted" : "answered"), \(summary.playable) playable"
+        if !summary.unbelieved.isEmpty {
+            let count = summary.unbelieved.count
+            text += "; \(count) \(count == 1 ? "needs" : "need") a new grant: run "
+            text += "'\(CommandTable.programName) licence regrant \(Self.words(summary.unbelieved))'"
+        }
+        return "\(text). \(rest)"
+    }
+
+    /// Keys as they can be typed; all of them where they are many, or a shell would read them otherwise.
+    private static func words(_ keys: [ContentKey]) -> String {
+        let isPlain = keys.allSatisfy { key in
+            key.text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            } && !key.text.hasPrefix("-")
+        }
+        return keys.count <= 3 && isPlain ? keys.map(\.text).joined(separator: " ") : "--all"
     }
 }

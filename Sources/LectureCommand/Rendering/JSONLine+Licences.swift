@@ -93,6 +93,9 @@ extension JSONLine {
             writer.member("renewed", summary.renewed)
             writer.member("failed", summary.failed)
             writer.member("waiting", summary.waiting)
+            writer.member("playable", summary.playable)
+            writer.member("need_grant", summary.unbelieved.count)
+            writer.member("left", summary.left.count)
             writer.member("continued", summary.isContinued)
             writer.member("elapsed_s", Double(elapsed.milliseconds) / 1000)
         }

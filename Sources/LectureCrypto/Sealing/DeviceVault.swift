@@ -26,6 +26,11 @@ package struct DeviceVault: ContentVault {
         }
         return try SealedContent(contentKey, content: key.text)
     }
+
+    /// Takes a key out and lets it go.
+    package func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool {
+        try device.unwrap(wrapped, for: purpose)?.count == AESGCM.keyLength
+    }
 }
 
 /// The key of one content at work.

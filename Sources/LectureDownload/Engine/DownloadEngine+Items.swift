@@ -95,6 +95,7 @@ extension DownloadEngine {
             try end(item, item.machine.failed(LectureError(code, detail: host)))
             return "failed"
         }
+        if try endsRefused(descriptor, item) { return "refused" }
         item.record.isGateway = true
         item.wantsLoader = false
         let wishes = descriptor.wishes(expecting: item.record)

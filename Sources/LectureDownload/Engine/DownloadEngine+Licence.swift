@@ -2,6 +2,16 @@ package import LectureModel
 
 /// A lecture that needs a licence is fetched only after its callback granted it.
 extension DownloadEngine {
+    /// Ends an item whose licence may not be noted: media that needs one is never fetched as if it needed none.
+    ///
+    /// - Returns: whether it was ended.
+    func endsRefused(_ descriptor: ContentDescriptor, _ item: ItemWork) throws -> Bool {
+        let key = descriptor.facts.key ?? item.record.content.key
+        guard let error = try ports.licensing.refusal(of: descriptor.licence, of: key) else { return false }
+        try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: ports.clock.now()))
+        return true
+    }
+
     /// Notes where the licence comes from, in the transaction that stores what the gateway told.
     func noteLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
         try ports.licensing.noteSource(descriptor.licence, of: key)
@@ -23,6 +33,9 @@ extension DownloadEngine {
                 item.grant = .asking
                 let (id, key) = (item.id, item.record.content.key)
                 effects.append { [licensing = ports.licensing] in licensing.requestGrant(id, key: key) }
+            case .refused(let error):
+                try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: ports.clock.now()))
+                return false
             }
         }
         // It takes nobody's place meanwhile, so that many may be asked for in one request.
@@ -50,6 +63,8 @@ extension DownloadEngine {
 package final class NoLicensing: DownloadLicensing {
     /// Nothing to remember.
     package init() {}
+    /// Nothing is refused.
+    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
     /// Nothing is noted.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {}
     /// Nothing needs one.

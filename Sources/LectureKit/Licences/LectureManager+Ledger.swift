@@ -10,18 +10,52 @@ import LectureStore
 extension LectureManager {
     /// The part of the manager that looks after licences; made when first needed.
     ///
+    /// - Parameter accepting: whether this device takes over a store that another one has written.
     /// - Returns: the room.
-    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
-    func openLicences() throws -> LicenceRoom {
+    /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left as it is;
+    ///   `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    @discardableResult
+    func openLicences(accepting: Bool = false) throws -> LicenceRoom {
         if let licences { return licences }
         if isClosed, seat == nil { throw LectureError(.closing) }
-        let made = try LicenceRoom(
-            configuration, index: writer, executor: executor, hub: hub, seat: try openSeat())
+        let own = try deviceLedger()
+        if !accepting, try own.isKnownToBeUnsettled() { throw LectureError(.storeCopied) }
+        let made: LicenceRoom
+        do {
+            made = try LicenceRoom(
+                configuration, index: writer, executor: executor, hub: hub, seat: try openSeat(), device: own,
+                accepting: accepting)
+        } catch let error as LectureError where error.code == .storeCopied {
+            // Remembered: every lecture of a list would look at the whole ledger again.
+            _ = try own.outlook()
+            throw error
+        }
         made.engine.configure(extra: licenceParameter)
         made.downloads = room?.engine.inbox
         made.followRemovals = { [weak self] in self?.assumeIsolated { $0.followRemovals() } }
         licences = made
         made.wake()
+        return made
+    }
+
+    /// Makes the store this device's, whichever device has written it last. Its licences are not believed until their
+    /// servers have granted them anew (``regrantLicences(_:_:)``); media that another device has sealed stays closed
+    /// until that device's key is imported. A store that is this device's already stays as it is.
+    ///
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    public func acceptDevice() throws {
+        guard try writer.hasLicences() else { return }
+        try openLicences(accepting: true)
+    }
+
+    /// The ledger with this device's key; opened when first needed, and nothing is written.
+    ///
+    /// - Returns: the ledger.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    func deviceLedger() throws -> DeviceLedger {
+        if let openedLedger { return openedLedger }
+        let made = try DeviceLedger(configuration, index: writer, clock: clock)
+        openedLedger = made
         return made
     }
 
@@ -128,6 +162,6 @@ extension LectureManager {
             throw LectureError(.sealRequired, detail: key.text, cause: "its media lies there in clear")
         }
         let entry = try room.engine.keepFile(file, token: token, key: key)
-        return LicenceStatus(entry, reasons: try room.engine.judge(key, forPlay: false).reasons)
+        return try judge().status(entry, isPlayable: try isPlayable(key))
     }
 }

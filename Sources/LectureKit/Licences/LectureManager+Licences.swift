@@ -8,17 +8,19 @@ import LectureStore
 extension LectureManager {
     // MARK: Asking
 
-    /// The licence of a content, judged now. Nothing is counted and no server is asked.
+    /// The licence of a content, judged now as a play is. Nothing is counted or stored and no server is asked.
     ///
     /// - Parameter key: the content.
     /// - Returns: nil when the content needs none.
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's code.
     public func licence(_ key: ContentKey) throws -> LicenceStatus? {
         guard try writer.hasLicence(key) || isSealedForLicence(key) else { return nil }
-        let room = try openLicences()
-        let entry = try room.ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
-        return LicenceStatus(entry, reasons: try room.engine.judge(key, forPlay: false).reasons)
+        let entry = try deviceLedger().ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
+        return try judge().status(entry, isPlayable: try isPlayable(key))
     }
+
+    /// Whether a complete version of a content is on the disk.
+    func isPlayable(_ key: ContentKey) throws -> Bool { try content(key)?.isPlayable ?? false }
 
     /// Questions that a licence server was asked about a content, latest first.
     ///
@@ -29,8 +31,8 @@ extension LectureManager {
         try licenceQueries().licenceAttempts(key, limit: 20).map(LicenceQuestion.init)
     }
 
-    /// A page of licences, each judged as the store stands: the ledger is not held against its anchor, which every play
-    /// does. Licences of contents that are gone are left out.
+    /// A page of licences, each judged as a play is, also where the store turns out to be another one than this device
+    /// last wrote. Licences of contents that are gone are left out.
     ///
     /// - Parameters:
     ///   - time: only what ends or has to be checked within this time, or has been, the soonest first; nil for all, in
@@ -47,7 +49,7 @@ extension LectureManager {
         let limit = max(1, min(limit, Self.licencesInPage))
         let page: [ListedLicence]
         var next = place ?? LicencePage.Place()
-        if let time {
+        if let time, judge.suspicion == nil {
             let before = (judge.time.noEarlierThan ?? clock.now()) + time
             let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }
             page = try licenceQueries().licences(deadlineBefore: before, after: last, limit: limit)
@@ -55,9 +57,12 @@ extension LectureManager {
             page = try licenceQueries().licences(after: next.last, limit: limit)
         }
         (next.last, next.deadline) = (page.last?.entry.key, page.last?.entry.deadline)
-        let rows = page.map { row in
-            LicencePage.Row(
-                licence: judge.status(row.entry, isComplete: row.state == .completed), title: row.title)
+        let rows = try page.map { row in
+            let status = try judge.status(row.entry, isPlayable: try isPlayable(row.entry.key))
+            return LicencePage.Row(licence: status, title: row.title)
+        }.filter { row in
+            // Of a ledger that is not believed every licence has to be looked after at once.
+            time == nil || judge.suspicion == nil || row.licence.deadline != nil
         }
         return LicencePage(rows: rows, next: page.count < limit ? nil : next)
     }
@@ -73,7 +78,7 @@ extension LectureManager {
         return try judge().time.noEarlierThan ?? clock.now()
     }
 
-    /// The licences of some contents, judged as the store stands; for lists.
+    /// The licences of some contents, judged as a play is; for lists.
     ///
     /// - Parameter contents: a page of them.
     /// - Returns: those that need one.
@@ -84,7 +89,7 @@ extension LectureManager {
         var found: [ContentKey: LicenceStatus] = [:]
         for content in contents {
             guard let entry = try queries.licence(content.key) else { continue }
-            found[content.key] = judge.status(entry, isComplete: content.isPlayable)
+            found[content.key] = try judge.status(entry, isPlayable: content.isPlayable)
         }
         return found
     }
@@ -151,52 +156,6 @@ extension LectureManager {
         return try writer.sealPurpose(item.id) == .licensed
     }
 
-    // MARK: Renewing
-
-    /// What a renewal would ask for, and in which requests; nobody is asked.
-    ///
-    /// - Parameter selection: which licences.
-    /// - Returns: in the order of the requests; those that have to wait come last.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    public func planRenewal(_ selection: RenewalSelection) throws -> [PlannedRenewal] {
-        guard try writer.hasLicences() else { return [] }
-        let now = try judge().time.noEarlierThan ?? clock.now()
-        let plan = RenewalPlan(try licenceQueries().candidates(selection, now: now), now: clock.now())
-        return plan.groups.enumerated().flatMap { number, group in
-            group.candidates.map { PlannedRenewal($0, request: number + 1) }
-        } + plan.waiting.map { PlannedRenewal($0, request: nil) }
-    }
-
-    /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or
-    /// has to wait. What happens meanwhile comes as events. A renewal that was interrupted is gone on with.
-    ///
-    /// - Parameters:
-    ///   - selection: which licences.
-    ///   - options: how fast, how often.
-    /// - Returns: what became of it. Failed licences are as they were.
-    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`.
-    public func renewLicences(
-        _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
-    ) async throws -> RenewalReport {
-        guard try writer.hasLicences() else { return RenewalReport() }
-        let room = try openLicences()
-        room.use(options, attempts: attemptsOfBatches)
-        let result = await withCheckedContinuation { room.renew(selection, $0) }
-        let report = try result.get()
-        await untilRemoved()
-        return report
-    }
-
-    /// Waits until what a server has ordered away is gone.
-    private func untilRemoved() async { if room != nil { await untilRest() } }
-
-    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one.
-    public func stopRenewal() async {
-        guard let room = licences else { return }
-        licences = nil
-        await withCheckedContinuation { room.stop($0) }
-    }
-
     // MARK: Debts
 
     /// What licence servers must still be told, the oldest first.
@@ -222,28 +181,16 @@ extension LectureManager {
 
     // MARK: Parts
 
-    /// What lists judge by.
-    struct Judge {
-        let time: TrustedTime
-        let device: [UInt8]
-        let isStrict: Bool
-
-        func status(_ entry: LicenceEntry, isComplete: Bool) -> LicenceStatus {
-            var facts = LicenceVerdict.Facts(
-                licence: entry.record, isMediaProven: isComplete, time: time, deviceThumbprint: device)
-            facts.suspicion = entry.suspicion
-            facts.owesCompletion = isStrict && entry.owesCompletion
-            return LicenceStatus(entry, reasons: LicenceVerdict.judge(facts).reasons)
-        }
-    }
-
-    /// What lists judge licences by now; the ledger is not held against its anchor.
-    func judge() throws -> Judge {
-        let authenticator = try rowAuthenticator()
-        let reading = ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Machine.bootID())
-        var ledger = try licenceQueries().newestTime().map { TimeLedger($0) } ?? TimeLedger(first: reading)
-        ledger.look(at: reading)
-        return Judge(time: ledger.time, device: authenticator.device, isStrict: configuration.rights.isStrict)
+    /// What lists judge licences by now.
+    func judge() throws -> LicenceJudge {
+        let own = try deviceLedger()
+        // An engine that is open has settled what there was to be found.
+        let outlook = licences == nil ? try own.outlook() : nil
+        let newest = try own.ledger.newestTime()
+        var time = outlook?.time ?? newest.map { TimeLedger($0) } ?? TimeLedger(first: own.reading)
+        time.look(at: own.reading)
+        return LicenceJudge(
+            time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion)
     }
 }
 

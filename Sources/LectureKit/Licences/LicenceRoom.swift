@@ -15,7 +15,6 @@ import LectureTransport
 final class LicenceRoom: @unchecked Sendable {
     let engine: LicenceEngine
     let ledger: SQLiteLicenceLedger
-    let vault: any ContentVault
     let device: [UInt8]
     /// Tells the download engine what became of grants.
     var downloads: EngineInbox?
@@ -37,38 +36,34 @@ final class LicenceRoom: @unchecked Sendable {
 
     private typealias RenewalWaiter = CheckedContinuation<Result<RenewalReport, LectureError>, Never>
 
-    /// Opens the ledger, and holds it against its anchor.
+    /// Begins with a ledger, and holds it against its anchor.
     ///
-    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, `secretReadable`, a store's or a disk's code.
+    /// - Throws: ``LectureError``: `storeCopied` for another device's store that is not accepted, `configuration`,
+    ///   `secretReadable`, a store's or a disk's code.
     init(
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
-        hub: EventHub<LectureEvent>, seat: Seat
+        hub: EventHub<LectureEvent>, seat: Seat, device own: DeviceLedger, accepting: Bool
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub) = (executor, hub)
         clock = SystemClock()
-        let home = try configuration.deviceHome()
-        let key = try home.key()
-        let authenticator = try LedgerAuthenticator(key)
-        device = authenticator.device
-        vault = DeviceVault(key)
-        ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
-        contents = StoreContents(index)
+        (device, ledger) = (own.device, own.ledger)
+        contents = StoreContents(index, own)
         let timer = StepTimer(executor, clock: clock, leeway: 2)
         self.timer = timer
         let inbox = LicenceInbox { timer.wake() }
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: seat.transport,
-            verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: try home.anchors(key), clock: clock,
+            verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
         var settings = LicenceSettings(
-            store: try index.identity().uuid, device: device, bootID: Machine.bootID(),
-            playerID: try key.thumbprint(), deviceName: Machine.model())
+            store: own.store, device: device, bootID: Machine.bootID(), playerID: own.playerID,
+            deviceName: Machine.model())
         settings.isStrict = configuration.rights.isStrict
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
-        try engine.open()
+        try engine.open(accepting: accepting)
         timer.serve { [weak self] in self?.step() }
     }
 
@@ -137,6 +132,7 @@ final class LicenceRoom: @unchecked Sendable {
         var report = RenewalReport()
         (report.total, report.renewed, report.failed) = (summary.total, summary.renewed, summary.failed)
         report.waiting = summary.waiting
+        (report.playable, report.unbelieved) = (summary.tally.playable, summary.tally.unbelieved)
         report.isContinued = continued.remove(run) != nil
         hub.send(.renewalEnded(report))
         for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.resume(returning: .success(report)) }
@@ -171,13 +167,14 @@ final class LicenceRoom: @unchecked Sendable {
         engine.check(key, within: time)
     }
 
-    /// Renews a selection, or goes on with an interrupted run.
+    /// Renews a selection or asks for new grants, or goes on with an interrupted run.
     func renew(
-        _ selection: RenewalSelection, _ continuation: CheckedContinuation<Result<RenewalReport, LectureError>, Never>
+        _ selection: RenewalSelection, _ kind: RenewalKind,
+        _ continuation: CheckedContinuation<Result<RenewalReport, LectureError>, Never>
     ) {
         guard !isStopped else { return continuation.resume(returning: .failure(LectureError(.closing))) }
         begun.append(continuation)
-        engine.renew(selection)
+        engine.renew(selection, kind)
     }
 
     /// How long servers are waited for, from the next request on.
@@ -239,6 +236,9 @@ final class LicenceRoom: @unchecked Sendable {
                 report.total = report.renewed + report.failed + report.waiting
                 report.isContinued = continued.contains(run)
             }
+            if let tally = engine.stoppedTallies[run] {
+                (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
+            }
             hub.send(.renewalEnded(report))
             for waiter in waiters { waiter.resume(returning: .success(report)) }
         }
@@ -254,12 +254,16 @@ final class LicenceRoom: @unchecked Sendable {
 /// The contents as the licence engine sees them. Confined to the core queue.
 private final class StoreContents: LicensedContents {
     private let index: SQLiteDownloadIndex
+    private let device: DeviceLedger
     private var isOrdered = false
 
-    init(_ index: SQLiteDownloadIndex) { self.index = index }
+    init(_ index: SQLiteDownloadIndex, _ device: DeviceLedger) { (self.index, self.device) = (index, device) }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
-        try index.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
+        guard let item = try index.item(key) else { return nil }
+        var presence = ContentPresence(id: item.id, isComplete: item.currentVersion != nil)
+        presence.isSealedElsewhere = try device.isSealedElsewhere(key)
+        return presence
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {

@@ -68,6 +68,16 @@ final class LicenceDesk: DownloadLicensing {
         (self.index, self.present, self.open) = (index, present, open)
     }
 
+    func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? {
+        if source == nil, try !index.hasLicence(key) { return nil }
+        do {
+            _ = try open()
+            return nil
+        } catch let error as LectureError where error.code == .storeCopied {
+            return LectureError(.storeCopied, detail: key.text)
+        }
+    }
+
     func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
         if source == nil, try !index.hasLicence(key) { return }
         try open().engine.noteSource(source, of: key)
@@ -75,6 +85,7 @@ final class LicenceDesk: DownloadLicensing {
 
     func standing(of key: ContentKey) throws -> GrantStanding {
         guard try index.hasLicence(key) else { return .unneeded }
+        if let refusal = try refusal(of: LicenceSource(), of: key) { return .refused(refusal) }
         return try open().engine.standing(of: key)
     }
 

@@ -175,7 +175,7 @@ extension LicenceEngine {
             try keepError(asked, fault.error, until: fault.wait.map { turn.now + $0 }, turn)
             if fault.isFinal { return try finish(asked, fault.error, &turn) }
             try postpone(asked, fault.error, by: fault.wait ?? Backoff().delay(failures: 1, random: random), turn)
-        case .renewal(let run):
+        case .renewal(let run), .regrant(let run):
             try failedRenewal(asked, run, fault, isInCompany: isInCompany, random, &turn)
         case .debt(let debt):
             let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: random)
@@ -197,7 +197,7 @@ extension LicenceEngine {
     ) throws {
         switch asked.purpose {
         case .check, .debt: return
-        case .grant, .renewal: break
+        case .grant, .renewal, .regrant: break
         }
         guard var entry = try ledger.entry(asked.key) else { return }
         if counts { entry.attempts += 1 }
@@ -227,7 +227,7 @@ extension LicenceEngine {
         case .grant(let content):
             notices.append(
                 .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
-        case .renewal(let run): try settle(asked.key, run, error, turn)
+        case .renewal(let run), .regrant(let run): try settle(asked.key, run, error, turn)
         case .debt(let debt):
             work.heldDebts[debt.id] = nil
             // Refused for good, or nobody to be told; what was not answered is tried for ever.
@@ -253,7 +253,7 @@ extension LicenceEngine {
             notices.append(
                 .granted(
                     GrantOutcome(content: content, key: asked.key, error: error, retryAt: turn.now + delay)))
-        case .renewal(let run):
+        case .renewal(let run), .regrant(let run):
             try keepError(asked, error, until: turn.now + delay, counts: false, turn)
             try release(asked.key, run, until: turn.boot + delay)
         case .debt(let debt): try postponeDebt(debt, error, attempts: debt.attempts, by: delay, turn)
@@ -264,7 +264,7 @@ extension LicenceEngine {
     func giveBack(_ asked: Asked, _ turn: Turn) throws {
         switch asked.purpose {
         case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, turn)
-        case .renewal(let run): try release(asked.key, run, until: nil)
+        case .renewal(let run), .regrant(let run): try release(asked.key, run, until: nil)
         case .debt(let debt):
             try postponeDebt(debt, debt.error ?? LectureError(.interrupted), attempts: debt.attempts, by: .zero, turn)
         }

@@ -31,7 +31,7 @@ extension LicenceEngine {
         }
         var lane = Lane(
             rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: nil)
-        if case .renewal(let run) = asked.purpose { lane.run = run }
+        lane.run = asked.purpose.run
         if first {
             work.lanes[lane, default: []].insert(asked, at: 0)
         } else {
@@ -104,6 +104,7 @@ extension LicenceEngine {
                 try finish(asked, LectureError(.licenceMissing), &turn)
                 continue
             }
+            if case .regrant = asked.purpose, try !asksAnew(asked, entry, &turn) { continue }
             exchange.items.append(asked)
             exchange.questions.append(question(asked, entry, turn))
         }
@@ -121,6 +122,18 @@ extension LicenceEngine {
         }
         work.exchanges[id] = exchange
         effects.append { [ports] in ports.transport.start(request) }
+    }
+
+    /// Whether a new grant is asked for. Not where the licence is believed by now: what was used of it is known, and a
+    /// grant would give that back. Not where this device cannot open the media: a grant would be of no use.
+    private func asksAnew(_ asked: Asked, _ entry: LicenceEntry, _ turn: inout Turn) throws -> Bool {
+        if entry.suspicion == nil {
+            try finish(asked, nil, &turn)
+            return false
+        }
+        guard try ports.contents.content(asked.key)?.isSealedElsewhere == true else { return true }
+        try finish(asked, LectureError(.sealedElsewhere, detail: asked.key.text), &turn)
+        return false
     }
 
     /// The next items of a lane that share a request.
@@ -175,9 +188,9 @@ extension Asked {
         guard key == other.key else { return false }
         return switch (purpose, other.purpose) {
         case (.check, .check), (.grant, .grant): true
-        case (.renewal(let one), .renewal(let two)): one == two
+        case (.renewal(let one), .renewal(let two)), (.regrant(let one), .regrant(let two)): one == two
         case (.debt(let one), .debt(let two)): one.id == two.id
-        case (.check, _), (.grant, _), (.renewal, _), (.debt, _): false
+        case (.check, _), (.grant, _), (.renewal, _), (.regrant, _), (.debt, _): false
         }
     }
 }

@@ -3,6 +3,9 @@ package import LectureModel
 /// What downloads ask of licences. These run inside the download engine's transactions, which may still be rolled back:
 /// their rows of the chain are not anchored here, but by the engine's next step, with a row of its own.
 extension LicenceEngine: DownloadLicensing {
+    /// An engine that is open may note everything: ``open(accepting:)`` has refused a store of another device.
+    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
+
     /// Notes what a descriptor says of the licence.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
         let old = try ledger.entry(key)

@@ -72,7 +72,7 @@ extension LicenceEngine {
 
     // MARK: Parts
 
-    private func judged(_ key: ContentKey, _ turn: Turn) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
+    func judged(_ key: ContentKey, _ turn: Turn) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
         let entry = try ledger.entry(key)
         let content = try ports.contents.content(key)
         // A row that somebody deleted must not make a licence unnecessary: the purpose of the content's key says.
@@ -82,6 +82,7 @@ extension LicenceEngine {
             isMediaProven: content?.isComplete ?? false, time: turn.time.time, deviceThumbprint: settings.device,
             isCheckedForThisPlay: work.permits[key].map { $0 > turn.boot } ?? false)
         facts.suspicion = entry?.suspicion
+        facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
         facts.owesCompletion = settings.isStrict && entry?.owesCompletion ?? false
         return (entry, LicenceVerdict.judge(facts))
     }

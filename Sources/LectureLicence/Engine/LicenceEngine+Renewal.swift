@@ -3,11 +3,15 @@ import LectureModel
 /// Batch renewals. A run and what it wants stand in the ledger; here is only what this process works on.
 extension LicenceEngine {
     /// Begins a run, or goes on with the unfinished one of the same selection.
-    func beginRun(_ selection: RenewalSelection, _ turn: Turn) throws {
-        let begun = try ledger.beginRenewal(selection, now: turn.now)
+    func beginRun(_ selection: RenewalSelection, _ kind: RenewalKind, _ turn: Turn) throws {
+        let begun = try ledger.beginRenewal(selection, kind, now: turn.now)
         // Asked for again while it is under way.
         guard work.runs[begun.run] == nil else { return }
-        work.runs[begun.run] = RunWork(id: begun.run, total: begun.total, done: begun.done, begun: turn.boot)
+        var run = RunWork(id: begun.run, kind: kind, total: begun.total, done: begun.done, begun: turn.boot)
+        if begun.done > 0 {
+            for key in try ledger.renewedKeys(begun.run) { try count(key, in: &run.tally, turn) }
+        }
+        work.runs[begun.run] = run
         notices.append(
             .renewalStarted(begun.run, total: begun.total, done: begun.done, isContinued: begun.isContinued))
     }
@@ -40,7 +44,8 @@ extension LicenceEngine {
         let keyIDs = Dictionary(entries.map { ($0.key, $0.source.keyID) }) { first, _ in first }
         for candidate in RenewalPlan(candidates, now: turn.now).groups.flatMap(\.candidates) {
             run.claimed.insert(candidate.key)
-            var asked = Asked(key: candidate.key, purpose: .renewal(run.id))
+            var asked = Asked(
+                key: candidate.key, purpose: run.kind == .regrant ? .regrant(run.id) : .renewal(run.id))
             asked.isIsolated = run.isolated.contains(candidate.key)
             let lane = Lane(
                 rank: asked.purpose.rank, url: candidate.callbackURL, keyID: keyIDs[candidate.key] ?? "", run: run.id)
@@ -70,6 +75,7 @@ extension LicenceEngine {
         var summary = RenewalSummary()
         (summary.total, summary.renewed, summary.failed) = (run.total, progress.renewed, progress.failed)
         (summary.waiting, summary.nextDue) = (progress.wanted, progress.nextDue)
+        summary.tally = run.tally
         work.runs[run.id] = nil
         notices.append(.renewalEnded(run.id, summary))
     }
@@ -79,6 +85,12 @@ extension LicenceEngine {
     /// A licence is done, one way or the other.
     func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ turn: Turn) throws {
         try ledger.settleRenewal(id, key, error: error)
+        if error == nil, var tally = work.runs[id]?.tally {
+            // Taken out for the time, so that the list in it is not copied.
+            work.runs[id]?.tally = RenewalTally()
+            try count(key, in: &tally, turn)
+            work.runs[id]?.tally = tally
+        }
         // In place: a copy would copy all that is claimed.
         work.runs[id]?.settle(key)
         guard let run = work.runs[id] else { return }
@@ -86,6 +98,13 @@ extension LicenceEngine {
         let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
         notices.append(
             .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
+    }
+
+    /// A server has answered for a licence: may it be played now?
+    private func count(_ key: ContentKey, in tally: inout RenewalTally, _ turn: Turn) throws {
+        let (entry, verdict) = try judged(key, turn)
+        if verdict.isPlayable { tally.playable += 1 }
+        if let entry, entry.suspicion != nil { tally.unbelieved.append(key) }
     }
 
     /// A licence goes back to the wanted ones.

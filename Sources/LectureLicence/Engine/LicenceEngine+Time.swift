@@ -5,21 +5,22 @@ extension LicenceEngine {
     /// Holds the ledger against its anchor. When it is not the one that this device last wrote, every licence becomes
     /// suspect, and the time goes on from the anchor's. Blocks; called once, before anything else.
     ///
+    /// A store that another device has written last is left as it is where that would cost a right: it may have been
+    /// moved without its key, and with its key everything plays.
+    ///
+    /// - Parameter accepting: whether this device takes over a store that another one has written.
     /// - Returns: what was found.
-    /// - Throws: ``LectureError``.
+    /// - Throws: ``LectureError``: `storeCopied` for a store that must be settled first; a store's or a disk's code.
     @discardableResult
-    package func open() throws -> LedgerFinding {
+    package func open(accepting: Bool = false) throws -> LedgerFinding {
         let anchor = try ports.anchors.anchor(of: settings.store)
         let finding = try ledger.inspect(against: anchor)
-        guard case .suspect(let doubt, let row) = finding else { return finding }
+        guard case .suspect(let doubt, _) = finding, let outlook = LedgerOutlook(finding, anchor, at: reading())
+        else { return finding }
+        if !accepting, try outlook.mustBeSettled(ledger) { throw LectureError(.storeCopied) }
         let kept = try ledger.transaction {
-            try ledger.suspectAll(Self.suspicion(of: doubt))
-            let turn = try turn()
-            // The times of another device say nothing here; those of an own row that can be read are a floor.
-            var time = row.flatMap { doubt == .storeCopied ? nil : TimeLedger($0) } ?? TimeLedger(first: turn.reading)
-            time.look(at: turn.reading)
-            time.rise(proven: anchor?.proven, estimate: anchor?.estimate, at: turn.reading)
-            return try ledger.append(time.row, source: .finding)
+            try ledger.suspectAll(outlook.suspicion)
+            return try ledger.append(outlook.time.row, source: .finding)
         }
         try ports.anchors.keep(kept, of: settings.store)
         told.append(.suspected(doubt))
@@ -27,19 +28,15 @@ extension LicenceEngine {
         return finding
     }
 
+    private func reading() -> ClockReading {
+        ClockReading(wall: ports.clock.now(), boot: ports.clock.boot(), bootID: settings.bootID)
+    }
+
     /// What time it is, as far as that can be trusted. Nothing is stored.
     ///
     /// - Returns: the time.
     /// - Throws: ``LectureError``: a store's code.
     package func time() throws -> TrustedTime { try turn().time.time }
-
-    private static func suspicion(of doubt: ClockDoubt) -> LicenceSuspicion {
-        switch doubt {
-        case .storeRolledBack: .rolledBack
-        case .storeCopied: .copied
-        case .ledgerForged, .setBack, .forwardThenBack, .neverSet: .forged
-        }
-    }
 
     /// Believes the `Date` of a server that was verified by TLS. A time after every end that a server may name is
     /// nonsense that would end every licence.

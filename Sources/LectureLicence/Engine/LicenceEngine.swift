@@ -55,7 +55,7 @@ package final class LicenceEngine {
     struct Work {
         /// What was asked for since the last step.
         var wishes: [Asked] = []
-        var selections: [RenewalSelection] = []
+        var selections: [(selection: RenewalSelection, kind: RenewalKind)] = []
         var lanes: [Lane: [Asked]] = [:]
         var exchanges: [TransferID: CallbackExchange] = [:]
         var runs: [RenewalRunID: RunWork] = [:]
@@ -79,6 +79,8 @@ package final class LicenceEngine {
     }
 
     var work = Work()
+    /// What had become of the runs that ``stop()`` has ended.
+    package private(set) var stoppedTallies: [RenewalRunID: RenewalTally] = [:]
     /// Servers that answer only the first item of a request.
     var singles: Set<Origin> = []
     /// How the last exchange with a server failed.
@@ -133,8 +135,12 @@ package final class LicenceEngine {
     }
 
     /// Renews a selection of licences, or goes on with a run of the same selection that was not ended.
-    package func renew(_ selection: RenewalSelection) {
-        work.selections.append(selection)
+    ///
+    /// - Parameters:
+    ///   - selection: which licences.
+    ///   - kind: whether new bounds are asked for, or new grants for what is not believed.
+    package func renew(_ selection: RenewalSelection, _ kind: RenewalKind = .renewal) {
+        work.selections.append((selection, kind))
         pace.forgive()
         inbox.post(.poked)
     }
@@ -236,7 +242,7 @@ package final class LicenceEngine {
     private func decide(_ turn: inout Turn) throws {
         if isStopping { return try windDown(&turn) }
         try enqueueWishes(&turn)
-        for selection in work.selections { try beginRun(selection, turn) }
+        for wish in work.selections { try beginRun(wish.selection, wish.kind, turn) }
         work.selections = []
         try fillRuns(turn)
         try fillDebts(&turn)
@@ -257,6 +263,7 @@ package final class LicenceEngine {
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
         let isAnchored = anchorFailedAt != nil || anchorDue == nil && !isAnchoring && !turn.mustAppend
         guard work.exchanges.isEmpty, isAnchored, !isAtRest else { return }
+        stoppedTallies = work.runs.mapValues(\.tally)
         work.runs = [:]
         isAtRest = true
         // What was ordered away goes with the next program.
@@ -320,7 +327,7 @@ package final class LicenceEngine {
             case .check: notices.append(.checked(asked.key, .unreachable(error)))
             case .grant(let content):
                 notices.append(.granted(GrantOutcome(content: content, key: asked.key, error: error)))
-            case .renewal, .debt: break
+            case .renewal, .regrant, .debt: break
             }
         }
         // Only what was claimed before the step: what it claimed itself was rolled back and may be another's by now.

@@ -141,6 +141,8 @@ package struct RenewalSummary: Hashable, Sendable {
     package var waiting = 0
     /// When the first of those may be asked.
     package var nextDue: Timestamp?
+    /// What became of those that were renewed.
+    package var tally = RenewalTally()
 
     /// Nothing.
     package init() {}
@@ -182,13 +184,23 @@ enum AskPurpose: Sendable {
     case check(deadline: BootInstant)
     case grant(ContentID)
     case renewal(RenewalRunID)
+    /// A new grant for a licence that is not believed.
+    case regrant(RenewalRunID)
     case debt(LicenceDebt)
 
     var kind: CallbackAnswer.Kind {
         switch self {
         case .check, .renewal: .check
-        case .grant: .grant
+        case .grant, .regrant: .grant
         case .debt: .completion
+        }
+    }
+
+    /// The batch that it belongs to; nil for none.
+    var run: RenewalRunID? {
+        switch self {
+        case .renewal(let run), .regrant(let run): run
+        case .check, .grant, .debt: nil
         }
     }
 
@@ -197,7 +209,7 @@ enum AskPurpose: Sendable {
         switch self {
         case .check: 0
         case .grant: 1
-        case .renewal: 2
+        case .renewal, .regrant: 2
         case .debt: 3
         }
     }
@@ -248,9 +260,22 @@ struct HeldExchange {
     let since: BootInstant
 }
 
+/// What became of the licences that a batch has renewed.
+package struct RenewalTally: Hashable, Sendable {
+    /// How many may be played now.
+    package var playable = 0
+    /// Those that are still not believed.
+    package var unbelieved: [ContentKey] = []
+
+    /// Nothing.
+    package init() {}
+}
+
 /// A batch renewal of this process.
 struct RunWork {
     var id: RenewalRunID
+    var kind = RenewalKind.renewal
+    var tally = RenewalTally()
     var total: Int
     var done: Int
     /// How many this process has settled, and since when.

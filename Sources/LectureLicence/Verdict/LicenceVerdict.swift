@@ -20,6 +20,8 @@ package struct LicenceVerdict: Hashable, Sendable {
         package var suspicion: LicenceSuspicion?
         /// Whether a server must first be told that the download is complete.
         package var owesCompletion = false
+        /// Whether another device has sealed the media, so that this one cannot open it.
+        package var isSealedElsewhere = false
 
         /// Facts about a content.
         ///
@@ -79,6 +81,7 @@ package struct LicenceVerdict: Hashable, Sendable {
         case .rolledBack: reasons.insert(.storeRolledBack)
         case nil: break
         }
+        if facts.isSealedElsewhere { reasons.insert(.storeCopied) }
         if facts.owesCompletion { reasons.insert(.checkDue) }
         if licence.policy.checksEveryPlay, !facts.isCheckedForThisPlay { reasons.insert(.checkDue) }
         return reasons

@@ -93,6 +93,20 @@ public enum RenewalSelection: Hashable, Sendable {
     }
 }
 
+/// What a batch asks servers for.
+package enum RenewalKind: Hashable, Sendable {
+    /// New bounds for licences that are there (kind 3).
+    case renewal
+    /// New grants for licences that are not believed (kind 1); all others are left alone, since a new grant gives back
+    /// what was used.
+    case regrant
+
+    /// The text that tells batches apart, also those of the same selection.
+    package func text(_ selection: RenewalSelection) -> String {
+        self == .regrant ? "regrant \(selection.text)" : selection.text
+    }
+}
+
 /// A question to a licence server, kept for `why`.
 package struct LicenceAttempt: Hashable, Sendable {
     /// When it was asked.

@@ -118,15 +118,16 @@ extension LectureError.Code {
     /// The store was written by another device.
     public static let storeCopied = Self(
         -20105, "store_copied", "the store's licences belong to another device",
-        "Import that device's key with 'lecturectl device import', or precache anew.")
+        "Import that device's key with 'lecturectl device import'; where that is done, run 'lecturectl licence regrant "
+            + "--all'. '--new-device' takes the store over without that key.")
     /// Rows of the ledger were changed.
     public static let ledgerForged = Self(
         -20106, "ledger_forged", "the store's licences were changed by something else than this program",
-        "Run 'lecturectl licence renew --all' while there is a network.")
+        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
     /// The store was put back from an older copy.
     public static let storeRolledBack = Self(
         -20107, "store_rolled_back", "the store is an older copy: what was played since is not in it",
-        "Run 'lecturectl licence renew --all' while there is a network.")
+        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
     /// The key of the sealed files is not this device's.
     public static let sealedElsewhere = Self(
         -20108, "sealed_elsewhere", "the lecture was sealed by another device",

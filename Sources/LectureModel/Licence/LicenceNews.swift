@@ -10,6 +10,40 @@ public struct RenewalReport: Sendable, Hashable {
     public var waiting = 0
     /// Whether it went on with a batch that was interrupted.
     public var isContinued = false
+    /// How many of ``renewed`` may be played now. A server that answers does not always make a licence playable.
+    public var playable = 0
+    /// Those of ``renewed`` whose licence is still not believed: only a new grant helps them
+    /// (`LectureManager.regrantLicences`).
+    public var unbelieved: [ContentKey] = []
+    /// Named keys that no server was asked about, and why.
+    public var left: [Left] = []
+
+    /// A named key that no server was asked about.
+    public struct Left: Sendable, Hashable {
+        /// Why no server was asked.
+        public enum Reason: Sendable, Hashable, CaseIterable {
+            /// No lecture has this key.
+            case unknown
+            /// The lecture needs no licence.
+            case unlicensed
+            /// It needs one, and none was ever granted.
+            case ungranted
+            /// Its licence comes from no server: it is a licence file.
+            case noServer
+            /// Its licence is believed; only one that is not is granted anew.
+            case believed
+            /// Its licence server has ordered the lecture away.
+            case deleted
+        }
+
+        /// The key.
+        public let key: ContentKey
+        /// Why no server was asked.
+        public let reason: Reason
+
+        /// A key that was left.
+        package init(_ key: ContentKey, _ reason: Reason) { (self.key, self.reason) = (key, reason) }
+    }
 
     /// Nothing.
     public init() {}

@@ -6,11 +6,22 @@ package enum GrantStanding: Sendable, Hashable {
     case granted
     /// The callback has to be asked first (kind 1).
     case due
+    /// Nothing may be asked or noted: the store belongs to another device.
+    case refused(LectureError)
 }
 
 /// What a download asks of licences: a lecture is fetched only after its callback granted it. Confined to the executor
 /// of the store's writer; called inside the engine's transactions.
 package protocol DownloadLicensing: AnyObject {
+    /// Whether what a descriptor says of the licence may be noted at all; looked at before anything else is stored of
+    /// it, so that no lecture is left behind that needs a licence and does not say so.
+    ///
+    /// - Parameters:
+    ///   - source: where the licence comes from; nil when none is needed.
+    ///   - key: the content.
+    /// - Returns: nil when it may be noted; else why not.
+    /// - Throws: ``LectureError`` of the store.
+    func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError?
     /// Notes what a descriptor says of the licence; nil takes the need for one away, unless a licence was granted.
     ///
     /// - Parameters:

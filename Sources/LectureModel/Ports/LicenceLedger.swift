@@ -87,6 +87,9 @@ package protocol LicenceLedger: AnyObject {
     /// - Returns: the anchor that fits, to be kept after the commit.
     /// - Throws: ``LectureError``.
     func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor
+    /// Whether a licence of a content that is there is granted and believed, as its row says: something that
+    /// ``suspectAll(_:)`` would take away until a server answers. No code is looked at.
+    func hasBelievedLicences() throws -> Bool
     /// The newest row; nil when there is none.
     func newestTime() throws -> TimeRow?
     /// The newest row of source ``TimeRow/Source/finding``; nil when nothing was ever found, or long ago.
@@ -150,15 +153,16 @@ package protocol LicenceLedger: AnyObject {
 
     // MARK: Batches
 
-    /// The candidates of a selection, without asking anybody: licences with a callback, of contents that are there.
-    func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate]
+    /// The candidates of a selection, without asking anybody: licences with a callback, of contents that are there; for
+    /// new grants only those that are not believed.
+    func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]
     /// Goes on with the unfinished run of the same selection, or begins one with all candidates. What has become a
     /// candidate since joins; what is renewed or given up in it stays so.
     ///
     /// - Returns: the run, how many licences it wants in all, how many of them are done, and whether it was begun
     ///   before.
     func beginRenewal(
-        _ selection: RenewalSelection, now: Timestamp
+        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool)
     /// Takes wanted licences of a run that are due and that no living owner has: the earliest deadline first among
     /// those that were not tried, the longest due first among those that were.
@@ -172,6 +176,8 @@ package protocol LicenceLedger: AnyObject {
     /// How far a run is, and when the next of its licences that nobody has is due: the epoch when one is due at once.
     /// What this process has claimed and not settled is neither wanted nor elsewhere.
     func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress
+    /// The licences that a run has renewed, by key.
+    func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey]
     /// A run that wants nothing more is ended.
     func endRenewal(_ run: RenewalRunID, now: Timestamp) throws
 }

@@ -53,5 +53,5 @@ package protocol LicenceQueries: AnyObject {
     /// How much servers must still be told.
     func debtCount() throws -> Int
     /// The candidates of a selection, for a plan that changes nothing.
-    func candidates(_ selection: RenewalSelection, now: Timestamp) throws -> [RenewalCandidate]
+    func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]
 }

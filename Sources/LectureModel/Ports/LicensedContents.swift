@@ -4,6 +4,8 @@ package struct ContentPresence: Hashable, Sendable {
     package var id: ContentID
     /// Whether every byte of its media is there and proven.
     package var isComplete: Bool
+    /// Whether its media is sealed with a key that another device has wrapped: no licence makes it playable here.
+    package var isSealedElsewhere = false
 
     /// A content.
     ///

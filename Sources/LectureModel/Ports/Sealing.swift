@@ -117,6 +117,14 @@ package protocol ContentVault: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/sealedElsewhere`` when another device has wrapped it, or the
     ///   purpose or the bytes were changed.
     func cipher(wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> any ContentCipher
+    /// Whether this device can take a key out, without a cipher being made: lists ask it of every lecture.
+    ///
+    /// - Parameters:
+    ///   - wrapped: as stored.
+    ///   - purpose: as stored.
+    /// - Returns: false when another device has wrapped it, or the purpose or the bytes were changed.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool
 }
 
 /// What seals a resource's files. Raw values are stored: frozen, never reused.

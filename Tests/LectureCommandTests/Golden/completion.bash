@@ -26,11 +26,12 @@ _lecturectl_value() {
     "precache --jobs" | "precache -j") echo 'anything' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
-    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing' ;;
+    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "list --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
     "list --course") echo 'anything' ;;
     "list --folder") echo 'anything' ;;
     "list --recent") echo 'anything' ;;
+    "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
@@ -56,6 +57,9 @@ _lecturectl_value() {
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
     "licence renew --max-attempts") echo 'anything' ;;
+    "licence regrant --jobs" | "licence regrant -j") echo 'anything' ;;
+    "licence regrant --rate") echo 'anything' ;;
+    "licence regrant --max-attempts") echo 'anything' ;;
     "licence verify --trust") echo 'files' ;;
     "licence verify --crl") echo 'files' ;;
     "licence verify --jwks") echo 'files' ;;
@@ -140,6 +144,7 @@ _lecturectl_arguments() {
     "licence show") echo 'keys' ;;
     "licence import") echo 'files' ;;
     "licence renew") echo 'keys' ;;
+    "licence regrant") echo 'keys' ;;
     "licence verify") echo 'files' ;;
     "lms retry") echo 'anything' ;;
     "lms import") echo 'files' ;;
@@ -154,7 +159,7 @@ _lecturectl_arguments() {
 _lecturectl_options() {
     case "$1" in
     "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
-    "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
+    "list") echo '--state --type --course --folder --recent --older-than --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
     "pause") echo '--all -a' ;;
@@ -166,6 +171,7 @@ _lecturectl_options() {
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
+    "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence debts") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
@@ -185,7 +191,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
-    "licence") echo 'list show import renew debts verify' ;;
+    "licence") echo 'list show import renew regrant debts verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;

@@ -137,12 +137,13 @@ _lecturectl_precache() {
 
 _lecturectl_list() {
     _arguments -s -S \
-        '*--state=[Only this state. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing)' \
-        '--type=[Only this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
-        '--course=[Only this course.]:NAME: ' \
-        '--folder=[Only this folder.]:NAME: ' \
-        '--recent=[Only what was completed within this time.]:DURATION: ' \
-        '--expiring=[Only what ends or has to be checked within this time.]:DURATION: ' \
+        '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
+        '--type=[Only lectures of this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
+        '--course=[Only lectures of this course.]:NAME: ' \
+        '--folder=[Only lectures in this folder.]:NAME: ' \
+        '--recent=[Only lectures completed within this time.]:DURATION: ' \
+        '--older-than=[Only lectures completed before this time.]:DURATION: ' \
+        '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
         '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
         '--limit=[At most so many.]:N: ' \
         '--offset=[Leave out the first ones.]:N: ' \
@@ -415,6 +416,7 @@ _lecturectl_licence() {
             'show:shows one licence: what it permits, what was used, and every reason against a play'
             'import:keeps a licence file for a content'
             'renew:asks the licence servers anew, ten licences a request'
+            'regrant:asks the licence servers for new grants, without downloading again'
             'debts:lists what licence servers must still be told'
             'verify:judges licence files without storing them'
         )
@@ -426,6 +428,7 @@ _lecturectl_licence() {
             show) _lecturectl_licence_show ;;
             import) _lecturectl_licence_import ;;
             renew) _lecturectl_licence_renew ;;
+            regrant) _lecturectl_licence_regrant ;;
             debts) _lecturectl_licence_debts ;;
             verify) _lecturectl_licence_verify ;;
         esac
@@ -505,7 +508,35 @@ _lecturectl_licence_renew() {
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
         '-n[Print the plan and ask nobody.]' \
         '--dry-run[Print the plan and ask nobody.]' \
-        '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed.]' \
+        '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object a line on standard output.]' \
+        '-q[Print no progress and no sentences but errors.]' \
+        '--quiet[Print no progress and no sentences but errors.]' \
+        '-v[Say more on standard error.]' \
+        '--verbose[Say more on standard error.]' \
+        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_licence_regrant() {
+    _arguments -s -S \
+        '-a[Every licence that is not trusted.]' \
+        '--all[Every licence that is not trusted.]' \
+        '--new-device[Take over a store that another device has written.]' \
+        '-j+[Requests under way at once to one server.]:N: ' \
+        '--jobs=[Requests under way at once to one server.]:N: ' \
+        '--rate=[Requests a second to one server at the most.]:N: ' \
+        '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
+        '-n[Print the plan and ask nobody.]' \
+        '--dry-run[Print the plan and ask nobody.]' \
+        '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \

@@ -57,6 +57,26 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    @Test func `in another device's store nothing of a licensed lecture is noted or fetched, until it is settled`()
+        throws
+    {
+        let (scene, bytes) = try Self.scene()
+        scene.program.licensing.otherDevice = LectureError(.storeCopied)
+        try scene.rest()
+        let refused = try #require(try scene.content(try ContentKey(Self.gateway)))
+        #expect(refused.state == .stopped && refused.stopReason == .licenceRefused)
+        #expect(refused.error?.code == .storeCopied)
+        // It is not known as a lecture without a licence either, which the next program would fetch in clear.
+        #expect(scene.program.licensing.sources.isEmpty && scene.program.licensing.asked.isEmpty)
+        #expect(try scene.content(try ContentKey("licensed")) == nil && scene.network.delivered < 1_000)
+        #expect(try scene.contradictions() == [])
+        scene.program.licensing.otherDevice = nil
+        try scene.want(Self.gateway, isGateway: true)
+        try scene.rest()
+        #expect(try scene.bytes(try ContentKey("licensed")) == bytes)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `a licence server that cannot be reached is asked again`() throws {
         let (scene, bytes) = try Self.scene()
         var left = 3

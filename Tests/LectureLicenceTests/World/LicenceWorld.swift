@@ -28,11 +28,15 @@ final class WorldContents: LicensedContents {
     let index: SQLiteDownloadIndex
     var ids: [ContentKey: ContentID] = [:]
     var incomplete: Set<ContentKey> = []
+    var sealedElsewhere: Set<ContentKey> = []
 
     init(index: SQLiteDownloadIndex) { self.index = index }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
-        ids[key].map { ContentPresence(id: $0, isComplete: !incomplete.contains(key)) }
+        guard let id = ids[key] else { return nil }
+        var presence = ContentPresence(id: id, isComplete: !incomplete.contains(key))
+        presence.isSealedElsewhere = sealedElsewhere.contains(key)
+        return presence
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {

@@ -13,6 +13,8 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     package private(set) var asked: [ContentKey] = []
     /// Contents whose completion is owed to the server.
     package private(set) var owed: [ContentKey] = []
+    /// What licences are refused with while the store is another device's.
+    package var otherDevice: LectureError?
     private var granted: Set<ContentKey> = []
     private let world: VirtualWorld
     private let program: Int
@@ -22,12 +24,18 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
         (self.world, self.program, self.inbox) = (world, program, inbox)
     }
 
+    /// Everything may be noted, unless the store is another device's.
+    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? {
+        source == nil ? nil : otherDevice
+    }
+
     /// Remembers where a licence comes from.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws { sources[key] = source }
 
     /// Due until it was answered.
     package func standing(of key: ContentKey) throws -> GrantStanding {
         guard sources[key] != nil else { return .unneeded }
+        if let otherDevice { return .refused(otherDevice) }
         return granted.contains(key) ? .granted : .due
     }
 

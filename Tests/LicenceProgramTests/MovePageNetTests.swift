@@ -1,0 +1,88 @@
+import Foundation
+import LectureProgramSupport
+import LectureTestSupport
+import Testing
+
+/// The page "Move, back up, restore": its commands, as they stand there, in its order.
+@Suite(.timeLimit(.minutes(3))) struct MovePageNetTests {
+    /// The commands of the page by heading, block by block.
+    private static func blocks() throws -> [(heading: String, commands: [String])] {
+        let page = try String(
+            contentsOfFile: "\(Places.repository())/docs/move-backup-restore.md", encoding: .utf8)
+        var (blocks, heading, isInside): ([(heading: String, commands: [String])], String, Bool) = ([], "", false)
+        for line in page.split(separator: "\n") {
+            if line.hasPrefix("## ") { heading = String(line.dropFirst(3)) }
+            if line.hasPrefix("```") {
+                isInside = line == "```console"
+                if isInside { blocks.append((heading, [])) }
+            } else if isInside, line.hasPrefix("$ ") {
+                blocks[blocks.count - 1].commands.append(String(line.dropFirst(2)))
+            }
+        }
+        return blocks
+    }
+
+    /// Runs commands in a shell; each has to end with 0.
+    private static func run(_ commands: [String], _ me: LicenceScene, _ variables: [String: String]) async throws {
+        var environment = [
+            "HOME": me.home.path, "LECTURE_STORE": me.store, "LECTURE_DEVICE": me.device,
+            "LECTURE_CONFIG": me.home.file("config.json"), "LECTURE_RESERVE": "1M", "XDG_DATA_HOME": "",
+            "XDG_CONFIG_HOME": "",
+            "PATH": "\(BuiltProgram.url.deletingLastPathComponent().path):/usr/bin:/bin",
+        ]
+        environment.merge(variables) { _, new in new }
+        let script = "set -eu\n" + commands.joined(separator: "\n")
+        let ending = try await ChildProcess(
+            "/bin/bash", ["-c", script], environment: environment, directory: me.home.path
+        ).ending()
+        me.keep(ending)
+        #expect(ending.status == 0, "\(commands): \(ending.text) \(ending.errorText)")
+    }
+
+    @Test func `the commands of the page lead to lectures that play, in the order of the page`() async throws {
+        let blocks = try Self.blocks()
+        #expect(
+            blocks.map(\.heading) == [
+                "Back up", "Restore", "Move to another machine", "The store was used before its key was there",
+                "Without the old key",
+            ])
+        try await LicenceScene.play { me in
+            let counted = LicenceLifeNetTests.policy { ($0.expirationIn, $0.expirationCount) = (3600, 30) }
+            let key = try await me.fetch("64K-1", counted)
+            let (backup, passphrase) = (me.home.file("backup"), try me.home.write("many words\n", to: "passphrase"))
+            try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: passphrase)
+            var variables = ["BACKUP": backup, "PASSPHRASE": passphrase]
+            try await Self.run(blocks[0].commands, me, variables)
+            // More plays than a store may have that nobody remembers.
+            #expect(try await me.plays(key, atMost: 18) == 18)
+            try await Self.run(blocks[1].commands, me, variables)
+            #expect(try await me.plays(key, atMost: 18) == 18)
+
+            // On another machine, where a timer was faster or an earlier version has run, or where all is done right.
+            func machine(_ name: String) throws -> LicenceScene {
+                var other = me
+                (other.store, other.device) = (me.home.file("\(name)/store"), me.home.file("\(name)/device"))
+                variables["OLD"] = me.store
+                return other
+            }
+            let right = try machine("right")
+            try await Self.run(blocks[2].commands, right, variables)
+            #expect(try await right.plays(key, atMost: 1) == 1)
+            for taken in [false, true] {
+                let other = try machine("early-\(taken)")
+                try LicenceScene.copy(me.store, to: other.store)
+                #expect(try await other("licence", "renew", "--all").status == 77)
+                if taken { #expect(try await other("licence", "regrant", "--all", "--new-device").status == 1) }
+                #expect(try await other.plays(key) == 0)
+                try await Self.run(blocks[3].commands, other, variables)
+                #expect(try await other.plays(key, atMost: 1) == 1, "taken over: \(taken)")
+            }
+            let lost = try machine("lost")
+            try LicenceScene.copy(me.store, to: lost.store)
+            variables["LIST"] = try me.home.write("\(try await me.link(key))\n", to: "list.txt")
+            try await Self.run(blocks[4].commands, lost, variables)
+            #expect(try await lost.plays(key, atMost: 1) == 1)
+        }
+    }
+}
