@@ -37,7 +37,7 @@ final class EngineRoom: @unchecked Sendable {
     private struct RestWaiter {
         var longestWait: Duration
         var deadline: BootInstant?
-        var continuation: CheckedContinuation<Bool, Never>
+        var waiter: Waiter<Bool>
     }
 
     init(
@@ -132,11 +132,18 @@ final class EngineRoom: @unchecked Sendable {
 
     /// Waits until nothing of the run will move within `longestWait`, or the deadline has passed.
     ///
-    /// - Returns: whether it came to rest before the deadline.
-    func rest(longestWait: Duration, deadline: BootInstant?, _ continuation: CheckedContinuation<Bool, Never>) {
-        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, continuation: continuation))
+    /// The answer is whether it came to rest before the deadline.
+    func rest(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
+        guard !isStopped else {
+            waiter.answer(false)
+            return
+        }
+        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, waiter: waiter))
         wake()
     }
+
+    /// The caller waits no longer; the work goes on.
+    func forget(_ waiter: Waiter<Bool>) { restWaiters.removeAll { $0.waiter === waiter } }
 
     private func answerRestWaiters() {
         guard !restWaiters.isEmpty else { return }
@@ -144,9 +151,9 @@ final class EngineRoom: @unchecked Sendable {
         var left: [RestWaiter] = []
         for waiter in restWaiters {
             if let deadline = waiter.deadline, boot >= deadline {
-                waiter.continuation.resume(returning: false)
+                waiter.waiter.answer(false)
             } else if isAtRest(longestWait: waiter.longestWait) {
-                waiter.continuation.resume(returning: true)
+                waiter.waiter.answer(true)
             } else {
                 left.append(waiter)
             }
@@ -207,7 +214,7 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.stop()
-        for waiter in restWaiters { waiter.continuation.resume(returning: false) }
+        for waiter in restWaiters { waiter.waiter.answer(false) }
         for waiter in stopWaiters { waiter.resume() }
         restWaiters = []
         stopWaiters = []

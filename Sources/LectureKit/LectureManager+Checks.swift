@@ -25,8 +25,10 @@ extension LectureManager {
     /// - Parameter keys: complete lectures.
     /// - Returns: for each lecture what became of it, or why it could not be found out: `unknownContent`,
     ///   `notComplete`, a transfer's or the server's code.
-    /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled.
+    /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled:
+    ///   sources that are being asked are asked to the end, and what they have is queued all the same.
     public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
+        try Task.checkCancellation()
         let room = try openRoom()
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
         // The outcome of each comes as an event; listening begins before the first one is asked.
