@@ -3,7 +3,6 @@ import LectureDownload
 import LectureFiles
 import LectureLicence
 import LectureModel
-import LectureTransport
 
 /// Everything that moves: the engine with its ports, its timer, and those who wait for it to come to rest.
 ///
@@ -23,7 +22,7 @@ final class EngineRoom: @unchecked Sendable {
     /// Takes a complete lecture that a link led to, with the digest that is to be compared, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { seat.owner }
-    var transport: CurlTransport { seat.transport }
+    var transport: any Transport { seat.transport }
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub<LectureEvent>
@@ -76,6 +75,7 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         dismissDeadOwners()
         let (notices, next) = engine.step()
+        seat.observation?.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
         for notice in notices { tell(notice) }
         answerRestWaiters()
         guard !isStopped else { return }

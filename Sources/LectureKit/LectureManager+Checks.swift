@@ -121,7 +121,7 @@ extension LectureManager {
         let tasks = Array(checks.tasks.values)
         for task in tasks { task.cancel() }
         // Exchanges end with the transport, which is shut down below; those that read a file look at `isClosed`.
-        if !tasks.isEmpty, let seat { await seat.transport.shutdown() }
+        if !tasks.isEmpty, let seat { await seat.endExchanges() }
         for task in tasks { await task.value }
     }
 

@@ -110,6 +110,7 @@ extension LectureManager {
         }
         if !findings.isEmpty { try keep(findings, of: item, report, repairs: options.repairs) }
         report.isRepairQueued = options.repairs && !findings.isEmpty
+        observation?.verified(report)
         return report
     }
 

@@ -67,6 +67,8 @@ public actor LectureManager {
     var configuration: LectureConfiguration
     let location: StoreLocation
     let hub = EventHub<LectureEvent>()
+    /// Gets what is logged and counted; nil when nobody wants it.
+    let observation: Observation?
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex
@@ -129,8 +131,18 @@ public actor LectureManager {
         let executor = CoreExecutor()
         self.executor = executor
         location = StoreLocation(directory: configuration.storeDirectory)
-        writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        let observation = configuration.observer.map { Observation($0) }
+        self.observation = observation
+        do {
+            let opened = try StoreDatabase.openWriter(location, now: SystemClock().now())
+            writer = SQLiteDownloadIndex(connection: opened.connection)
+            observation?.opened(migrations: opened.applied)
+        } catch {
+            observation?.refused(error)
+            throw error
+        }
         index = writer
+        if let observation { hub.observe(hearsCostly: false) { observation.take($0) } }
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
         digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)
@@ -310,23 +322,25 @@ public actor LectureManager {
             await withCheckedContinuation { room.stop($0) }
             finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
             finalSummary.reusedBytes = room.engine.statistics.bytesReused
+            observation?.fetched(finalSummary.fetchedBytes, isExact: true)
             self.room = nil
         }
         await stopRenewal()
         await stopSending()
         if let seat {
             self.seat = nil
-            await seat.transport.shutdown()
+            await seat.endExchanges()
             seat.leave(index, now: clock.now())
         }
         hub.finish()
+        await observation?.flush()
     }
 
     /// This program's place at the store; taken when something is to be done and not before.
     func openSeat() throws -> Seat {
         if isClosed { throw LectureError(.closing) }
         if let seat { return seat }
-        let made = try Seat(configuration, index: index, locks: locks, clock: clock)
+        let made = try Seat(configuration, index: index, locks: locks, clock: clock, observation: observation)
         seat = made
         return made
     }

@@ -23,6 +23,8 @@ final class StatisticsRoom: @unchecked Sendable {
     private var lastOrder = 0
     private var waiters: [Int: Waiter<SendSummary>] = [:]
     private var progress: [Int: SendSummary] = [:]
+    /// Orders whose caller wants the names of what arrived.
+    private var namingOrders: Set<Int> = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastLivenessLook: BootInstant?
     private var isStopped = false
@@ -86,7 +88,9 @@ final class StatisticsRoom: @unchecked Sendable {
         case .progress(let order, let summary):
             progress[order] = summary
             hub.send(.reportsProgress(result(summary)))
-        case .delivered(let ids): hub.send(.reportsDelivered(ids))
+        case .delivered(let ids):
+            seat.observation?.delivered(ids.count)
+            if !namingOrders.isEmpty { hub.send(.reportsDelivered(ids)) }
         case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
             let status = answer.status.map { "HTTP \($0)" } ?? ""
@@ -96,6 +100,7 @@ final class StatisticsRoom: @unchecked Sendable {
         case .obstacle(let obstacle): hub.send(.reportObstacle(named(obstacle, addresses())))
         case .ended(let order, let summary):
             progress[order] = nil
+            namingOrders.remove(order)
             waiters.removeValue(forKey: order)?.answer(summary)
         case .trouble(let error): tellTrouble(error)
         case .stopped: finishStop()
@@ -131,7 +136,9 @@ final class StatisticsRoom: @unchecked Sendable {
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
-        order.namesDelivered = options.namesDelivered
+        if options.namesDelivered { namingOrders.insert(order.id) }
+        // What is counted is counted by what arrived, since two callers may wait for the same reports.
+        order.namesDelivered = options.namesDelivered || seat.observation != nil
         waiters[order.id] = waiter
         engine.send(order)
     }
