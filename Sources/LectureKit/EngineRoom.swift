@@ -75,8 +75,11 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         dismissDeadOwners()
         let (notices, next) = engine.step()
-        seat.observation?.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
         for notice in notices { tell(notice) }
+        if let observation = seat.observation {
+            observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
+            observation.active(engine.progressOfActive.count)
+        }
         answerRestWaiters()
         guard !isStopped else { return }
         timer.schedule(next)

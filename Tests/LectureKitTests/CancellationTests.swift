@@ -185,7 +185,7 @@ struct CancellationNetTests {
             try await manager.read(key) { bytes in
                 taken.withLock { $0 += bytes.count }
                 // From within, so that it is certain where the cancellation falls.
-                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             }
         }
         #expect(await task.result.isCancelled)

@@ -78,7 +78,7 @@ struct ObserverNetTests {
         let bytes = requests.compactMap { $0.fields["bytes"].flatMap { Int64($0) } }.reduce(0, +)
         #expect(recorder.sum("lecturekit_request_bytes_total") == bytes)
         let active = recorder.metrics.filter { $0.name == "lecturekit_downloads_active" }
-        #expect(active.last?.value == 0 && active.allSatisfy { $0.kind == .gauge && (0...4).contains($0.value) })
+        #expect(active.last?.value == 0 && active.allSatisfy { $0.kind == .gauge && (0...22).contains($0.value) })
         for answer in answers.dropLast() {
             #expect(recorder.messages(of: try answer.get().key) == ["A download started.", "A download is complete."])
         }
@@ -163,31 +163,36 @@ struct ObserverNetTests {
         let sandbox = try await SandboxOrigin.start(["--no-https", "--licensed"])
         let recorder = Recorder()
         let authorization = site.directory.file("lms.secret")
-        try Data("Bearer canary-authorization".utf8).write(to: URL(filePath: authorization))
+        try Data("canary-authorization".utf8).write(to: URL(filePath: authorization))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: authorization)
         let manager = try Self.manager(site, recorder) { configuration in
             configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]
             configuration.rights.userKey = "sandbox"
-            let host = sandbox.http.dropFirst("http://".count)
-            configuration.statistics.target = ReportTarget(
-                url: "http://canary-user:canary-password@\(host)/lms/json?token=canary-target", format: .json)
+            let url = "\(sandbox.http)/lms/json?token=canary-target"
+            configuration.statistics.target = ReportTarget(url: url, format: .json)
+            var rule = StatisticsConfiguration.Rule(url: url)
+            rule.authorizationFile = authorization
+            configuration.statistics.rules = [rule]
         }
         await manager.setLicenceParameter("canary-parameter")
         let link = try await sandbox.link(key: "bytes-64K-3", user: "canary-learner")
         let key = try await manager.fetch(link).key
-        var request = DownloadRequest(url: "\(sandbox.http)/media/bytes-64K-9.mp4?signature=canary-signature#canary")
+        let host = sandbox.http.dropFirst("http://".count)
+        var request = DownloadRequest(
+            url: "http://canary-user:canary-password@\(host)/media/bytes-64K-9.mp4?signature=canary-signature#canary")
         request.headers["Authorization"] = "Bearer canary-header"
         request.title = "canary-title"
         _ = try await manager.download(request)
         #expect(try await manager.untilRest())
         let renewal = try await manager.renewLicences(.keys([key]))
         try await sandbox.setLMS(habits: "poison:bad")
-        _ = try await manager.addReports(
+        let added = try await manager.addReports(
             ["good", "bad", "fine"].map { id in
                 var report = LearningReport(values: #"{"n":"canary-values"}"#, user: "canary-\(id)", session: id)
                 report.id = id
                 return report
             })
+        #expect(added.allSatisfy { (try? $0.get().count) == 1 })
         // Two callers wait for the same reports; they are counted once.
         async let other = manager.sendReports()
         let sent = try await manager.sendReports()
@@ -198,7 +203,7 @@ struct ObserverNetTests {
         #expect(recorder.sum("lecturekit_licence_renewals_total", ["result": "renewed"]) == 1)
         #expect(recorder.sum("lecturekit_licences_total", ["event": "granted"]) == 1)
         #expect(recorder.messages(of: key).contains("A licence was renewed."))
-        #expect(summary.counts[.dead] == 1 && sent.left == 0)
+        #expect(summary.counts[.dead] == 1 && sent.left == 0, "\(sent)")
         #expect(recorder.sum("lecturekit_reports_total", ["result": "delivered"]) == 2)
         #expect(recorder.sum("lecturekit_reports_total", ["result": "dead"]) == 1)
         #expect(recorder.sum("lecturekit_requests_total", ["method": "POST"]) > 0)

@@ -48,7 +48,9 @@ import Testing
         let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("$ apt-get install") })
         let listed = line.split(separator: " ").filter { $0.hasSuffix("-dev") }.map(String.init)
         // The system libraries of the sources; those of the tools have a path of their own.
-        let needed = manifest.split(separator: "\n").filter { $0.contains(".systemLibrary(name:") }
+        let needed = manifest.split(separator: "\n").filter {
+            $0.contains(".systemLibrary(name:") && !$0.contains("path:")
+        }
         let named = needed.compactMap { $0.firstMatch(of: /\.apt\(\["([^"]*)"\]\)/)?.output.1 }.map(String.init)
         #expect(named.count == 4 && Set(named) == Set(listed))
         for name in listed { #expect(setup.contains(name)) }
@@ -97,7 +99,8 @@ import Testing
             try await Self.said("3 complete, 0 failed\n", by: service)
             service.send(number)
             let end = await service.ending()
-            #expect(end.status == 0 && end.text.hasSuffix("signal \(number)\nclosed\n"))
+            // Records come on a queue of their own, so that one may stand behind the signal.
+            #expect(end.status == 0 && end.text.contains("signal \(number)\n") && end.text.hasSuffix("closed\n"))
             #expect(!end.text.contains("canary") && end.errorText.isEmpty)
         }
         #expect(try await sandbox.requests().count == 3)
@@ -116,7 +119,8 @@ import Testing
         while try await sandbox.requests(for: path).map(\.bytes).reduce(0, +) < 5_000_000 {}
         service.send(SIGTERM)
         let end = await service.ending()
-        #expect(end.status == 0 && end.text.hasSuffix("signal 15\nclosed\n"))
+        #expect(end.status == 0 && end.text.contains("signal 15\n") && end.text.hasSuffix("closed\n"))
+        #expect(end.text.contains("A download went back to the queue."))
         try await sandbox.reset()
         let again = try Self.start(scratch.file("store"), "\(server.http)/week.txt")
         try await Self.said("1 complete, 0 failed\n", by: again)

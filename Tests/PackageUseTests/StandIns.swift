@@ -1,9 +1,9 @@
-import Synchronization
+import LectureKit
 
 // The surface of swift-log and swift-metrics that an adapter needs, with their names and types. They keep what they get.
 
 /// What the stand-ins got.
-let received = Mutex<[String]>([])
+let received = Guarded<[String]>([])
 
 /// As in swift-log.
 struct Logger: Sendable {

@@ -73,12 +73,16 @@ extension Observation {
     }
 
     private func queued(_ content: Content) {
+        // One that was not being downloaded is news to nobody.
         guard note(content.key, isActive: false) else { return }
-        // It was being downloaded, and waits for the next attempt.
+        guard let error = content.error else {
+            log(.info, .download, "A download went back to the queue.", ["key": content.key.text])
+            return countDownload("queued")
+        }
         log(
             .warning, .download, "A download is tried again later.",
-            fields(content.error, content.key, ["attempts": "\(content.attempts)"]))
-        countDownload("retried", content.error?.code.name)
+            fields(error, content.key, ["attempts": "\(content.attempts)"]))
+        countDownload("retried", error.code.name)
     }
 
     private func completed(_ content: Content) {

@@ -24,6 +24,7 @@ package final class Observation: Sendable {
         var isDraining = false
         /// Lectures that are being downloaded.
         var active: Set<ContentKey> = []
+        var activeCount = 0
         var countedBytes: Int64 = 0
     }
 
@@ -132,14 +133,19 @@ package final class Observation: Sendable {
     ///
     /// - Returns: whether that is news.
     func note(_ key: ContentKey, isActive: Bool) -> Bool {
-        let (isNews, count) = state.withLock { state in
-            let isNews = isActive ? state.active.insert(key).inserted : state.active.remove(key) != nil
-            return (isNews, state.active.count)
+        state.withLock { state in
+            isActive ? state.active.insert(key).inserted : state.active.remove(key) != nil
         }
-        if isNews {
-            add(.metric(LectureMetric(kind: .gauge, name: "lecturekit_downloads_active", value: Int64(count))))
+    }
+
+    /// So many lectures are being downloaded at once.
+    func active(_ count: Int) {
+        let isNews = state.withLock { state in
+            defer { state.activeCount = count }
+            return state.activeCount != count
         }
-        return isNews
+        guard isNews else { return }
+        add(.metric(LectureMetric(kind: .gauge, name: "lecturekit_downloads_active", value: Int64(count))))
     }
 
     /// So many bytes of media have come since the manager was made.
