@@ -1,6 +1,5 @@
 import Glibc
 import LectureKit
-import LectureModel
 
 /// Pre-caches lectures, and leaves what is not complete to a process of its own when this one ends, however it ends.
 ///

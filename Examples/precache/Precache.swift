@@ -1,6 +1,5 @@
 import Glibc
 import LectureKit
-import LectureModel
 
 /// Pre-caches lectures and prints what becomes true, then where each of them lies.
 ///

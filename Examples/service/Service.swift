@@ -63,7 +63,8 @@ struct Stopped: Error {
     let signal: Int32
 }
 
-/// The signals that ask the program to end. The first is what a service manager sends, the second comes from a terminal.
+/// The signals that ask the program to end. The first is what a service manager sends, the second comes from a
+/// terminal.
 func stopSignals() -> AsyncStream<Int32> {
     AsyncStream { continuation in
         for number in [SIGTERM, SIGINT] {

@@ -50,7 +50,8 @@ extension KollusStorage {
     /// - Parameters:
     ///   - key: the media content key.
     ///   - includingSample: whether a sample goes as well.
-    /// - Throws: as ``removeContent(_:)``; `CancellationError` when the task is cancelled, and then the removal goes on.
+    /// - Throws: as ``removeContent(_:)``; `CancellationError` when the task is cancelled, and then the removal goes
+    ///   on.
     public func remove(_ key: String, includingSample: Bool = false) async throws {
         try await core.remove(key, includingSample: includingSample)
     }
@@ -144,7 +145,8 @@ extension KollusStorage {
     ///
     /// - Parameter keys: media content keys; those without a licence are passed by.
     /// - Returns: what became of them.
-    /// - Throws: ``KollusError`` of the storage; `CancellationError` when the task is cancelled, and then the renewal goes on.
+    /// - Throws: ``KollusError`` of the storage; `CancellationError` when the task is cancelled, and then the
+    ///   renewal goes on.
     @discardableResult
     public func renewLicences(of keys: [String]) async throws -> KollusRenewal {
         try await core.renew(.keys(keys.map { try StorageCore.key($0) }))

@@ -17,7 +17,7 @@ final class HoldingServer: Sendable {
 
     var url: String { "\(server.http)/film.mp4" }
 
-    /// - Parameter sent: how many bytes of the body come before the server holds; nil holds before the head.
+    /// A server that holds after so many bytes of the body; nil holds before the head.
     init(bytes count: Int = 300_000, sending sent: Int?) throws {
         let bytes = MediaBeginning.replacing((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let (held, holding) = AsyncStream.makeStream(of: Void.self)
@@ -52,8 +52,9 @@ final class HoldingServer: Sendable {
 }
 
 /// Runs a call in a task that was cancelled before it.
-func cancelledBefore<Value: Sendable>(_ call: @escaping @Sendable () async throws -> Value) async -> Result<Value, any Error>
-{
+func cancelledBefore<Value: Sendable>(_ call: @escaping @Sendable () async throws -> Value) async -> Result<
+    Value, any Error
+> {
     let task = Task {
         while !Task.isCancelled { await Task.yield() }
         return try await call()

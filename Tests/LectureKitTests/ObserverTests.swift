@@ -156,6 +156,19 @@ struct ObserverNetTests {
         await sandbox.stop()
     }
 
+    /// Neither what the test has hidden in every place for secrets, nor the token, nor the key of the licence server.
+    private static func expectNothingSecret(_ recorder: Recorder, _ link: String, _ sandbox: SandboxOrigin) throws {
+        let text = recorder.text
+        #expect(text.contains("/media/bytes-64K-9.mp4") && !text.contains("canary"))
+        let token = try #require(URLComponents(string: link)?.queryItems?.first { $0.name == "jwt" }?.value)
+        let secret = try Data(contentsOf: URL(filePath: sandbox.drmKeyFile))
+        let hex = secret.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        for secret in [token, hex, secret.base64EncodedString(), String(decoding: secret, as: UTF8.self)] {
+            #expect(!text.contains(secret.trimmingCharacters(in: .whitespacesAndNewlines)))
+        }
+        #expect(!text.contains("?") && !text.contains("signature"))
+    }
+
     @Test func `licences and reports are counted as their own lists count them, and nothing secret is named`()
         async throws
     {
@@ -207,15 +220,7 @@ struct ObserverNetTests {
         #expect(recorder.sum("lecturekit_reports_total", ["result": "delivered"]) == 2)
         #expect(recorder.sum("lecturekit_reports_total", ["result": "dead"]) == 1)
         #expect(recorder.sum("lecturekit_requests_total", ["method": "POST"]) > 0)
-        let text = recorder.text
-        #expect(text.contains("/media/bytes-64K-9.mp4") && !text.contains("canary"))
-        let token = try #require(URLComponents(string: link)?.queryItems?.first { $0.name == "jwt" }?.value)
-        let secret = try Data(contentsOf: URL(filePath: sandbox.drmKeyFile))
-        let hex = secret.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        for secret in [token, hex, secret.base64EncodedString(), String(decoding: secret, as: UTF8.self)] {
-            #expect(!text.contains(secret.trimmingCharacters(in: .whitespacesAndNewlines)))
-        }
-        #expect(!text.contains("?") && !text.contains("signature"))
+        try Self.expectNothingSecret(recorder, link, sandbox)
         await sandbox.stop()
     }
 

@@ -65,9 +65,10 @@ import Testing
         observer.record(LectureMetric(kind: .counter, name: "n", value: 3, labels: ["y": "2", "x": "1"]))
         observer.record(LectureMetric(kind: .gauge, name: "g", value: 4))
         let lines = received.withLock { $0 }
-        #expect(lines == [
-            "lectures warning store: A. [\"b=c\"]", "n [(\"x\", \"1\"), (\"y\", \"2\")] +3", "g [] =4",
-        ])
+        #expect(
+            lines == [
+                "lectures warning store: A. [\"b=c\"]", "n [(\"x\", \"1\"), (\"y\", \"2\")] +3", "g [] =4",
+            ])
         // Every level has its name in swift-log.
         for level in LectureLogRecord.Level.allCases { #expect(Logger.Level(rawValue: level.rawValue) != nil) }
     }

@@ -1,6 +1,6 @@
 import LectureKit
 
-// The surface of swift-log and swift-metrics that an adapter needs, with their names and types. They keep what they get.
+// What an adapter needs of swift-log and swift-metrics, with their names and types. They keep what they get.
 
 /// What the stand-ins got.
 let received = Guarded<[String]>([])
@@ -22,7 +22,9 @@ struct Logger: Sendable {
         source: @autoclosure () -> String? = nil
     ) {
         let fields = (metadata() ?? [:]).map { name, value in
-            switch value { case .string(let text): "\(name)=\(text)" }
+            switch value {
+            case .string(let text): "\(name)=\(text)"
+            }
         }
         let line = "\(label) \(level) \(source() ?? ""): \(message().text) \(fields.sorted())"
         received.withLock { $0.append(line) }

@@ -184,8 +184,8 @@ extension LectureManager {
     ///   - selection: which licences.
     ///   - options: how fast, how often.
     /// - Returns: what became of it. Failed licences are as they were.
-    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the task
-    ///   is cancelled.
+    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the
+    ///   task is cancelled.
     public func renewLicences(
         _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
@@ -204,8 +204,8 @@ extension LectureManager {
     /// Waits until what a server has ordered away is gone.
     private func untilRemoved() async throws { if room != nil { try await untilRest() } }
 
-    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one. It runs to its end in a
-    /// task that is cancelled as well.
+    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one. It runs to its end
+    /// in a task that is cancelled as well.
     public func stopRenewal() async {
         guard let room = licences else { return }
         licences = nil
@@ -225,8 +225,8 @@ extension LectureManager {
 
     /// Tells licence servers what is owed, also what waits for a later attempt, and returns when each was tried once.
     ///
-    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the task
-    ///   is cancelled: the servers are asked all the same.
+    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the
+    ///   task is cancelled: the servers are asked all the same.
     public func payDebts() async throws {
         try Task.checkCancellation()
         guard try writer.hasLicences() else { return }

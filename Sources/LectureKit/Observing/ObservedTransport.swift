@@ -68,7 +68,8 @@ extension Observation {
         }
         fields["end"] = end
         log(.debug, .request, "A request ended.", fields)
-        count("lecturekit_requests_total", 1, ["method": method, "status": status.map { "\($0)" } ?? "none", "end": end])
+        count(
+            "lecturekit_requests_total", 1, ["method": method, "status": status.map { "\($0)" } ?? "none", "end": end])
         count("lecturekit_request_bytes_total", outcome.bodyBytes, ["method": method])
         count("lecturekit_request_milliseconds_total", outcome.elapsed.milliseconds, ["method": method])
     }

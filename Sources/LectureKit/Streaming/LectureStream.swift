@@ -80,8 +80,8 @@ public actor LectureStream {
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order; what it throws ends the reading.
     /// - Throws: ``LectureError``: a transfer's or the server's code, `versionUnstable` when the media changed on the
-    ///   server, `closing` after the end; and what `receive` throws. `CancellationError` when the task is cancelled, also
-    ///   while another read has its turn; other reads go on.
+    ///   server, `closing` after the end; and what `receive` throws. `CancellationError` when the task is cancelled,
+    ///   also while another read has its turn; other reads go on.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await takeTurn()
         defer { giveTurn() }
@@ -107,7 +107,8 @@ public actor LectureStream {
         await noteUse(atLeast: StreamShelf.noted)
     }
 
-    /// Ends the stream; what it has read may leave the cache from now on. It does so in a task that is cancelled as well.
+    /// Ends the stream; what it has read may leave the cache from now on. It does so in a task that is cancelled as
+    /// well.
     public func end() async {
         guard failure?.code != .closing else { return }
         failure = LectureError(.closing)
