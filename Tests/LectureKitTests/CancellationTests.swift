@@ -8,6 +8,11 @@ import Testing
 /// by itself never ends.
 @Suite(.timeLimit(.minutes(2)))
 struct CancellationNetTests {
+    /// Its patience outlasts the tests, so that a call ends because it is cancelled.
+    private static func manager(_ site: Site) throws -> LectureManager {
+        try site.streamer { ($0.connections, $0.stallTimeout) = (1, .seconds(600)) }
+    }
+
     // MARK: Downloads
 
     @Test func `at rest a cancelled task gets its error, and every other task its answer`() async throws {
@@ -21,7 +26,7 @@ struct CancellationNetTests {
         async throws
     {
         let (site, server) = (try Site(), try HoldingServer(sending: 100_000))
-        let manager = try site.manager { $0.connections = 1 }
+        let manager = try Self.manager(site)
         let key = try await manager.download(DownloadRequest(url: server.url))
         await server.untilHeld()
         let tasks = (0..<100).map { _ in Task { try await manager.untilRest() } }
@@ -41,14 +46,14 @@ struct CancellationNetTests {
         async throws
     {
         let (site, server) = (try Site(), try HoldingServer(bytes: 3 << 20, sending: 2 << 20))
-        let manager = try site.manager { $0.connections = 1 }
+        let manager = try Self.manager(site)
         let key = try await manager.download(DownloadRequest(url: server.url))
         await server.untilHeld()
         let waiting = Task { try await manager.untilRest() }
         _ = try await cancelledBefore { await manager.close() }.get()
         #expect(try await waiting.value == false)
         await server.untilLeft()
-        let again = try site.manager { $0.connections = 1 }
+        let again = try Self.manager(site)
         #expect(try await again.content(key)?.state == .queued)
         #expect(try await again.downloadUnfinished() == 1)
         await server.untilHeld()
@@ -65,7 +70,7 @@ struct CancellationNetTests {
         async throws
     {
         let (site, server) = (try Site(), try HoldingServer(sending: nil))
-        let manager = try site.streamer()
+        let manager = try Self.manager(site)
         let url = server.url
         let task = Task {
             switch call {
@@ -86,7 +91,7 @@ struct CancellationNetTests {
 
     @Test func `a cancelled read gives its turn to the next one, also while it waits for it`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
-        let manager = try site.streamer()
+        let manager = try Self.manager(site)
         let path = "/media/bytes-5M-61.mp4"
         let stream = try await manager.openStream("\(sandbox.http)\(path)")
         let probes = try await sandbox.requests(for: path).count
@@ -136,7 +141,7 @@ struct CancellationNetTests {
     func `a call in a task that was cancelled before does nothing`(name: String) async throws {
         let call = try #require(Self.calls[name])
         let (site, origin) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
-        let manager = try site.streamer()
+        let manager = try Self.manager(site)
         let key = try await manager.fetch("\(origin.http)/media/bytes-64K-1.mp4").key
         let before = try await manager.summary()
         #expect(await cancelledBefore { try await call(manager, key, site) }.isCancelled)
