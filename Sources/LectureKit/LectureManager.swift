@@ -28,7 +28,7 @@ import LectureTransport
 /// - ``load(_:)``
 /// - ``download(_:)-(DownloadRequest)``
 /// - ``download(_:)-(ContentKey)``
-/// - ``enqueue(_:)``
+/// - ``enqueue(_:check:)``
 /// - ``downloadUnfinished()``
 /// - ``untilRest(longestWait:deadline:)``
 /// ### Steering
