@@ -18,7 +18,7 @@ let migrations = [
 let package = Package(
     name: "LectureKit",
     products: [
-        // The model comes along: its types are in the signatures, and member import visibility wants its name.
+        // `import LectureKit` brings the model's types; its own name stays for those who import it by that.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
@@ -94,6 +94,8 @@ let package = Package(
         .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
         .executableTarget(
             name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
+        // What a program of another package has: nothing but the library's own module.
+        .executableTarget(name: "service-example", dependencies: ["LectureKit"], path: "Examples/service"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
@@ -164,6 +166,8 @@ let package = Package(
                 "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
                 "LectureStatistics", "LectureTestSupport",
             ]),
+        // The library as other packages have it: `import LectureKit` and nothing else of it.
+        .testTarget(name: "PackageUseTests", dependencies: ["LectureKit", "LectureTestSupport"]),
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [

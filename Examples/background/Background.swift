@@ -1,6 +1,5 @@
 import Glibc
 import LectureKit
-import LectureModel
 
 /// Pre-caches lectures, and leaves what is not complete to a process of its own when this one ends, however it ends.
 ///
@@ -20,7 +19,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     // After the wishes are in the store: who is killed from here on loses nothing.
     let worker = try BackgroundWorker(configuration)
     say("worker \(worker.processIdentifier)")
-    await manager.untilRest()
+    try await manager.untilRest()
 
     var isComplete = true
     for answer in answers {

@@ -1,6 +1,5 @@
 import Glibc
 import LectureKit
-import LectureModel
 
 /// Pre-caches lectures and prints what becomes true, then where each of them lies.
 ///
@@ -17,7 +16,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
         for await event in events { tell(event) }
     }
     let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-    await manager.untilRest()
+    try await manager.untilRest()
 
     var isComplete = true
     for (address, answer) in zip(addresses, answers) {

@@ -44,6 +44,9 @@ func translating<Value>(_ work: () throws -> Value) throws -> Value {
 extension KollusError {
     /// The same error when it is the SDK's own, else a translation.
     static func of(_ error: any Error) -> KollusError { error as? KollusError ?? KollusError(wrapping: error) }
+
+    /// The same of a call that waits, except that the cancellation of its task stays what it is.
+    static func ofWaiting(_ error: any Error) -> any Error { error is CancellationError ? error : of(error) }
 }
 
 extension Timestamp {

@@ -41,6 +41,7 @@ public final class KollusError: NSError, @unchecked Sendable {
         switch error {
         case let error as LectureError: self.init(error)
         case let error as KollusError: self.init(error.code, error.localizedDescription, error.detail)
+        case is CancellationError: self.init(LectureError(.cancelled))
         default: self.init(LectureError(.bug, cause: "\(type(of: error))"))
         }
     }

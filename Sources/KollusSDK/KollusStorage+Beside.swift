@@ -37,6 +37,7 @@ extension KollusStorage {
     public func finish() async { await core.close() }
 
     // MARK: Asynchronous twins
+    // They end with `CancellationError` as soon as their task is cancelled.
 
     /// ``loadContentURL(_:)`` without blocking a thread.
     public func load(_ url: String) async throws -> String { try await core.load(url) }
@@ -49,7 +50,8 @@ extension KollusStorage {
     /// - Parameters:
     ///   - key: the media content key.
     ///   - includingSample: whether a sample goes as well.
-    /// - Throws: as ``removeContent(_:)``.
+    /// - Throws: as ``removeContent(_:)``; `CancellationError` when the task is cancelled, and then the removal goes
+    ///   on.
     public func remove(_ key: String, includingSample: Bool = false) async throws {
         try await core.remove(key, includingSample: includingSample)
     }
@@ -143,7 +145,8 @@ extension KollusStorage {
     ///
     /// - Parameter keys: media content keys; those without a licence are passed by.
     /// - Returns: what became of them.
-    /// - Throws: ``KollusError`` of the storage.
+    /// - Throws: ``KollusError`` of the storage; `CancellationError` when the task is cancelled, and then the
+    ///   renewal goes on.
     @discardableResult
     public func renewLicences(of keys: [String]) async throws -> KollusRenewal {
         try await core.renew(.keys(keys.map { try StorageCore.key($0) }))
@@ -160,10 +163,10 @@ extension KollusStorage {
     ///
     /// - Parameter url: a gateway link or a media file.
     /// - Returns: the stream; it lies in the cache as long as it is open.
-    /// - Throws: ``KollusError``: −8637, −80xx, −84xx.
+    /// - Throws: ``KollusError``: −8637, −80xx, −84xx. `CancellationError` when the task is cancelled.
     public func stream(_ url: String) async throws -> KollusStream {
         let manager = try core.manager()
-        do { return KollusStream(try await manager.openStream(url)) } catch { throw KollusError.of(error) }
+        do { return KollusStream(try await manager.openStream(url)) } catch { throw KollusError.ofWaiting(error) }
     }
 }
 
@@ -182,11 +185,11 @@ public final class KollusStream: Sendable {
     ///
     /// - Parameter range: from 0; what lies beyond the end is left out.
     /// - Returns: the bytes.
-    /// - Throws: ``KollusError``.
+    /// - Throws: ``KollusError``; `CancellationError` when the task is cancelled.
     public func read(_ range: Range<Int64>) async throws -> Data {
         let box = Guarded(Data())
         do { try await stream.read(range: range) { bytes in box.withLock { $0.append(contentsOf: bytes) } } } catch {
-            throw KollusError.of(error)
+            throw KollusError.ofWaiting(error)
         }
         return box.withLock { $0 }
     }

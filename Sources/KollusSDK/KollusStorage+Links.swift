@@ -30,7 +30,8 @@ extension KollusStorage {
     ///
     /// - Parameter link: `kollus://download`, `kollus://download_play`, `kollus://list` or `kollus://path`.
     /// - Returns: what was done, or is left to the application. A content that cannot be had does not stop the others.
-    /// - Throws: ``KollusError``: −8637 for what is no such link, −8614 before a start.
+    /// - Throws: ``KollusError``: −8637 for what is no such link, −8614 before a start. `CancellationError` when the
+    ///   task is cancelled.
     public func open(_ link: String) async throws -> KollusLinkAction { try await core.open(link) }
 }
 
@@ -48,17 +49,19 @@ extension StorageCore {
             } catch { throw KollusError.of(error) }
         case .download(let wishes):
             var downloads: [KollusLinkDownload] = []
-            for wish in wishes { downloads.append(await download(wish, manager)) }
+            for wish in wishes { downloads.append(try await download(wish, manager)) }
             return .download(downloads)
         }
     }
 
-    private func download(_ wish: DownloadRequest, _ manager: LectureManager) async -> KollusLinkDownload {
+    private func download(_ wish: DownloadRequest, _ manager: LectureManager) async throws -> KollusLinkDownload {
         var key: String?
         do {
             key = try await load(wish.url)
             try begin(wish, try Self.key(key), manager)
             return KollusLinkDownload(url: wish.url, key: key, error: nil)
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             let error = KollusError.of(error)
             let isUnderWay = error.kind == .ERROR_ALREADY_DOWNLOADING || error.kind == .ERROR_ALREADY_DOWNLOADED

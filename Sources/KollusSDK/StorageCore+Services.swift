@@ -16,7 +16,7 @@ extension StorageCore {
             tell(.renewalBegan(total: 0))
             tell(.renewalEnded(nothing))
             return nothing
-        } catch { throw KollusError.of(error) }
+        } catch { throw KollusError.ofWaiting(error) }
     }
 
     func beginRenewal(all: Bool) {

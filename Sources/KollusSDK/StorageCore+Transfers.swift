@@ -165,7 +165,7 @@ extension StorageCore {
             deliverer.forget(key.text)
             try await manager.remove(key)
             try await Self.untilGone(key, manager)
-        } catch { throw KollusError.of(error) }
+        } catch { throw KollusError.ofWaiting(error) }
     }
 
     /// Waits until the row is gone, by whichever process; its files are gone before it.

@@ -48,11 +48,13 @@ package final class DetachedProcess: Sendable {
     package func endInput() { _ = letGo() }
 
     /// Waits until the program has ended and is reaped.
-    package func untilEnded() async { await ending.wait() }
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled; the program goes on.
+    package func untilEnded() async throws { try await ending.wait() }
 
     /// Waits as ``untilEnded()``, and holds no reference meanwhile: the program is not held back by whoever waits.
     package func whenEnded() -> Task<Void, Never> {
-        Task { [ending] in await ending.wait() }
+        Task { [ending] in try? await ending.wait() }
     }
 
     private func letGo() -> Descriptor? {
@@ -191,19 +193,21 @@ package final class DetachedProcess: Sendable {
     private final class Ending: Sendable {
         private struct State {
             var isReached = false
-            var waiters: [CheckedContinuation<Void, Never>] = []
+            var waiters: [Waiter<Void>] = []
         }
 
         private let state = Guarded(State())
 
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isReached = state.withLock { state in
-                    if !state.isReached { state.waiters.append(continuation) }
-                    return state.isReached
-                }
-                if isReached { continuation.resume() }
+        func wait() async throws {
+            try Task.checkCancellation()
+            let waiter = Waiter<Void>()
+            let isReached = state.withLock { state in
+                if !state.isReached { state.waiters.append(waiter) }
+                return state.isReached
             }
+            if isReached { return }
+            defer { state.withLock { $0.waiters.removeAll { $0 === waiter } } }
+            try await waiter.value()
         }
 
         func reach() {
@@ -212,7 +216,7 @@ package final class DetachedProcess: Sendable {
                 defer { state.waiters = [] }
                 return state.waiters
             }
-            for waiter in waiters { waiter.resume() }
+            for waiter in waiters { waiter.answer(()) }
         }
     }
 }

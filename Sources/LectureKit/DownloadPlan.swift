@@ -92,12 +92,14 @@ extension LectureManager {
     ///   - check: how far complete lectures are compared; with `head` the sources of those that need it are asked, and
     ///     those of new ones for their length.
     /// - Returns: for each request, in order, what it would do, or why it would be refused.
-    /// - Throws: ``LectureError`` when the store cannot be read.
+    /// - Throws: ``LectureError`` when the store cannot be read; `CancellationError` when the task is cancelled, which
+    ///   also ends the request that is under way.
     public func plan(
         _ requests: [DownloadRequest], check: SourceCheck = .list
     ) async throws -> [Result<PlannedDownload, LectureError>] {
         var results: [Result<PlannedDownload, LectureError>] = []
         for request in requests {
+            try Task.checkCancellation()
             do {
                 var planned = try plan(request, check: check)
                 if check == .head { planned = try await asking(planned) }

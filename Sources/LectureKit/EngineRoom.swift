@@ -3,7 +3,6 @@ import LectureDownload
 import LectureFiles
 import LectureLicence
 import LectureModel
-import LectureTransport
 
 /// Everything that moves: the engine with its ports, its timer, and those who wait for it to come to rest.
 ///
@@ -23,7 +22,7 @@ final class EngineRoom: @unchecked Sendable {
     /// Takes a complete lecture that a link led to, with the digest that is to be compared, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { seat.owner }
-    var transport: CurlTransport { seat.transport }
+    var transport: any Transport { seat.transport }
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub<LectureEvent>
@@ -37,7 +36,7 @@ final class EngineRoom: @unchecked Sendable {
     private struct RestWaiter {
         var longestWait: Duration
         var deadline: BootInstant?
-        var continuation: CheckedContinuation<Bool, Never>
+        var waiter: Waiter<Bool>
     }
 
     init(
@@ -77,6 +76,10 @@ final class EngineRoom: @unchecked Sendable {
         dismissDeadOwners()
         let (notices, next) = engine.step()
         for notice in notices { tell(notice) }
+        if let observation = seat.observation {
+            observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
+            observation.active(engine.progressOfActive.count)
+        }
         answerRestWaiters()
         guard !isStopped else { return }
         timer.schedule(next)
@@ -132,11 +135,18 @@ final class EngineRoom: @unchecked Sendable {
 
     /// Waits until nothing of the run will move within `longestWait`, or the deadline has passed.
     ///
-    /// - Returns: whether it came to rest before the deadline.
-    func rest(longestWait: Duration, deadline: BootInstant?, _ continuation: CheckedContinuation<Bool, Never>) {
-        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, continuation: continuation))
+    /// The answer is whether it came to rest before the deadline.
+    func rest(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
+        guard !isStopped else {
+            waiter.answer(false)
+            return
+        }
+        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, waiter: waiter))
         wake()
     }
+
+    /// The caller waits no longer; the work goes on.
+    func forget(_ waiter: Waiter<Bool>) { restWaiters.removeAll { $0.waiter === waiter } }
 
     private func answerRestWaiters() {
         guard !restWaiters.isEmpty else { return }
@@ -144,9 +154,9 @@ final class EngineRoom: @unchecked Sendable {
         var left: [RestWaiter] = []
         for waiter in restWaiters {
             if let deadline = waiter.deadline, boot >= deadline {
-                waiter.continuation.resume(returning: false)
+                waiter.waiter.answer(false)
             } else if isAtRest(longestWait: waiter.longestWait) {
-                waiter.continuation.resume(returning: true)
+                waiter.waiter.answer(true)
             } else {
                 left.append(waiter)
             }
@@ -207,7 +217,7 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.stop()
-        for waiter in restWaiters { waiter.continuation.resume(returning: false) }
+        for waiter in restWaiters { waiter.waiter.answer(false) }
         for waiter in stopWaiters { waiter.resume() }
         restWaiters = []
         stopWaiters = []

@@ -7,10 +7,15 @@ package final class EventHub<Event: Sendable>: Sendable {
         var hearsCostly: Bool
     }
 
+    private struct Observer {
+        var receiver: @Sendable (Event) -> Void
+        var hearsCostly: Bool
+    }
+
     private struct State {
         var next = 0
         var listeners: [Int: Listener] = [:]
-        var observers: [@Sendable (Event) -> Void] = []
+        var observers: [Observer] = []
         var isFinished = false
     }
 
@@ -43,14 +48,19 @@ package final class EventHub<Event: Sendable>: Sendable {
 
     /// Whether anybody is told what costs something to find out.
     package var hasCostlyListeners: Bool {
-        state.withLock { state in !state.observers.isEmpty || state.listeners.values.contains(where: \.hearsCostly) }
+        state.withLock { state in
+            state.observers.contains(where: \.hearsCostly) || state.listeners.values.contains(where: \.hearsCostly)
+        }
     }
 
     /// Has every event told at once, on the thread that sends it.
     ///
-    /// - Parameter receiver: returns soon.
-    package func observe(_ receiver: @escaping @Sendable (Event) -> Void) {
-        state.withLock { if !$0.isFinished { $0.observers.append(receiver) } }
+    /// - Parameters:
+    ///   - hearsCostly: whether it also gets what costs something to find out.
+    ///   - receiver: returns soon.
+    package func observe(hearsCostly: Bool = true, _ receiver: @escaping @Sendable (Event) -> Void) {
+        let observer = Observer(receiver: receiver, hearsCostly: hearsCostly)
+        state.withLock { if !$0.isFinished { $0.observers.append(observer) } }
     }
 
     /// Tells an event.
@@ -61,7 +71,7 @@ package final class EventHub<Event: Sendable>: Sendable {
     package func send(_ event: Event, isCostly: Bool = false) {
         let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
         for listener in listeners where listener.hearsCostly || !isCostly { listener.continuation.yield(event) }
-        for observer in observers { observer(event) }
+        for observer in observers where observer.hearsCostly || !isCostly { observer.receiver(event) }
     }
 
     /// Ends every stream; what is sent later is heard by nobody.

@@ -49,6 +49,8 @@ public struct LectureConfiguration: Sendable {
     public var deviceDirectory: String?
     /// Asked for new URLs when those of a content are over; nil asks nobody (a gateway is always asked).
     public var resolver: URLResolver?
+    /// Gets log records and metrics; nil for none.
+    public var observer: (any LectureObserver)?
     /// Names this program among those that share the store.
     public var programName = "library"
 

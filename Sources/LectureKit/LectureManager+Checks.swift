@@ -25,8 +25,10 @@ extension LectureManager {
     /// - Parameter keys: complete lectures.
     /// - Returns: for each lecture what became of it, or why it could not be found out: `unknownContent`,
     ///   `notComplete`, a transfer's or the server's code.
-    /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled.
+    /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled:
+    ///   sources that are being asked are asked to the end, and what they have is queued all the same.
     public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
+        try Task.checkCancellation()
         let room = try openRoom()
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
         // The outcome of each comes as an event; listening begins before the first one is asked.
@@ -119,7 +121,7 @@ extension LectureManager {
         let tasks = Array(checks.tasks.values)
         for task in tasks { task.cancel() }
         // Exchanges end with the transport, which is shut down below; those that read a file look at `isClosed`.
-        if !tasks.isEmpty, let seat { await seat.transport.shutdown() }
+        if !tasks.isEmpty, let seat { await seat.endExchanges() }
         for task in tasks { await task.value }
     }
 

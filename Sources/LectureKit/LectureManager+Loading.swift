@@ -11,7 +11,8 @@ extension LectureManager {
     /// - Parameter url: a media file or a gateway link, http or https.
     /// - Returns: the content; the same source again gives the same content.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `playlistUnsupported`.
+    ///   `descriptorUnreadable`, `playlistUnsupported`. `CancellationError` when the task is cancelled; then nothing is
+    ///   registered.
     public func load(_ url: String) async throws -> Content { try await load(url, asksForIt: true) }
 
     /// As ``load(_:)``.
@@ -28,6 +29,7 @@ extension LectureManager {
         // What would be refused is refused before anybody is asked.
         _ = try prepared(wish)
         let answer = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
+        try Task.checkCancellation()
         // In one transaction, so that the engine, which looks at the same rows, sees only its end.
         return try index.transaction {
             let known = try find(url)

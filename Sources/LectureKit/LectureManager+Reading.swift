@@ -13,7 +13,8 @@ extension LectureManager {
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what ``beginPlay(_:patience:)`` throws;
-    ///   and what `receive` throws.
+    ///   and what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the
+    ///   play stays counted.
     public nonisolated func read(
         _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
@@ -40,6 +41,7 @@ extension LectureManager {
         let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         // By place and not by row: a row that is missing must not be a gap in what is handed out.
         for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
+            try Task.checkCancellation()
             guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
                 throw LectureError(.damaged, detail: key.text)
             }
@@ -90,8 +92,9 @@ extension LectureManager {
     /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
     ///   downloaded again; ``untilRest(longestWait:deadline:)`` waits for them.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
-    ///   repaired.
+    ///   repaired. `CancellationError` when the task is cancelled; what was found until then is not kept.
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
+        try Task.checkCancellation()
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.currentVersion != nil else { throw LectureError(.notComplete, detail: key.text) }
         var report = VerifyReport(key: key)
@@ -107,6 +110,7 @@ extension LectureManager {
         }
         if !findings.isEmpty { try keep(findings, of: item, report, repairs: options.repairs) }
         report.isRepairQueued = options.repairs && !findings.isEmpty
+        observation?.verified(report)
         return report
     }
 
@@ -141,13 +145,20 @@ extension LectureManager {
         let proofs = options.sample(rows.filter { $0.index < count }, random: SystemRandom())
         let files = files
         let pace = Pace(bytesPerSecond: options.bytesPerSecond)
-        let damaged: [Int] = try await onDiskThread {
+        let work: @Sendable () throws -> [Int] = {
             // Of an empty file only the length can be wrong.
             if total == 0, cipher == nil { return files.look(path: resource.path).final == 0 ? [] : [0] }
             return try files.verify(
                 path: resource.path, resource: resource.id, total: total, grid: resource.grid,
                 cipher: cipher, proofs: proofs, pace: { pace.took($0) })
         }
+        let damaged = try await withTaskCancellationHandler {
+            try await onDiskThread(work)
+        } onCancel: {
+            pace.stop()
+        }
+        // What was stopped half-way has found nothing.
+        try Task.checkCancellation()
         finding.looked = proofs.count + unproven.count
         finding.damaged = (damaged + unproven).sorted()
         return finding
@@ -184,13 +195,15 @@ extension LectureManager {
         room.wake()
     }
 
-    /// Runs blocking work on a thread that may block.
+    /// Runs blocking work on a thread that may block. A task that is cancelled does not wait for the end of it.
     nonisolated func onDiskThread<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async { continuation.resume(with: Swift.Result { try work() }) }
+        let waiter = Waiter<Result>()
+        DispatchQueue.global(qos: .utility).async {
+            do { waiter.answer(try work()) } catch { waiter.fail(error) }
         }
+        return try await waiter.value()
     }
 }
 

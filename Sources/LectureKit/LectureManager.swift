@@ -18,7 +18,7 @@ import LectureTransport
 ///     for await event in events { tell(event) }
 /// }
 /// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-/// await manager.untilRest()
+/// try await manager.untilRest()
 /// ```
 ///
 /// The whole of it is in <doc:PrecachingACourse>.
@@ -28,7 +28,7 @@ import LectureTransport
 /// - ``load(_:)``
 /// - ``download(_:)-(DownloadRequest)``
 /// - ``download(_:)-(ContentKey)``
-/// - ``enqueue(_:)``
+/// - ``enqueue(_:check:)``
 /// - ``downloadUnfinished()``
 /// - ``untilRest(longestWait:deadline:)``
 /// ### Steering
@@ -69,6 +69,8 @@ public actor LectureManager {
     var configuration: LectureConfiguration
     let location: StoreLocation
     let hub = EventHub<LectureEvent>()
+    /// Gets what is logged and counted; nil when nobody wants it.
+    let observation: Observation?
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
     let index: any DownloadIndex
@@ -133,8 +135,18 @@ public actor LectureManager {
         let executor = CoreExecutor()
         self.executor = executor
         location = StoreLocation(directory: configuration.storeDirectory)
-        writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
+        let observation = configuration.observer.map { Observation($0) }
+        self.observation = observation
+        do {
+            let opened = try StoreDatabase.openWriter(location, now: SystemClock().now())
+            writer = SQLiteDownloadIndex(connection: opened.connection)
+            observation?.opened(migrations: opened.applied)
+        } catch {
+            observation?.refused(error)
+            throw error
+        }
         index = writer
+        if let observation { hub.observe(hearsCostly: false) { observation.take($0) } }
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
         digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)
@@ -263,15 +275,21 @@ public actor LectureManager {
     /// A server that asks to wait and a timetable are waited for; a network that is down, a full disk, a store that
     /// cannot be written and a used-up quota are final for this call.
     ///
+    /// A task that is cancelled stops waiting at once; the downloads go on. ``close()`` ends them.
+    ///
     /// - Parameters:
     ///   - longestWait: a server that asks to wait longer than this is not waited for.
     ///   - deadline: give up after this time; nil never gives up.
-    /// - Returns: whether everything came to rest before the deadline.
+    /// - Returns: whether everything came to rest before the deadline; false also when the manager was closed.
+    /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
     @discardableResult
-    public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async -> Bool {
+    public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
+        try Task.checkCancellation()
         guard let room else { return true }
-        let end = deadline.map { clock.boot() + $0 }
-        return await withCheckedContinuation { room.rest(longestWait: longestWait, deadline: end, $0) }
+        let waiter = Waiter<Bool>()
+        room.rest(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
+        defer { room.forget(waiter) }
+        return try await waiter.value()
     }
 
     /// Fetches a document such as a course list into memory; nothing of it is stored.
@@ -282,7 +300,7 @@ public actor LectureManager {
     ///   - limit: how many bytes at the most.
     /// - Returns: the bytes.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
-    ///   or the server's code.
+    ///   or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
     public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
     {
         let room = try openRoom()
@@ -297,6 +315,9 @@ public actor LectureManager {
 
     /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners
     /// end. The manager must not be used afterwards. Calling it again does nothing.
+    ///
+    /// It runs to its end in a task that is cancelled as well, so a service that is being stopped may await it. Calls
+    /// that still wait end: with `closing`, or with what was done until then.
     public func close() async {
         isClosed = true
         await endChecks()
@@ -305,23 +326,25 @@ public actor LectureManager {
             await withCheckedContinuation { room.stop($0) }
             finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
             finalSummary.reusedBytes = room.engine.statistics.bytesReused
+            observation?.fetched(finalSummary.fetchedBytes, isExact: true)
             self.room = nil
         }
         await stopRenewal()
         await stopSending()
         if let seat {
             self.seat = nil
-            await seat.transport.shutdown()
+            await seat.endExchanges()
             seat.leave(index, now: clock.now())
         }
         hub.finish()
+        await observation?.flush()
     }
 
     /// This program's place at the store; taken when something is to be done and not before.
     func openSeat() throws -> Seat {
         if isClosed { throw LectureError(.closing) }
         if let seat { return seat }
-        let made = try Seat(configuration, index: index, locks: locks, clock: clock)
+        let made = try Seat(configuration, index: index, locks: locks, clock: clock, observation: observation)
         seat = made
         return made
     }

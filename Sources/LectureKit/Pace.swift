@@ -2,27 +2,37 @@ import Glibc
 import LectureFiles
 import LectureModel
 
-/// Bounds how fast a file is read, by letting the reading thread wait.
+/// Bounds how fast a file is read, by letting the reading thread wait, and ends the reading when it is asked to.
 final class Pace: Sendable {
     private let bytesPerSecond: Int?
     private let began = SystemClock().boot()
-    private let bytes = Guarded(0)
+    private let state = Guarded((bytes: 0, isStopped: false))
 
     init(bytesPerSecond: Int?) { self.bytesPerSecond = bytesPerSecond }
 
-    /// Bytes were read: waits until that many were due. Always answers true: nobody stops a verification half-way.
+    /// Nothing more is to be read. From any thread.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Bytes were read: waits until that many were due.
+    ///
+    /// - Returns: whether reading goes on.
     func took(_ count: Int) -> Bool {
-        guard let bytesPerSecond, bytesPerSecond > 0 else { return true }
-        let sum = bytes.withLock { bytes in
-            bytes += count
-            return bytes
+        let sum = state.withLock { state in
+            state.bytes += count
+            return state.bytes
         }
+        guard let bytesPerSecond, bytesPerSecond > 0 else { return goesOn }
         let due = began + .seconds(Double(sum) / Double(bytesPerSecond))
-        let wait = (due - SystemClock().boot()).nanosecondCount
-        guard wait > 0 else { return true }
-        var time = timespec(tv_sec: Int(wait / 1_000_000_000), tv_nsec: Int(wait % 1_000_000_000))
-        var left = timespec()
-        while unsafe nanosleep(&time, &left) != 0, errno == EINTR { time = left }
-        return true
+        while goesOn {
+            let wait = (due - SystemClock().boot()).nanosecondCount
+            guard wait > 0 else { return true }
+            // In slices, so that a thread that nobody waits for any more is soon free.
+            var time = timespec(tv_sec: 0, tv_nsec: Int(min(wait, Self.slice)))
+            _ = unsafe nanosleep(&time, nil)
+        }
+        return false
     }
+
+    private static let slice: Int64 = 100_000_000
+    private var goesOn: Bool { state.withLock { !$0.isStopped } }
 }

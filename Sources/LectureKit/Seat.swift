@@ -7,8 +7,11 @@ import LectureTransport
 final class Seat: Sendable {
     /// Its row, under which contents and renewals are claimed.
     let owner: OwnerID
-    /// Carries out every exchange of this program.
-    let transport: CurlTransport
+    /// Carries out every exchange of this program, and has it observed where the application wants that.
+    let transport: any Transport
+    /// Gets what is logged and counted; nil when nobody wants it.
+    let observation: Observation?
+    private let curl: CurlTransport
     /// The lock file.
     let locks: OwnerLocks
 
@@ -19,11 +22,13 @@ final class Seat: Sendable {
     ///   - index: the store's writer; on its executor.
     ///   - locks: the lock file.
     ///   - clock: wall time for the rows.
+    ///   - observation: gets what is logged and counted; nil when nobody wants it.
     /// - Throws: ``LectureError`` of the store or the transport.
     init(
-        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, clock: any LectureClock
+        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, clock: any LectureClock,
+        observation: Observation?
     ) throws {
-        self.locks = locks
+        (self.locks, self.observation) = (locks, observation)
         let now = clock.now()
         // The row and its lock become visible together: nobody can take a new owner for a dead one.
         owner = try index.transaction {
@@ -33,8 +38,13 @@ final class Seat: Sendable {
             try locks.hold(owner)
             return owner
         }
-        transport = try CurlTransport(configuration.transport, clock: clock)
+        let curl = try CurlTransport(configuration.transport, clock: clock)
+        self.curl = curl
+        transport = observation.map { ObservedTransport(base: curl, observation: $0) } ?? curl
     }
+
+    /// Ends all exchanges and closes all connections; returns when it is done.
+    func endExchanges() async { await curl.shutdown() }
 
     /// What killed programs had claimed is free again.
     func dismissDeadOwners(_ index: any DownloadIndex, now: Timestamp) {

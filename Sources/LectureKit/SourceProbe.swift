@@ -57,7 +57,7 @@ struct SourceProbe {
     ///   - headers: request headers for its own server.
     ///   - known: with the validators of this media the request is conditional (RFC 9110 section 13.1).
     /// - Returns: what it is. Nothing of the media is read.
-    /// - Throws: ``LectureError``.
+    /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled, which also ends the request.
     func ask(
         _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil
     ) async throws -> Answer {
@@ -95,7 +95,7 @@ struct SourceProbe {
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
-            let exchange = await get(url, fields, documentLimit: documentLimit, range: range)
+            let exchange = try await get(url, fields, documentLimit: documentLimit, range: range)
             let host = try Origin(url: url).host
             if isConditional, exchange.isNotModified { return .unchanged }
             switch exchange.verdict {
@@ -120,20 +120,27 @@ struct SourceProbe {
         }
     }
 
+    /// One exchange. It is its caller's alone, so it ends with the caller's task.
     private func get(
         _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
-    ) async -> Exchange {
-        await withCheckedContinuation { continuation in
-            let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
-            let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
-                continuation.resume(returning: Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
-            }
-            // Numbers of the engine begin at 1 and count up; these count down from the other end.
-            var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
-            request.headers = fields
-            request.range = range
-            request.stallTimeout = configuration.stallTimeout
-            transport.start(request)
+    ) async throws -> Exchange {
+        try Task.checkCancellation()
+        let waiter = Waiter<Exchange>()
+        let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
+        let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
+            waiter.answer(Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
+        }
+        // Numbers of the engine begin at 1 and count up; these count down from the other end.
+        var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
+        request.headers = fields
+        request.range = range
+        request.stallTimeout = configuration.stallTimeout
+        transport.start(request)
+        do {
+            return try await waiter.value()
+        } catch {
+            transport.cancel(request.id)
+            throw error
         }
     }
 }

@@ -49,8 +49,14 @@ struct BridgeTests {
         }
         let library = #expect(throws: KollusError.self) { try waiting { throw LectureError(.storageFull) } }
         #expect(library?.kind == .ERROR_STORAGE_FULL)
-        let foreign = #expect(throws: KollusError.self) { try waiting { throw CancellationError() } }
+        struct Foreign: Error {}
+        let foreign = #expect(throws: KollusError.self) { try waiting { throw Foreign() } }
         #expect(foreign?.code == LectureError.Code.bug.number)
+        let cancelled = #expect(throws: KollusError.self) { try waiting { throw CancellationError() } }
+        #expect(cancelled?.code == LectureError.Code.cancelled.number)
+        // A call that suspends its task says what Swift says; one that blocks a thread cannot be cancelled.
+        #expect(KollusError.ofWaiting(CancellationError()) is CancellationError)
+        #expect(KollusError.ofWaiting(LectureError(.storageFull)) is KollusError)
         let translated = #expect(throws: KollusError.self) { try translating { throw LectureError(.unknownContent) } }
         #expect(translated?.kind == .ERROR_NOT_FOUND_ID)
     }

@@ -17,7 +17,7 @@ struct DetachedProcessTests {
         let process = try DetachedProcess(
             "/bin/sh", ["-c", line, "sh", place.path], variables: variables)
         process.endInput(afterByte: 0x41)
-        await process.untilEnded()
+        try await process.untilEnded()
     }
 
     private func text(_ name: String) throws -> String {
@@ -45,7 +45,7 @@ struct DetachedProcessTests {
             ], variables: [:])
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
         process.endInput(afterByte: 0x41)
-        await process.untilEnded()
+        try await process.untilEnded()
         #expect(try text("own") == "\(process.identifier) \(process.identifier)\n")
         #expect(getsid(0) != process.identifier)
         let open = try text("open").split(separator: "\n").map(String.init)
@@ -70,10 +70,10 @@ struct DetachedProcessTests {
 
     @Test func `A byte for a program that has ended is lost without a signal`() async throws {
         let process = try DetachedProcess("/bin/true", [], variables: [:])
-        await process.untilEnded()
+        try await process.untilEnded()
         process.endInput(afterByte: 0x41)
         process.endInput()
-        await process.untilEnded()
+        try await process.untilEnded()
         #expect(waitpid(process.identifier, nil, WNOHANG) == -1)
     }
 

@@ -77,7 +77,7 @@ struct BackgroundWorkerNetTests {
         let worker = try BackgroundWorker(Self.configuration(site), program: Self.program)
         worker.release()
         worker.dismiss()
-        await worker.untilEnded()
+        try await worker.untilEnded()
         #expect(try await Self.state(site, first) == .completed)
         // Reaped: it is no child any more.
         var information = unsafe siginfo_t()
@@ -97,7 +97,7 @@ struct BackgroundWorkerNetTests {
         let site = try Site()
         let worker = try BackgroundWorker(Self.configuration(site), program: Self.program)
         worker.dismiss()
-        await worker.untilEnded()
+        try await worker.untilEnded()
         #expect(!FileManager.default.fileExists(atPath: site.store))
         // It is gone, and may be dismissed again.
         worker.dismiss()
@@ -137,7 +137,7 @@ struct BackgroundWorkerNetTests {
         configuration.rights.userKey = "canary"
         let worker = try BackgroundWorker(configuration, configurationFile: "/c.json", program: script)
         worker.dismiss()
-        await worker.untilEnded()
+        try await worker.untilEnded()
         let words = try String(contentsOfFile: site.directory.file("words"), encoding: .utf8)
         #expect(
             words.split(separator: "\n") == [
@@ -162,7 +162,7 @@ struct BackgroundWorkerNetTests {
         let key = try await Self.prepare(site, "\(sandbox.http)/media/bytes-1K-1.mp4")
         let worker = try BackgroundWorker(configuration, program: Self.program)
         worker.release()
-        await worker.untilEnded()
+        try await worker.untilEnded()
         #expect(try await Self.state(site, key) == .completed)
         await sandbox.stop()
     }

@@ -140,7 +140,7 @@ struct ExchangeNetTests {
         try await sandbox.set(
             policyJSON: #"{"result":1,"content_delete":1,"message":"bye"}"#, for: [content.key.text], kind: 3)
         _ = try await manager.renewLicences(.all)
-        #expect(await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.untilRest(deadline: .seconds(30)))
         await manager.close()
         let told = seen.withLock(\.self)
         #expect(told.map(\.exchange.kind) == [1, 2, 3] && told.allSatisfy { $0.exchange.error == nil })

@@ -22,7 +22,7 @@ struct ManagerNetTests {
         #expect(try site.mediaFiles().isEmpty)
 
         try await manager.download(described.key)
-        #expect(await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.untilRest(deadline: .seconds(30)))
         #expect(try await manager.content(described.key)?.state == .completed)
         #expect(try await manager.content(media.key)?.state == .queued, "nobody asked for it")
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.download(described.key) }
@@ -64,7 +64,7 @@ struct ManagerNetTests {
         }
         await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.download(key) }
         try await manager.pause(key)
-        #expect(await manager.untilRest(deadline: .seconds(20)))
+        #expect(try await manager.untilRest(deadline: .seconds(20)))
         let paused = try #require(try await manager.content(key))
         #expect(paused.state == .stopped)
         #expect(paused.stopReason == .user)
@@ -74,7 +74,7 @@ struct ManagerNetTests {
         #expect(try await manager.resumeAll() == 0)
         try await sandbox.set(fault: "", on: path)
         try await manager.resume(key)
-        #expect(await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.untilRest(deadline: .seconds(60)))
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(key)]).text.prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.pause(key) }
@@ -117,8 +117,8 @@ struct ManagerNetTests {
         _ = try await second.enqueue(wishes)
         async let one = first.untilRest(deadline: .seconds(60))
         async let two = second.untilRest(deadline: .seconds(60))
-        #expect(await one)
-        #expect(await two)
+        #expect(try await one)
+        #expect(try await two)
         #expect(try await first.summary().counts == [.completed: 40])
         #expect(try await second.summary().counts == [.completed: 40])
         #expect(try await nginx.requests(atLeast: 40).count == 40)
@@ -151,7 +151,7 @@ struct ManagerNetTests {
         var options = VerifyOptions()
         options.repairs = true
         #expect(try await manager.verify(content.key, options).isRepairQueued)
-        #expect(await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.untilRest(deadline: .seconds(30)))
         #expect(try await manager.verify(content.key).damaged.isEmpty)
         #expect(try await manager.bytes(content.key) == bytes)
         let repair = try #require(try await nginx.requests(atLeast: 2).last)
@@ -194,7 +194,7 @@ struct ManagerNetTests {
         let manager = try site.manager { $0.timetable = "else=off" }
         let events = manager.events
         let key = try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
-        #expect(!(await manager.untilRest(deadline: .seconds(1))))
+        #expect(!(try await manager.untilRest(deadline: .seconds(1))))
         #expect(try await manager.content(key)?.state != .completed)
         #expect(try await nginx.requests().isEmpty)
         _ = events
@@ -211,7 +211,7 @@ struct ManagerNetTests {
         let begin = ContinuousClock.now
         try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
         // However long the machine takes: no more than the rate allows in that time, and a first burst.
-        #expect(!(await manager.untilRest(deadline: .seconds(2))))
+        #expect(!(try await manager.untilRest(deadline: .seconds(2))))
         let fetched = try await manager.summary().fetchedBytes
         let seconds = Double((ContinuousClock.now - begin).components.seconds + 1)
         #expect(fetched > 0)

@@ -183,7 +183,7 @@ import Testing
             return try await manager.exportReports(to: .file(path, mayReplace: false))
         }
         task.cancel()
-        await #expect(throws: LectureError(.interrupted)) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

@@ -59,7 +59,7 @@ extension LectureManager {
         var wish = DownloadRequest(url: url)
         change(&wish)
         let key = try download(wish)
-        #expect(await untilRest(deadline: .seconds(60)), "it did not come to rest")
+        #expect(try await untilRest(deadline: .seconds(60)), "it did not come to rest")
         return try #require(try content(key))
     }
 

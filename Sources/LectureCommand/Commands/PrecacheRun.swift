@@ -122,7 +122,9 @@ struct PrecacheRun {
             max(.zero, limit - (context.clock.boot() - result.began))
         }
         Task { [manager, continuation] in
-            continuation.yield(.rest(isReached: await manager.untilRest(deadline: deadline)))
+            // Nobody cancels this task; a signal closes the manager, which ends the wait.
+            let isReached = (try? await manager.untilRest(deadline: deadline)) ?? false
+            continuation.yield(.rest(isReached: isReached))
         }
     }
 

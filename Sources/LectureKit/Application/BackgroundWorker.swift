@@ -63,7 +63,9 @@ public final class BackgroundWorker: Sendable {
     public func release() { process.endInput() }
 
     /// Waits until the worker has ended, for whatever reason.
-    public func untilEnded() async { await process.untilEnded() }
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled; the worker goes on.
+    public func untilEnded() async throws { try await process.untilEnded() }
 
     /// Waits as ``untilEnded()``, and holds no reference meanwhile.
     package func whenEnded() -> Task<Void, Never> { process.whenEnded() }

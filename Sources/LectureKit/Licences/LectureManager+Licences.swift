@@ -105,7 +105,10 @@ extension LectureManager {
     /// - Returns: the play.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, or the code of the first reason against it
     ///   (`licenceExpired`, `countUsedUp`, `clockUntrusted` …); `playRefused` with the server's sentence.
+    ///   `CancellationError` when the task is cancelled: then no play is counted. What the server answers to a question
+    ///   that was asked is kept all the same.
     public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
+        try Task.checkCancellation()
         let media = try placedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
             return Play(
@@ -117,12 +120,17 @@ extension LectureManager {
         if verdict.reasons.contains(where: Self.isCuredByServer),
             try room.ledger.entry(key)?.source.callbackURL.isEmpty == false
         {
-            let outcome = await withCheckedContinuation { room.check(key, within: patience, $0) }
-            if case .refused(let error) = outcome, error.code == .licenceDeleted { await untilRemoved() }
+            let waiter = Waiter<CheckOutcome>()
+            room.check(key, within: patience, waiter)
+            defer { room.forget(waiter) }
+            let outcome = try await waiter.value()
+            if case .refused(let error) = outcome, error.code == .licenceDeleted { try await untilRemoved() }
             if case .refused(let error) = outcome {
                 throw LectureError(error.code, detail: key.text, cause: error.cause)
             }
             if case .unreachable(let error) = outcome { refusal = error }
+            // Whoever has gone meanwhile is not charged for a play.
+            try Task.checkCancellation()
         }
         do {
             let entry = try room.engine.takePlay(key)
@@ -169,14 +177,19 @@ extension LectureManager {
 
     /// Tells licence servers what is owed, also what waits for a later attempt, and returns when each was tried once.
     ///
-    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`.
+    /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the
+    ///   task is cancelled: the servers are asked all the same.
     public func payDebts() async throws {
+        try Task.checkCancellation()
         guard try writer.hasLicences() else { return }
         let room = try openLicences()
         try room.ledger.hastenDebts()
         room.engine.lookForDebts()
-        await withCheckedContinuation { room.untilIdle($0) }
-        await untilRemoved()
+        let waiter = Waiter<Void>()
+        room.untilIdle(waiter)
+        defer { room.forget(waiter) }
+        try await waiter.value()
+        try await untilRemoved()
     }
 
     // MARK: Parts

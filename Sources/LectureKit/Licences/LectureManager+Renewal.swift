@@ -36,12 +36,14 @@ extension LectureManager {
     /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or
     /// has to wait. What happens meanwhile comes as events. A renewal that was interrupted is gone on with.
     ///
+    /// A task that is cancelled stops waiting at once; the renewal goes on. ``stopRenewal()`` ends it.
+    ///
     /// - Parameters:
     ///   - selection: which licences.
     ///   - options: how fast, how often.
     /// - Returns: what became of it. Failed licences are as they were.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, of which nothing is touched; a store's
-    ///   code, `configuration`.
+    ///   code, `configuration`; `CancellationError` when the task is cancelled.
     public func renewLicences(
         _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
@@ -63,7 +65,7 @@ extension LectureManager {
     ///   - options: how fast, how often.
     /// - Returns: what became of it: ``RenewalReport/renewed`` counts the grants. Failed licences are as they were.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, of which nothing is touched; a store's
-    ///   code, `configuration`.
+    ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renewLicences(_:_:)``.
     public func regrantLicences(
         _ selection: RenewalSelection = .all, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
@@ -73,6 +75,7 @@ extension LectureManager {
     private func renew(
         _ selection: RenewalSelection, _ kind: RenewalKind, _ options: RenewalOptions
     ) async throws -> RenewalReport {
+        try Task.checkCancellation()
         guard try writer.hasLicences() else {
             var report = RenewalReport()
             report.left = try left(of: selection, kind)
@@ -83,10 +86,12 @@ extension LectureManager {
         let room = try openLicences(accepting: accepts)
         let left = try left(of: selection, kind)
         room.use(options, attempts: attemptsOfBatches)
-        let result = await withCheckedContinuation { room.renew(selection, kind, $0) }
-        var report = try result.get()
+        let waiter = Waiter<RenewalReport>()
+        room.renew(selection, kind, waiter)
+        defer { room.forget(waiter) }
+        var report = try await waiter.value()
         report.left = left
-        await untilRemoved()
+        try await untilRemoved()
         return report
     }
 

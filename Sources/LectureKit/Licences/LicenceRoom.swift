@@ -25,18 +25,16 @@ final class LicenceRoom: @unchecked Sendable {
     private let hub: EventHub<LectureEvent>
     private let contents: StoreContents
     private let timer: StepTimer
-    private var checks: [ContentKey: [CheckedContinuation<CheckOutcome, Never>]] = [:]
-    private var begun: [RenewalWaiter] = []
-    private var renewals: [RenewalRunID: [RenewalWaiter]] = [:]
+    private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
+    private var begun: [Waiter<RenewalReport>] = []
+    private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
     private var continued: Set<RenewalRunID> = []
-    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var idleWaiters: [Waiter<Void>] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
     private var troubles = 0
 
-    private typealias RenewalWaiter = CheckedContinuation<Result<RenewalReport, LectureError>, Never>
-
-    /// Begins with a ledger, and holds it against its anchor.
+    /// Opens the ledger, and holds it against its anchor.
     ///
     /// - Throws: ``LectureError``: `storeCopied` for another device's store that is not accepted, `configuration`,
     ///   `secretReadable`, a store's or a disk's code.
@@ -82,7 +80,7 @@ final class LicenceRoom: @unchecked Sendable {
         if !engine.isBusy {
             let waiters = idleWaiters
             idleWaiters = []
-            for waiter in waiters { waiter.resume() }
+            for waiter in waiters { waiter.answer(()) }
         }
         guard !isStopped else { return }
         timer.schedule(next)
@@ -93,7 +91,7 @@ final class LicenceRoom: @unchecked Sendable {
         switch notice {
         case .granted(let outcome): tell(outcome)
         case .checked(let key, let outcome):
-            for waiter in checks.removeValue(forKey: key) ?? [] { waiter.resume(returning: outcome) }
+            for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
         case .renewalStarted(let run, let total, let done, let isContinued):
             renewals[run, default: []] += begun
             begun = []
@@ -135,7 +133,7 @@ final class LicenceRoom: @unchecked Sendable {
         (report.playable, report.unbelieved) = (summary.tally.playable, summary.tally.unbelieved)
         report.isContinued = continued.remove(run) != nil
         hub.send(.renewalEnded(report))
-        for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.resume(returning: .success(report)) }
+        for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
     }
 
     /// A store that cannot be written for several steps is told to those who wait for a batch: what is done is done,
@@ -146,7 +144,7 @@ final class LicenceRoom: @unchecked Sendable {
         guard troubles >= 3 else { return }
         let waiters = begun + renewals.values.flatMap(\.self)
         (begun, renewals) = ([], [:])
-        for waiter in waiters { waiter.resume(returning: .failure(error)) }
+        for waiter in waiters { waiter.fail(error) }
     }
 
     private static func code(of doubt: ClockDoubt) -> LectureError.Code {
@@ -161,19 +159,19 @@ final class LicenceRoom: @unchecked Sendable {
     // MARK: Waiting
 
     /// Asks a server whether a content may be played now.
-    func check(_ key: ContentKey, within time: Duration, _ continuation: CheckedContinuation<CheckOutcome, Never>) {
-        guard !isStopped else { return continuation.resume(returning: .unreachable(LectureError(.closing))) }
-        checks[key, default: []].append(continuation)
+    func check(_ key: ContentKey, within time: Duration, _ waiter: Waiter<CheckOutcome>) {
+        guard !isStopped else {
+            waiter.answer(.unreachable(LectureError(.closing)))
+            return
+        }
+        checks[key, default: []].append(waiter)
         engine.check(key, within: time)
     }
 
     /// Renews a selection or asks for new grants, or goes on with an interrupted run.
-    func renew(
-        _ selection: RenewalSelection, _ kind: RenewalKind,
-        _ continuation: CheckedContinuation<Result<RenewalReport, LectureError>, Never>
-    ) {
-        guard !isStopped else { return continuation.resume(returning: .failure(LectureError(.closing))) }
-        begun.append(continuation)
+    func renew(_ selection: RenewalSelection, _ kind: RenewalKind, _ waiter: Waiter<RenewalReport>) {
+        guard !isStopped else { return waiter.fail(LectureError(.closing)) }
+        begun.append(waiter)
         engine.renew(selection, kind)
     }
 
@@ -209,10 +207,27 @@ final class LicenceRoom: @unchecked Sendable {
     }
 
     /// Waits until no server is being asked.
-    func untilIdle(_ continuation: CheckedContinuation<Void, Never>) {
-        guard isBusy() else { return continuation.resume() }
-        idleWaiters.append(continuation)
+    func untilIdle(_ waiter: Waiter<Void>) {
+        guard isBusy() else {
+            waiter.answer(())
+            return
+        }
+        idleWaiters.append(waiter)
     }
+
+    /// The caller waits no longer; servers are asked to the end.
+    func forget(_ waiter: Waiter<CheckOutcome>) {
+        checks = checks.mapValues { $0.filter { $0 !== waiter } }.filter { !$0.value.isEmpty }
+    }
+
+    /// The caller waits no longer; the renewal goes on.
+    func forget(_ waiter: Waiter<RenewalReport>) {
+        begun.removeAll { $0 === waiter }
+        renewals = renewals.mapValues { $0.filter { $0 !== waiter } }
+    }
+
+    /// The caller waits no longer; servers are asked to the end.
+    func forget(_ waiter: Waiter<Void>) { idleWaiters.removeAll { $0 === waiter } }
 
     // MARK: Stopping
 
@@ -240,13 +255,14 @@ final class LicenceRoom: @unchecked Sendable {
                 (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
             }
             hub.send(.renewalEnded(report))
-            for waiter in waiters { waiter.resume(returning: .success(report)) }
+            for waiter in waiters { waiter.answer(report) }
         }
-        for waiter in begun { waiter.resume(returning: .failure(LectureError(.interrupted))) }
+        for waiter in begun { waiter.fail(LectureError(.interrupted)) }
         for waiter in checks.values.flatMap(\.self) {
-            waiter.resume(returning: .unreachable(LectureError(.closing)))
+            waiter.answer(.unreachable(LectureError(.closing)))
         }
-        for waiter in idleWaiters + stopWaiters { waiter.resume() }
+        for waiter in idleWaiters { waiter.answer(()) }
+        for waiter in stopWaiters { waiter.resume() }
         (begun, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
     }
 }

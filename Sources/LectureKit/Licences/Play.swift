@@ -49,7 +49,8 @@ public actor Play {
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
     /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`; and what
-    ///   `receive` throws.
+    ///   `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the play
+    ///   goes on.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
         try await manager.read(media, key, range: range, receive)
@@ -82,7 +83,7 @@ public actor Play {
         if distance ?? Self.longestUnwritten >= Self.longestUnwritten { try await keepPlace() }
     }
 
-    /// Ends the play and keeps what was watched, and where.
+    /// Ends the play and keeps what was watched, and where; in a task that is cancelled as well.
     ///
     /// - Throws: ``LectureError`` of the store.
     public func end() async throws {

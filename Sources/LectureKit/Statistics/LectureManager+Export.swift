@@ -19,11 +19,13 @@ extension LectureManager {
     ///   - filter: which reports.
     ///   - pseudonymKey: replaces learners by pseudonyms; nil names them.
     /// - Returns: what it holds.
-    /// - Throws: ``LectureError``: `outputRefused`, `storageFull`, `interrupted`, a store's code; what a stream throws.
+    /// - Throws: ``LectureError``: `outputRefused`, `storageFull`, a store's code; what a stream throws.
+    ///   `CancellationError` when the task is cancelled, after the page that is being written.
     public nonisolated func exportReports(
         to destination: ReportExportDestination, format: ReportExportFormat = .jsonLines,
         filter: ReportExportFilter = ReportExportFilter(), pseudonymKey: PseudonymKey? = nil
     ) async throws -> ReportExportResult {
+        try Task.checkCancellation()
         let settings = await configuration.statistics.settings(bootID: "")
         let form = ReportExportForm(
             format: format, key: pseudonymKey, homePage: settings.homePage,
@@ -80,15 +82,18 @@ extension LectureManager {
     ///     (`reportConflict`, `reportInvalid`), in the file's order; the others go on. What it throws ends the import.
     /// - Returns: what became of it. A damaged file is told by ``ReportImportResult/damage``; its readable reports are
     ///   stored all the same.
-    /// - Throws: ``LectureError``: `readFile`, a store's code; what `tell` throws. What was stored before stays.
+    /// - Throws: ``LectureError``: `readFile`, a store's code; what `tell` throws; `CancellationError` when the task is
+    ///   cancelled. What was stored before stays.
     public func importReports(
         from path: String, format: ReportImportFormat? = nil,
         tell: (LectureError) async throws -> Void
     ) async throws -> ReportImportResult {
+        try Task.checkCancellation()
         if isClosed { throw LectureError(.closing) }
         let feed = try ImportFeed(path, format ?? ReportImportFormat(path: path), digests: digests)
         var result = ReportImportResult()
         while let items = try await feed.next() {
+            try Task.checkCancellation()
             for error in try store(items, feed, &result) { try await tell(error) }
         }
         return result

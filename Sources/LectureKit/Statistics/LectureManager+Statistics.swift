@@ -116,11 +116,14 @@ extension LectureManager {
     /// Reports of one session go out in their order. What may have arrived before goes out again under the same id with
     /// the same bytes. At its end delivered reports are deleted that have been kept for long enough.
     ///
+    /// A task that is cancelled stops waiting at once; what is due is sent all the same. ``stopSending()`` ends it.
+    ///
     /// - Parameter options: where to, how fast, how patiently.
     /// - Returns: what became of them, and what stands in the way of those that are left.
     /// - Throws: ``LectureError``: `reportInvalid` for a target, `configuration`, `secretReadable`, a store's code;
-    ///   `closing` when the manager is.
+    ///   `closing` when the manager is. `CancellationError` when the task is cancelled.
     public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
+        try Task.checkCancellation()
         let target = try options.target?.address()
         let room = try openStatistics()
         let outbox = try outbox()
@@ -129,9 +132,10 @@ extension LectureManager {
         let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
         let attempts = options.attempts ?? attemptsOfBatches
-        let summary = try await withCheckedContinuation {
-            room.send(options, attempts: attempts, target: number, $0)
-        }.get()
+        let waiter = Waiter<SendSummary>()
+        room.send(options, attempts: attempts, target: number, waiter)
+        defer { room.forget(waiter) }
+        let summary = try await waiter.value()
         var result = room.result(summary)
         let waiting = try reportSummary().withoutTarget
         if waiting > 0 {
@@ -146,7 +150,7 @@ extension LectureManager {
     }
 
     /// Ends a sending that is under way; ``sendReports(_:)`` returns with what is done. What is not known to have
-    /// arrived is kept.
+    /// arrived is kept. It runs to its end in a task that is cancelled as well.
     public func stopSending() async {
         guard let room = statistics else { return }
         statistics = nil

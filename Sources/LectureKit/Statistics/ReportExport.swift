@@ -166,7 +166,7 @@ struct ReportExporter {
         var left = try queries.account().rows.values.reduce(0, +)
         var (place, limit) = (OutboxID?.none, 16)
         while left > 0 {
-            if isCancelled() { throw LectureError(.interrupted) }
+            if isCancelled() { throw CancellationError() }
             let page = try queries.reports(selection, after: place, limit: min(limit, left))
             if page.isEmpty { break }
             left -= page.count

@@ -87,11 +87,14 @@ final class ImportFeed: @unchecked Sendable {
     /// The next items.
     ///
     /// - Returns: as many as one transaction should store; nil at the end.
-    /// - Throws: ``LectureError`` with the code `readFile`.
+    /// - Throws: ``LectureError`` with the code `readFile`; `CancellationError` when the task is cancelled, also while
+    ///   a pipe has nothing to read.
     func next() async throws -> [Item]? {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try self.read() }) }
+        let waiter = Waiter<[Item]?>()
+        queue.async {
+            do { waiter.answer(try self.read()) } catch { waiter.fail(error) }
         }
+        return try await waiter.value()
     }
 
     private func read() throws(LectureError) -> [Item]? {

@@ -12,8 +12,6 @@ import LectureStore
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
 final class StatisticsRoom: @unchecked Sendable {
-    typealias Waiter = CheckedContinuation<Result<SendSummary, LectureError>, Never>
-
     private let engine: StatisticsEngine
     private let outbox: SQLiteOutbox
     private let index: any DownloadIndex
@@ -23,8 +21,10 @@ final class StatisticsRoom: @unchecked Sendable {
     private let hub: EventHub<LectureEvent>
     private let timer: StepTimer
     private var lastOrder = 0
-    private var waiters: [Int: Waiter] = [:]
+    private var waiters: [Int: Waiter<SendSummary>] = [:]
     private var progress: [Int: SendSummary] = [:]
+    /// Orders whose caller wants the names of what arrived.
+    private var namingOrders: Set<Int> = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastLivenessLook: BootInstant?
     private var isStopped = false
@@ -88,7 +88,9 @@ final class StatisticsRoom: @unchecked Sendable {
         case .progress(let order, let summary):
             progress[order] = summary
             hub.send(.reportsProgress(result(summary)))
-        case .delivered(let ids): hub.send(.reportsDelivered(ids))
+        case .delivered(let ids):
+            seat.observation?.delivered(ids.count)
+            if !namingOrders.isEmpty { hub.send(.reportsDelivered(ids)) }
         case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
             let status = answer.status.map { "HTTP \($0)" } ?? ""
@@ -98,7 +100,8 @@ final class StatisticsRoom: @unchecked Sendable {
         case .obstacle(let obstacle): hub.send(.reportObstacle(named(obstacle, addresses())))
         case .ended(let order, let summary):
             progress[order] = nil
-            waiters.removeValue(forKey: order)?.resume(returning: .success(summary))
+            namingOrders.remove(order)
+            waiters.removeValue(forKey: order)?.answer(summary)
         case .trouble(let error): tellTrouble(error)
         case .stopped: finishStop()
         }
@@ -112,7 +115,7 @@ final class StatisticsRoom: @unchecked Sendable {
         guard troubles >= 3 else { return }
         let left = waiters
         waiters = [:]
-        for waiter in left.values { waiter.resume(returning: .failure(error)) }
+        for waiter in left.values { waiter.fail(error) }
     }
 
     // MARK: Sending
@@ -128,15 +131,20 @@ final class StatisticsRoom: @unchecked Sendable {
     }
 
     /// Sends what is due.
-    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter) {
-        guard !isStopped else { return waiter.resume(returning: .failure(LectureError(.closing))) }
+    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<SendSummary>) {
+        guard !isStopped else { return waiter.fail(LectureError(.closing)) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
-        order.namesDelivered = options.namesDelivered
+        if options.namesDelivered { namingOrders.insert(order.id) }
+        // What is counted is counted by what arrived, since two callers may wait for the same reports.
+        order.namesDelivered = options.namesDelivered || seat.observation != nil
         waiters[order.id] = waiter
         engine.send(order)
     }
+
+    /// The caller waits no longer; what is due is sent all the same.
+    func forget(_ waiter: Waiter<SendSummary>) { waiters = waiters.filter { $0.value !== waiter } }
 
     /// The numbers of an order, with its obstacles by their URLs.
     func result(_ summary: SendSummary) -> ReportSendResult {
@@ -182,7 +190,7 @@ final class StatisticsRoom: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.stop()
-        for (order, waiter) in waiters { waiter.resume(returning: .success(progress[order] ?? SendSummary())) }
+        for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
         for waiter in stopWaiters { waiter.resume() }
         (waiters, stopWaiters, progress) = ([:], [], [:])
     }

@@ -12,6 +12,7 @@ extension LectureManager {
     /// - Returns: the stream; ``LectureStream/end()`` gives its place in the cache free.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
     ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when nobody tells how long the media is.
+    ///   `CancellationError` when the task is cancelled, which also ends the request.
     public func openStream(_ url: String) async throws -> LectureStream {
         let seat = try openSeat()
         let text = try CurlURL.normalise(url)
@@ -22,6 +23,8 @@ extension LectureManager {
         let probe = SourceProbe(transport: seat.transport, clock: clock, configuration: configuration)
         let source = StreamSource(url: text, probe: probe)
         let media = try await source.patiently(attempts: configuration.maxAttempts)
+        // Nobody would end a stream that its caller does not get.
+        try Task.checkCancellation()
         if isClosed { throw LectureError(.closing) }
         let identity = try digests.sha256(of: media.identity)
         let derived = try ContentKeys.identity(ofURL: text) { try digests.sha256(of: $0) }.key

@@ -52,7 +52,7 @@ public actor LectureStream {
     /// The block behind the last one that was read.
     private var following: Int?
     private var isReading = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [Waiter<Void>] = []
 
     /// The disk and the consumer block, so a stream has a queue of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -80,9 +80,10 @@ public actor LectureStream {
     ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
     ///   - receive: takes the bytes in order; what it throws ends the reading.
     /// - Throws: ``LectureError``: a transfer's or the server's code, `versionUnstable` when the media changed on the
-    ///   server, `cancelled` when the task was, `closing` after the end; and what `receive` throws.
+    ///   server, `closing` after the end; and what `receive` throws. `CancellationError` when the task is cancelled,
+    ///   also while another read has its turn; other reads go on.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
-        await takeTurn()
+        try await takeTurn()
         defer { giveTurn() }
         try check()
         let wanted = (range ?? 0..<byteCount).clamped(to: 0..<byteCount)
@@ -106,7 +107,8 @@ public actor LectureStream {
         await noteUse(atLeast: StreamShelf.noted)
     }
 
-    /// Ends the stream; what it has read may leave the cache from now on.
+    /// Ends the stream; what it has read may leave the cache from now on. It does so in a task that is cancelled as
+    /// well.
     public func end() async {
         guard failure?.code != .closing else { return }
         failure = LectureError(.closing)
@@ -115,23 +117,33 @@ public actor LectureStream {
         if let item = shelf.leave() { await parts.manager.leaveStream(item) }
     }
 
-    private func takeTurn() async {
+    private func takeTurn() async throws {
+        try Task.checkCancellation()
         guard isReading else {
             isReading = true
             return
         }
-        await withCheckedContinuation { waiting.append($0) }
+        let waiter = Waiter<Void>()
+        waiting.append(waiter)
+        do {
+            try await waiter.value()
+        } catch {
+            waiting.removeAll { $0 === waiter }
+            throw error
+        }
     }
 
+    /// The turn goes to the first that still waits.
     private func giveTurn() {
-        if waiting.isEmpty { isReading = false } else { waiting.removeFirst().resume() }
+        while !waiting.isEmpty { if waiting.removeFirst().answer(()) { return } }
+        isReading = false
     }
 
     func check() throws {
         if let failure { throw failure }
         if Task.isCancelled {
             stopFetching()
-            throw LectureError(.cancelled)
+            throw CancellationError()
         }
     }
 

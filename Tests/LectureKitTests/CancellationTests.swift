@@ -1,0 +1,217 @@
+import Foundation
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// Calls that wait, in tasks that are cancelled. The servers hold what is waited for, so that a call that does not end
+/// by itself never ends.
+@Suite(.timeLimit(.minutes(2)))
+struct CancellationNetTests {
+    /// Its patience outlasts the tests, so that a call ends because it is cancelled.
+    private static func manager(_ site: Site) throws -> LectureManager {
+        try site.streamer { ($0.connections, $0.stallTimeout) = (1, .seconds(600)) }
+    }
+
+    // MARK: Downloads
+
+    @Test func `at rest a cancelled task gets its error, and every other task its answer`() async throws {
+        let manager = try Site().manager()
+        #expect(await cancelledBefore { try await manager.untilRest() }.isCancelled)
+        #expect(try await manager.untilRest())
+        await manager.close()
+    }
+
+    @Test func `of a hundred tasks that wait for a download the cancelled ones end at once and the others get it`()
+        async throws
+    {
+        let (site, server) = (try Site(), try HoldingServer(sending: 100_000))
+        let manager = try Self.manager(site)
+        let key = try await manager.download(DownloadRequest(url: server.url))
+        await server.untilHeld()
+        let tasks = (0..<100).map { _ in Task { try await manager.untilRest() } }
+        for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
+        for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
+        // Nobody has let go of the download meanwhile, and it was not asked for again.
+        #expect(try await manager.content(key)?.state == .downloading)
+        #expect(server.server.connections == 1)
+        server.letGo()
+        for (number, task) in tasks.enumerated() where number % 2 == 1 { #expect(try await task.value) }
+        #expect(try await manager.content(key)?.state == .completed)
+        #expect(try await manager.bytes(key) == Data(server.bytes))
+        await manager.close()
+    }
+
+    @Test func `a cancelled task closes the manager to the end, and the download goes on with the next one`()
+        async throws
+    {
+        let (site, server) = (try Site(), try HoldingServer(bytes: 3 << 20, sending: 2 << 20))
+        let manager = try Self.manager(site)
+        let key = try await manager.download(DownloadRequest(url: server.url))
+        await server.untilHeld()
+        let waiting = Task { try await manager.untilRest() }
+        _ = try await cancelledBefore { await manager.close() }.get()
+        #expect(try await waiting.value == false)
+        await server.untilLeft()
+        let again = try Self.manager(site)
+        #expect(try await again.content(key)?.state == .queued)
+        #expect(try await again.downloadUnfinished() == 1)
+        await server.untilHeld()
+        server.letGo(2)
+        #expect(try await again.untilRest())
+        #expect(try await again.content(key)?.state == .completed)
+        await again.close()
+    }
+
+    // MARK: Requests of one caller
+
+    @Test(arguments: ["load", "document", "plan", "openStream"])
+    func `a request that nobody else waits for ends with its caller, and nothing is registered`(call: String)
+        async throws
+    {
+        let (site, server) = (try Site(), try HoldingServer(sending: nil))
+        let manager = try Self.manager(site)
+        let url = server.url
+        let task = Task {
+            switch call {
+            case "load": _ = try await manager.load(url)
+            case "document": _ = try await manager.document(url)
+            case "plan": _ = try await manager.plan([DownloadRequest(url: url)], check: .head)
+            default: _ = try await manager.openStream(url)
+            }
+        }
+        await server.untilHeld()
+        task.cancel()
+        #expect(await task.result.isCancelled)
+        await server.untilLeft()
+        #expect(try await manager.contents().isEmpty)
+        server.letGo()
+        await manager.close()
+    }
+
+    @Test func `a cancelled read gives its turn to the next one, also while it waits for it`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try Self.manager(site)
+        let path = "/media/bytes-5M-61.mp4"
+        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let probes = try await sandbox.requests(for: path).count
+        try await sandbox.set(fault: "stall:100000", on: path)
+        let first = Task { try await stream.data() }
+        while try await sandbox.requests(for: path).count == probes {}
+        let second = Task { try await stream.data() }
+        let third = Task { try await stream.data(0..<1000) }
+        second.cancel()
+        #expect(await second.result.isCancelled)
+        try await sandbox.set(fault: "", on: path)
+        first.cancel()
+        #expect(await first.result.isCancelled)
+        let bytes = try await sandbox.bytes(of: path)
+        #expect(try await third.value == bytes.prefix(1000))
+        #expect(try await stream.data() == bytes)
+        await stream.end()
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    // MARK: Before the call
+
+    /// Calls that wait, each by its name.
+    private static let calls: [String: @Sendable (LectureManager, ContentKey, Site) async throws -> Void] = [
+        "untilRest": { manager, _, _ in try await manager.untilRest() },
+        "load": { manager, _, _ in _ = try await manager.load("http://127.0.0.1:1/a.mp4") },
+        "document": { manager, _, _ in _ = try await manager.document("http://127.0.0.1:1/a.txt") },
+        "plan": { manager, _, _ in _ = try await manager.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")]) },
+        "refresh": { manager, key, _ in _ = try await manager.refresh([key]) },
+        "verify": { manager, key, _ in _ = try await manager.verify(key) },
+        "read": { manager, key, _ in try await manager.read(key) { _ in Issue.record("a byte was handed out") } },
+        "beginPlay": { manager, key, _ in _ = try await manager.beginPlay(key) },
+        "openStream": { manager, _, _ in _ = try await manager.openStream("http://127.0.0.1:1/a.mp4") },
+        "renewLicences": { manager, _, _ in _ = try await manager.renewLicences(.all) },
+        "payDebts": { manager, _, _ in try await manager.payDebts() },
+        "sendReports": { manager, _, _ in _ = try await manager.sendReports() },
+        "exportReports": { manager, _, site in
+            _ = try await manager.exportReports(to: .file(site.directory.file("out.jsonl"), mayReplace: false))
+        },
+        "importReports": { manager, _, site in
+            _ = try await manager.importReports(from: site.directory.file("in.jsonl")) { _ in }
+        },
+    ]
+
+    @Test(arguments: calls.keys.sorted())
+    func `a call in a task that was cancelled before does nothing`(name: String) async throws {
+        let call = try #require(Self.calls[name])
+        let (site, origin) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try Self.manager(site)
+        let key = try await manager.fetch("\(origin.http)/media/bytes-64K-1.mp4").key
+        let before = try await manager.summary()
+        #expect(await cancelledBefore { try await call(manager, key, site) }.isCancelled)
+        // The manager works as before.
+        #expect(try await manager.contents().map(\.state) == [.completed])
+        #expect(try await manager.summary() == before)
+        #expect(try await manager.verify(key).damaged.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: site.directory.file("out.jsonl")))
+        await manager.close()
+        await origin.stop()
+    }
+
+    // MARK: Files
+
+    @Test func `a verification that takes a year ends when its task is cancelled, and finds nothing`() async throws {
+        let (site, origin) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let key = try await manager.fetch("\(origin.http)/media/bytes-3M-5.mp4").key
+        var slow = VerifyOptions()
+        slow.bytesPerSecond = 1
+        let options = slow
+        let path = try await manager.path(key)
+        let task = Task { try await manager.verify(key, options) }
+        // Its file is open as soon as it is read.
+        while !Self.openFiles().contains(path) { await Task.yield() }
+        task.cancel()
+        #expect(await task.result.isCancelled)
+        while Self.openFiles().contains(path) { await Task.yield() }
+        #expect(try await manager.content(key)?.state == .completed)
+        #expect(try await manager.verify(key).damaged.isEmpty)
+        await manager.close()
+        await origin.stop()
+    }
+
+    private static func openFiles() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+    }
+
+    @Test func `a read that is cancelled ends with the chunk that it reads`() async throws {
+        let (site, origin) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let key = try await manager.fetch("\(origin.http)/media/bytes-12M-3.mp4").key
+        let taken = Guarded(0)
+        let task = Task {
+            try await manager.read(key) { bytes in
+                taken.withLock { $0 += bytes.count }
+                // From within, so that it is certain where the cancellation falls.
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            }
+        }
+        #expect(await task.result.isCancelled)
+        #expect((1...2 << 20).contains(taken.withLock { $0 }))
+        await manager.close()
+        await origin.stop()
+    }
+
+    // MARK: Other processes
+
+    @Test func `who waits for a worker may leave; the worker goes on`() async throws {
+        let site = try Site()
+        try await site.manager().close()
+        let worker = try BackgroundWorker(
+            LectureConfiguration(storeDirectory: site.store), program: Places.builtProduct("lecturectl"))
+        let tasks = (0..<10).map { _ in Task { try await worker.untilEnded() } }
+        for task in tasks.dropFirst() { task.cancel() }
+        for task in tasks.dropFirst() { #expect(await task.result.isCancelled) }
+        #expect(await cancelledBefore { try await worker.untilEnded() }.isCancelled)
+        #expect(kill(worker.processIdentifier, 0) == 0)
+        worker.dismiss()
+        try await tasks[0].value
+    }
+}

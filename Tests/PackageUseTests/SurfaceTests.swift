@@ -1,0 +1,39 @@
+import LectureKit
+import Testing
+
+/// Every type that stands in a signature of the library has its name with `import LectureKit` alone. That this file
+/// compiles is the test; what it asks at run time is only that the types are what they are taken for.
+@Suite struct SurfaceTests {
+    /// A program that names what it gets.
+    private struct Names {
+        var key: ContentKey
+        var request: DownloadRequest
+        var content: Content
+        var state: ItemState
+        var reason: StopReason?
+        var error: LectureError
+        var code: LectureError.Code
+        var time: Timestamp
+        var progress: DownloadProgress
+        var event: LectureEvent
+        var outcome: EnqueueOutcome
+        var check: SourceCheck
+        var desire: Desire
+        var renewal: RenewalReport
+        var sending: ReportSendResult
+        var exchange: ReportExchange
+        var type: ContentType
+        var details: ContentDetails?
+    }
+
+    @Test func `a program that imports only the library makes and compares the types of its signatures`() throws {
+        let key = try ContentKey("week-1")
+        var request = DownloadRequest(url: "https://lectures.example/week-1.mp4")
+        request.key = key
+        #expect(request.key == key && key.text == "week-1")
+        #expect(LectureError(.notLoaded) == LectureError(.notLoaded, detail: "week-1"))
+        #expect(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 2))
+        #expect(ItemState.completed.name == "completed" && SourceCheck.list != .head)
+        #expect(MemoryLayout<Names>.size > 0)
+    }
+}
