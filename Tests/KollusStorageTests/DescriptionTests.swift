@@ -42,7 +42,7 @@ import Testing
         let thumbnail = try #require(content.thumbnail)
         #expect(FileManager.default.contents(atPath: snapshot)?.starts(with: [0xFF, 0xD8]) == true)
         #expect(FileManager.default.contents(atPath: thumbnail)?.starts(with: [0xFF, 0xD8]) == true)
-        #expect(URL(filePath: thumbnail).lastPathComponent.hasSuffix("-160x90x10.jpg"))
+        #expect(URL(filePath: thumbnail).lastPathComponent.hasSuffix(".160x90x10.jpg"))
 
         #expect(content.position == 0)
         try storage.setPosition(61.5, of: key)
