@@ -172,7 +172,7 @@ open class KollusContent: NSObject, @unchecked Sendable {
     open func setValue(_ value: Any?, forKey key: String) {
         let name = Self.name(key)
         guard let kind = Self.kinds[name] else { return setValue(value, forUndefinedKey: key) }
-        if !given.set(value, name, kind) { LogUtil.utilLog("KollusContent: \(key) cannot have such a value.") }
+        if !given.set(value, name, kind) { LogUtil.utilLog("KollusContent cannot have such a value as its \(key).") }
     }
 
     /// A property by its name.

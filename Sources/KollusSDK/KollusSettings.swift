@@ -13,10 +13,10 @@ public struct KollusSettings: Sendable {
         case completesAgain
     }
 
-    /// What the delegate is told of a download that the application has cancelled.
+    /// What the delegate hears of a download that the application has cancelled.
     public enum CancelledDownload: Sendable {
         /// −8615, so that every download has exactly one final event.
-        case tellsError
+        case isError
         /// Nothing, as on iOS: applications that show every error as a failure show none. ``KollusStorage/events`` has
         /// the cancel all the same.
         case isSilent
@@ -36,8 +36,8 @@ public struct KollusSettings: Sendable {
     public var renewalWindow: TimeInterval = 0
     /// What a download of a complete content does.
     public var completedDownload = CompletedDownload.fails
-    /// What the delegate is told of a cancel.
-    public var cancelledDownload = CancelledDownload.tellsError
+    /// What the delegate hears of a cancel.
+    public var cancelledDownload = CancelledDownload.isError
     /// The bundle id where ``KollusStorage/applicationBundleID`` is nil, as `Bundle.main.bundleIdentifier` is on Linux;
     /// nil takes the environment's `LECTURE_BUNDLE_ID`, else that of an `Info.plist` beside the program.
     public var bundleIdentifier: String?

@@ -71,8 +71,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         set { core[\.applicationKey] = newValue }
     }
 
-    /// The bundle id that the key is issued for. `Bundle.main.bundleIdentifier` is nil on Linux; while none is set here,
-    /// it is ``KollusSettings/bundleIdentifier``, else the environment's `LECTURE_BUNDLE_ID`, else the
+    /// The bundle id that the key is issued for. `Bundle.main.bundleIdentifier` is nil on Linux; while none is set
+    /// here, it is ``KollusSettings/bundleIdentifier``, else the environment's `LECTURE_BUNDLE_ID`, else the
     /// `CFBundleIdentifier` of an `Info.plist` beside the program.
     open var applicationBundleID: String! {
         get {

@@ -49,7 +49,7 @@ open class KollusBookmark: NSObject, @unchecked Sendable {
     ///   - key: the property's name.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let kind = Self.kinds[key] else { return LogUtil.utilLog("KollusBookmark has no property \(key).") }
-        if !given.set(value, key, kind) { LogUtil.utilLog("KollusBookmark: \(key) cannot have such a value.") }
+        if !given.set(value, key, kind) { LogUtil.utilLog("KollusBookmark cannot have such a value as its \(key).") }
     }
 
     /// A property by its name.

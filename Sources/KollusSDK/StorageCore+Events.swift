@@ -155,7 +155,7 @@ extension StorageCore {
     private func tellCancelled(_ key: ContentKey, _ ticket: Ticket, _ manager: isolated LectureManager) {
         guard let picture = picture(key, manager, bytes: ticket.bytes, isEnding: true) else { return }
         tell(.cancelled(picture))
-        guard self[\.settings].cancelledDownload == .tellsError else { return }
+        guard self[\.settings].cancelledDownload == .isError else { return }
         deliverer.post(.download(picture, error: KollusError(.ERROR_CANCEL_DOWNLOAD, detail: key.text), isFinal: true))
     }
 

@@ -102,6 +102,7 @@ final class EngineRoom: @unchecked Sendable {
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
         case .progress(let progress): hub.send(.progress(progress))
         case .removed(let key):
+            follower.forget(key)
             hub.send(.removed(key))
             licences()?.engine.contentRemoved(key)
         case .published(let key, let path, let error):

@@ -51,6 +51,7 @@ struct Follower {
     /// Whether another process has written since the last look.
     ///
     /// - Parameter version: of the data, as this connection sees it.
+    /// - Returns: true at the first look, too.
     mutating func isNews(_ version: Int64) -> Bool {
         defer { self.version = version }
         return version != self.version
@@ -59,8 +60,12 @@ struct Follower {
     /// Takes over what this process has reported itself.
     mutating func reported(_ id: ContentID, _ content: Content) {
         guard seen[id] != nil else { return }
-        seen[id] = Self.isFinal(content.state) ? nil : Seen(key: content.key, state: content.state, bytes: content.provenBytes)
+        let now = Seen(key: content.key, state: content.state, bytes: content.provenBytes)
+        seen[id] = Self.isFinal(content.state) ? nil : now
     }
+
+    /// Follows a lecture no more: this process has reported that it is gone.
+    mutating func forget(_ key: ContentKey) { seen = seen.filter { $0.value.key != key } }
 
     /// What is new in a row.
     ///
