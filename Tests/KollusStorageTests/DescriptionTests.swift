@@ -68,7 +68,7 @@ import Testing
         let old = new.replacingOccurrences(of: ".160x90x10.", with: "-160x90x10.")
         try FileManager.default.moveItem(atPath: new, toPath: old)
         let database = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
-        try database.execute("UPDATE resource SET path = replace(path, '.160x90x10.', '-160x90x10.')")
+        try database.execute("UPDATE resource SET file_path = replace(file_path, '.160x90x10.', '-160x90x10.')")
         let later = try room.started()
         defer { later.close() }
         #expect(try later.content(key)?.thumbnail == old)

@@ -19,7 +19,8 @@ struct KilledApplicationTests {
     @Test(arguments: Restart.allCases)
     func `no state that a killed run has left blocks a request`(restart: Restart) async throws {
         let room = try await Classroom()
-        let url = room.media("2500K-7")
+        // Slow enough that bytes are kept before the last one comes.
+        let url = room.media("2500K-7", "fault=slow:2500000")
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = .gmt
