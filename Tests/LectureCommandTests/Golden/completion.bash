@@ -26,11 +26,12 @@ _lecturectl_value() {
     "precache --jobs" | "precache -j") echo 'anything' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
-    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing' ;;
+    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "list --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
     "list --course") echo 'anything' ;;
     "list --folder") echo 'anything' ;;
     "list --recent") echo 'anything' ;;
+    "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
@@ -154,7 +155,7 @@ _lecturectl_arguments() {
 _lecturectl_options() {
     case "$1" in
     "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
-    "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
+    "list") echo '--state --type --course --folder --recent --older-than --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
     "pause") echo '--all -a' ;;

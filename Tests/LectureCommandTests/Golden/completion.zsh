@@ -137,12 +137,13 @@ _lecturectl_precache() {
 
 _lecturectl_list() {
     _arguments -s -S \
-        '*--state=[Only this state. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing)' \
-        '--type=[Only this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
-        '--course=[Only this course.]:NAME: ' \
-        '--folder=[Only this folder.]:NAME: ' \
-        '--recent=[Only what was completed within this time.]:DURATION: ' \
-        '--expiring=[Only what ends or has to be checked within this time.]:DURATION: ' \
+        '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
+        '--type=[Only lectures of this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
+        '--course=[Only lectures of this course.]:NAME: ' \
+        '--folder=[Only lectures in this folder.]:NAME: ' \
+        '--recent=[Only lectures completed within this time.]:DURATION: ' \
+        '--older-than=[Only lectures completed before this time.]:DURATION: ' \
+        '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
         '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
         '--limit=[At most so many.]:N: ' \
         '--offset=[Leave out the first ones.]:N: ' \
