@@ -23,7 +23,7 @@ class Preparation: NSObject {
         storage.applicationBundleID = bundleID
         storage.applicationExpireDate = day(expires)
         // Only before a start.
-        if let path { _ = storage.setKollusPath(path) }
+        if let path { storage.setKollusPath(path) }
         try storage.start()
 
         storage.setNetworkTimeOut(30, retry: 3)

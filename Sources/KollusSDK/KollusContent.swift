@@ -4,6 +4,9 @@ import LectureModel
 
 /// A picture of one content as it stood in the store at one moment. It does not change: events bring new ones, and
 /// ``KollusStorage/contents()`` makes new ones. Two pictures of one content are equal.
+///
+/// The tests of an application make contents of their own: with ``init()`` and ``setValue(_:forKey:)``, as on iOS, or
+/// as a subclass that overrides properties.
 open class KollusContent: NSObject, @unchecked Sendable {
     /// What the store says.
     let details: ContentDetails?
@@ -14,8 +17,14 @@ open class KollusContent: NSObject, @unchecked Sendable {
     /// Whether its download was ended while the store still winds it up.
     let isEnding: Bool
 
+    /// What an application's tests have set by name.
+    private let given = KeyedValues()
+
     /// A content without anything, for tests of applications and for views that have none yet.
-    public override convenience init() { self.init(nil) }
+    public override init() {
+        (details, receivedBytes, lastError, isEnding) = (nil, nil, nil, false)
+        super.init()
+    }
 
     init(
         _ details: ContentDetails?, receivedBytes: Int64? = nil, lastError: KollusError? = nil, isEnding: Bool = false
@@ -30,55 +39,65 @@ open class KollusContent: NSObject, @unchecked Sendable {
     // MARK: What it is
 
     /// Who publishes it.
-    open var company: String! { details?.company ?? "" }
+    open var company: String! { given.text("company", details?.company ?? "") }
     /// Its title.
-    open var title: String! { content?.title ?? "" }
+    open var title: String! { given.text("title", content?.title ?? "") }
     /// The course it belongs to.
-    open var course: String! { content?.course ?? "" }
+    open var course: String! { given.text("course", content?.course ?? "") }
     /// The teacher.
-    open var teacher: String! { content?.teacher ?? "" }
+    open var teacher: String! { given.text("teacher", content?.teacher ?? "") }
     /// The path of a still picture; nil until it is on the disk.
-    open var snapshot: String! { details?.snapshotPath }
+    open var snapshot: String! { given.text("snapshot", details?.snapshotPath) }
     /// The path of a sheet of small pictures; nil until it is on the disk. The file's name carries the width and height
-    /// of a tile and their number (`…-160x90x10.jpg`) where the gateway's address does.
-    open var thumbnail: String! { details?.thumbnailPath }
+    /// of a tile and their number (`NAME.160x90x10.jpg`) where the gateway's address does.
+    open var thumbnail: String! { given.text("thumbnail", details?.thumbnailPath) }
     /// Its identity.
-    open var mediaContentKey: String! { content?.key.text ?? "" }
+    open var mediaContentKey: String! { given.text("mediaContentKey", content?.key.text ?? "") }
     /// What it is about.
-    open var synopsis: String! { details?.synopsis ?? "" }
+    open var synopsis: String! { given.text("synopsis", details?.synopsis ?? "") }
     /// A page about it.
-    open var descriptionURL: String! { details?.descriptionURL ?? "" }
+    open var descriptionURL: String! { given.text("descriptionURL", details?.descriptionURL ?? "") }
     /// The size of its picture in pixels; zero when unknown.
-    open var naturalSize: CGSize { CGSize(width: details?.width ?? 0, height: details?.height ?? 0) }
+    open var naturalSize: CGSize {
+        given.size("naturalSize", CGSize(width: details?.width ?? 0, height: details?.height ?? 0))
+    }
     /// Which player is meant for it: `native`.
-    open var iosPlayerType: String! { "native" }
+    open var iosPlayerType: String! { given.text("iosPlayerType", "native") }
     /// What kind of content it is.
     open var contentType: KollusContentType {
-        content.flatMap { KollusContentType(rawValue: $0.type.rawValue) } ?? .downloading
+        KollusContentType(rawValue: given.integer("contentType", content?.type.rawValue ?? 1)) ?? .downloading
     }
     /// How long it plays, in seconds; 0 when unknown.
-    open var duration: TimeInterval { content?.duration.map(\.seconds) ?? 0 }
+    open var duration: TimeInterval { given.seconds("duration", content?.duration.map(\.seconds) ?? 0) }
     /// Where a player goes on, in seconds.
-    open var position: TimeInterval { details?.resumePoint.seconds ?? 0 }
+    open var position: TimeInterval { given.seconds("position", details?.resumePoint.seconds ?? 0) }
     /// The number of its row in the store.
-    open var contentIndex: UInt { UInt(clamping: details?.number ?? 0) }
+    open var contentIndex: UInt { given.integer("contentIndex", UInt(clamping: details?.number ?? 0)) }
 
     // MARK: Its licence
 
     /// When its licence was last checked; nil without one.
-    open var drmCheckDate: Date! { details?.licence.flatMap { $0.checked ?? $0.granted }.map(\.date) }
+    open var drmCheckDate: Date! {
+        given.date("drmCheckDate", details?.licence.flatMap { $0.checked ?? $0.granted }.map(\.date))
+    }
     /// When its licence ends; nil for no end.
-    open var drmExpireDate: Date! { policy?.expiresAt.map(\.date) }
+    open var drmExpireDate: Date! { given.date("drmExpireDate", policy?.expiresAt.map(\.date)) }
     /// How often it may be played; 0 for no bound.
-    open var drmExpireCountMax: Int { policy?.countLimit ?? 0 }
+    open var drmExpireCountMax: Int { given.integer("drmExpireCountMax", policy?.countLimit ?? 0) }
     /// How often it may still be played; 0 without a bound too, see ``drmExpireCountMax``.
-    open var drmExpireCount: Int { details?.licence?.countLeft ?? 0 }
+    open var drmExpireCount: Int { given.integer("drmExpireCount", details?.licence?.countLeft ?? 0) }
     /// How long it may be played, in seconds; 0 for no bound.
-    open var drmTotalExpirePlayTime: TimeInterval { policy?.playTimeLimit?.seconds ?? 0 }
+    open var drmTotalExpirePlayTime: TimeInterval {
+        given.seconds("drmTotalExpirePlayTime", policy?.playTimeLimit?.seconds ?? 0)
+    }
     /// How long it may still be played, in seconds; 0 without a bound too, see ``drmTotalExpirePlayTime``.
-    open var drmExpirePlayTime: TimeInterval { details?.licence?.playTimeLeft?.seconds ?? 0 }
+    open var drmExpirePlayTime: TimeInterval {
+        given.seconds("drmExpirePlayTime", details?.licence?.playTimeLeft?.seconds ?? 0)
+    }
     /// Whether its licence has ended: by date, by count, by play time, or because the server says so.
-    open var drmExpired: Bool {
+    open var drmExpired: Bool { given.flag("drmExpired", hasEnded) }
+
+    private var hasEnded: Bool {
         details?.licence?.reasons.contains {
             switch $0 {
             case .expired, .forceExpired, .countUsedUp, .playTimeUsedUp, .deleted: true
@@ -87,37 +106,145 @@ open class KollusContent: NSObject, @unchecked Sendable {
         } ?? false
     }
     /// Whether the application should ask before the licence is renewed.
-    open var drmExpireRefreshPopup: Bool { policy?.asksBeforeRenewal ?? false }
+    open var drmExpireRefreshPopup: Bool {
+        given.flag("drmExpireRefreshPopup", policy?.asksBeforeRenewal ?? false)
+    }
 
     // MARK: Its transfer
 
     /// Bytes of the whole content, as its source announced them or as they are; 0 when nobody has said.
-    open var fileSize: Int64 { content?.totalBytes ?? details?.announcedBytes ?? 0 }
+    open var fileSize: Int64 { given.integer("fileSize", content?.totalBytes ?? details?.announcedBytes ?? 0) }
     /// Bytes received.
-    open var downloadSize: Int64 { max(content?.provenBytes ?? 0, receivedBytes ?? 0) }
+    open var downloadSize: Int64 {
+        given.integer("downloadSize", max(content?.provenBytes ?? 0, receivedBytes ?? 0))
+    }
     /// 0…100; 100 exactly when ``downloaded``.
-    open var downloadProgress: UInt {
+    open var downloadProgress: UInt { given.integer("downloadProgress", percent) }
+
+    private var percent: UInt {
         if downloaded { return 100 }
         guard fileSize > 0 else { return 0 }
         return min(99, UInt(max(0, Double(downloadSize) / Double(fileSize) * 100)))
     }
+
     /// Whether it is complete.
-    open var downloaded: Bool { content?.state == .completed }
-    /// Bytes that were kept when the transfer was stopped or has failed; 0 while it runs and when it is complete. A new
-    /// download goes on behind them.
-    open var downloadStopSize: Int64 {
-        guard let content, isEnding || content.state == .stopped || content.state == .failed else { return 0 }
-        return content.provenBytes
+    open var downloaded: Bool { given.flag("downloaded", content?.state == .completed) }
+    /// Bytes that are kept on the disk of a transfer that does not run: it was stopped, has failed, waits, or its
+    /// program was killed. 0 while it runs and when it is complete. A new download goes on behind them.
+    open var downloadStopSize: Int64 { given.integer("downloadStopSize", keptBytes) }
+
+    private var keptBytes: Int64 {
+        guard let content else { return 0 }
+        if isEnding { return content.provenBytes }
+        switch content.state {
+        case .queued, .stopped, .failed: return content.provenBytes
+        case .loading, .downloading, .verifying, .completed, .removing: return 0
+        }
     }
+
     /// When it became complete, in seconds since 1970; 0 until then. ``downloadedDate`` goes beyond 2038.
-    open var downloadedTime: Int32 { Int32(clamping: (content?.completed?.milliseconds ?? 0) / 1000) }
+    open var downloadedTime: Int32 {
+        given.integer("downloadedTime", Int32(clamping: (content?.completed?.milliseconds ?? 0) / 1000))
+    }
+
+    // MARK: By name
+
+    /// The properties of the iOS SDK, by the names that they have there.
+    private static let kinds: [String: KeyedValues.Kind] = [
+        "company": .text, "title": .text, "course": .text, "teacher": .text, "snapshot": .text, "thumbnail": .text,
+        "mediaContentKey": .text, "synopsis": .text, "descriptionURL": .text, "naturalSize": .size,
+        "iosPlayerType": .text, "contentType": .integer, "drmCheckDate": .date, "drmExpireDate": .date,
+        "drmExpireCountMax": .integer, "drmExpireCount": .integer, "drmTotalExpirePlayTime": .seconds,
+        "drmExpirePlayTime": .seconds, "drmExpired": .flag, "drmExpireRefreshPopup": .flag, "duration": .seconds,
+        "position": .seconds, "contentIndex": .integer, "fileSize": .integer, "downloadSize": .integer,
+        "downloadProgress": .integer, "downloaded": .flag, "downloadStopSize": .integer, "downloadedTime": .integer,
+    ]
+
+    /// The headers write the licence's properties with capitals (`DRMExpireDate`), Swift does not.
+    private static func name(_ key: String) -> String { key.hasPrefix("DRM") ? "drm" + key.dropFirst(3) : key }
+
+    /// Sets a property by its name, for tests of applications. `NSObject` has this on iOS and not on Linux.
+    ///
+    /// - Parameters:
+    ///   - value: a `String`, a `Date`, a number, a `Bool`, a `CGSize`, or an `NSNumber` for numbers and truths. Nil
+    ///     is a value of texts and dates only.
+    ///   - key: the property's name, in either spelling: `drmExpireDate`, `DRMExpireDate`.
+    open func setValue(_ value: Any?, forKey key: String) {
+        let name = Self.name(key)
+        guard let kind = Self.kinds[name] else { return setValue(value, forUndefinedKey: key) }
+        if !given.set(value, name, kind) { LogUtil.utilLog("KollusContent cannot have such a value as its \(key).") }
+    }
+
+    /// A property by its name.
+    ///
+    /// - Parameter key: as in ``setValue(_:forKey:)``.
+    /// - Returns: its value, numbers as they are declared; nil where it is nil.
+    open func value(forKey key: String) -> Any? {
+        switch Self.name(key) {
+        case "company": company
+        case "title": title
+        case "course": course
+        case "teacher": teacher
+        case "snapshot": snapshot
+        case "thumbnail": thumbnail
+        case "mediaContentKey": mediaContentKey
+        case "synopsis": synopsis
+        case "descriptionURL": descriptionURL
+        case "naturalSize": naturalSize
+        case "iosPlayerType": iosPlayerType
+        case "contentType": contentType
+        case "duration": duration
+        case "position": position
+        case "contentIndex": contentIndex
+        default: transferValue(forKey: key)
+        }
+    }
+
+    private func transferValue(forKey key: String) -> Any? {
+        switch Self.name(key) {
+        case "drmCheckDate": drmCheckDate
+        case "drmExpireDate": drmExpireDate
+        case "drmExpireCountMax": drmExpireCountMax
+        case "drmExpireCount": drmExpireCount
+        case "drmTotalExpirePlayTime": drmTotalExpirePlayTime
+        case "drmExpirePlayTime": drmExpirePlayTime
+        case "drmExpired": drmExpired
+        case "drmExpireRefreshPopup": drmExpireRefreshPopup
+        case "fileSize": fileSize
+        case "downloadSize": downloadSize
+        case "downloadProgress": downloadProgress
+        case "downloaded": downloaded
+        case "downloadStopSize": downloadStopSize
+        case "downloadedTime": downloadedTime
+        default: value(forUndefinedKey: key)
+        }
+    }
+
+    /// Is called for a name that no property has. On iOS it raises; here it writes a line to ``LogUtil``.
+    ///
+    /// - Parameters:
+    ///   - value: what was to be set.
+    ///   - key: the name.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        LogUtil.utilLog("KollusContent has no property \(key).")
+    }
+
+    /// Is called for a name that no property has. On iOS it raises; here it writes a line to ``LogUtil``.
+    ///
+    /// - Parameter key: the name.
+    /// - Returns: nil.
+    open func value(forUndefinedKey key: String) -> Any? {
+        LogUtil.utilLog("KollusContent has no property \(key).")
+        return nil
+    }
 
     // MARK: Identity
 
     /// Whether it is a picture of the same content.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? KollusContent else { return false }
-        return details == nil && other.details == nil ? self === other : mediaContentKey == other.mediaContentKey
+        let (key, others) = (mediaContentKey ?? "", other.mediaContentKey ?? "")
+        return key.isEmpty && others.isEmpty ? self === other : key == others
     }
 
     /// Fits ``isEqual(_:)``.
@@ -150,7 +277,7 @@ extension KollusContent {
 
     /// Where it is on its way.
     public var state: State {
-        guard let content else { return .registered }
+        guard let content else { return downloaded ? .completed : .registered }
         if isEnding, content.state != .completed { return content.provenBytes == 0 ? .registered : .paused }
         return switch content.state {
         case .completed: .completed

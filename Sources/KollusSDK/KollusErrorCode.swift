@@ -25,7 +25,8 @@ extension KollusError {
         /// the configuration names the issuer's trust directory.
         case INCORRECT_AUTH_KEY = -2106
         /// Key, bundle id or date is missing. Set applicationKey, applicationBundleID and applicationExpireDate
-        /// before start.
+        /// before start. Bundle.main.bundleIdentifier is nil on Linux: name the bundle id, or put an Info.plist with
+        /// CFBundleIdentifier beside the program.
         case NOT_ENOUGH_AUTH_INFO = -2107
         /// The player has no storage. Set its storage.
         case KOLLUS_STORAGE_IS_EMPTY = -2108
@@ -139,7 +140,8 @@ extension KollusError {
         case ERROR_DECRYPT = -8649
         /// This link does not permit downloading. Ask the provider for a download link.
         case ERROR_NOT_ALLOW_DOWNLOAD = -8650
-        /// The licence server's answer is empty. Tell the provider.
+        /// The licence server's answer is empty. Tell the provider: the server probably does not decode the form
+        /// (application/x-www-form-urlencoded) in which the field items comes.
         case ERROR_EMPTY_COMPANY_AUTH_INFO = -8651
         /// The gateway's description of the content is empty. Tell the provider.
         case ERROR_EMPTY_CONTENT_INFO = -8652

@@ -16,7 +16,8 @@ extension KollusError.Code {
             + "LECTURE_TRUST or the configuration names the issuer's trust directory.",
         .NOT_ENOUGH_AUTH_INFO:
             "Key, bundle id or date is missing. Set applicationKey, applicationBundleID and "
-            + "applicationExpireDate before start.",
+            + "applicationExpireDate before start. Bundle.main.bundleIdentifier is nil on Linux: name the bundle id, "
+            + "or put an Info.plist with CFBundleIdentifier beside the program.",
         .KOLLUS_STORAGE_IS_EMPTY: "The player has no storage. Set its storage.",
         .CONTENT_URL_IS_EMPTY: "The player has neither an address nor a key.",
         .CONTENT_IS_MIRRORING: "The content may not be played while the screen is mirrored.",
@@ -81,7 +82,9 @@ extension KollusError.Code {
         .ERROR_NOT_REMOVE_TYPE: "A sample is not removed unless that is asked for by name.",
         .ERROR_DECRYPT: "A protected text cannot be read.",
         .ERROR_NOT_ALLOW_DOWNLOAD: "This link does not permit downloading. Ask the provider for a download link.",
-        .ERROR_EMPTY_COMPANY_AUTH_INFO: "The licence server's answer is empty. Tell the provider.",
+        .ERROR_EMPTY_COMPANY_AUTH_INFO:
+            "The licence server's answer is empty. Tell the provider: the server probably does not decode the form "
+            + "(application/x-www-form-urlencoded) in which the field items comes.",
         .ERROR_EMPTY_CONTENT_INFO: "The gateway's description of the content is empty. Tell the provider.",
         .ERROR_NOT_FOUND_DOMAIN: "The domain is not among those that are permitted.",
         .ERROR_NOT_RECEIVE_DOMAIN: "The server sent no list of domains.",

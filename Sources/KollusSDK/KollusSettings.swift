@@ -13,6 +13,15 @@ public struct KollusSettings: Sendable {
         case completesAgain
     }
 
+    /// What the delegate hears of a download that the application has cancelled.
+    public enum CancelledDownload: Sendable {
+        /// −8615, so that every download has exactly one final event.
+        case isError
+        /// Nothing, as on iOS: applications that show every error as a failure show none. ``KollusStorage/events`` has
+        /// the cancel all the same.
+        case isSilent
+    }
+
     /// A `config.json`; nil takes the one that `LECTURE_CONFIG` names, or the default one if it exists.
     public var configurationFile: String?
     /// The directory with what application keys are verified by (`roots.pem`, `jwks.json`, `hs.key`, `crl.pem`); nil
@@ -27,6 +36,11 @@ public struct KollusSettings: Sendable {
     public var renewalWindow: TimeInterval = 0
     /// What a download of a complete content does.
     public var completedDownload = CompletedDownload.fails
+    /// What the delegate hears of a cancel.
+    public var cancelledDownload = CancelledDownload.isError
+    /// The bundle id where ``KollusStorage/applicationBundleID`` is nil, as `Bundle.main.bundleIdentifier` is on Linux;
+    /// nil takes the environment's `LECTURE_BUNDLE_ID`, else that of an `Info.plist` beside the program.
+    public var bundleIdentifier: String?
     /// What ``KollusStorage/deviceType`` answers: `kp-mobile` or `kp-tablet`.
     public var deviceType = "kp-mobile"
     /// Everything else: changes the library's own configuration before the storage opens.

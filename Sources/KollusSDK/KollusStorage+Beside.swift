@@ -7,7 +7,8 @@ import LectureModel
 /// What the iOS SDK has no word for.
 extension KollusStorage {
     /// What differs from machine to machine. Read at the start, except ``KollusSettings/renewalWindow``,
-    /// ``KollusSettings/completedDownload`` and ``KollusSettings/deviceType``, which count at once.
+    /// ``KollusSettings/completedDownload``, ``KollusSettings/cancelledDownload`` and ``KollusSettings/deviceType``,
+    /// which count at once.
     public var settings: KollusSettings {
         get { core[\.settings] }
         set { core[\.settings] = newValue }
@@ -44,6 +45,12 @@ extension KollusStorage {
 
     /// ``checkContentURL(_:)`` without blocking a thread.
     public func check(_ url: String) async throws -> String { try await core.check(url) }
+
+    /// ``downloadCancelContent(_:)`` without blocking a thread.
+    ///
+    /// - Parameter key: the media content key.
+    /// - Throws: as ``downloadCancelContent(_:)``.
+    public func cancel(_ key: String) async throws { try await core.cancel(key) }
 
     /// ``removeContent(_:)`` without blocking a thread.
     ///

@@ -71,9 +71,14 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         set { core[\.applicationKey] = newValue }
     }
 
-    /// The bundle id that the key is issued for.
+    /// The bundle id that the key is issued for. `Bundle.main.bundleIdentifier` is nil on Linux; while none is set
+    /// here, it is ``KollusSettings/bundleIdentifier``, else the environment's `LECTURE_BUNDLE_ID`, else the
+    /// `CFBundleIdentifier` of an `Info.plist` beside the program.
     open var applicationBundleID: String! {
-        get { core[\.bundleID] }
+        get {
+            let values = core.state.withLock { $0.values }
+            return ApplicationBundle.identifier(values, ProcessInfo.processInfo.environment)
+        }
         set { core[\.bundleID] = newValue }
     }
 
@@ -126,6 +131,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     ///
     /// - Parameter path: absolute, or relative to the working directory; made at the start.
     /// - Returns: false after a start, for nil and an empty text, and for what is no directory.
+    @discardableResult
     open func setKollusPath(_ path: String!) -> Bool {
         guard let path, !path.isEmpty, !path.utf8.contains(0) else { return false }
         let values = try? URL(filePath: path).resourceValues(forKeys: [.isDirectoryKey])
@@ -183,19 +189,24 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         return try waiting { try await core.check(text) }
     }
 
-    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told of progress, and of the end
-    /// exactly once.
+    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told once that it has begun, of
+    /// progress, and of the end exactly once; also when another process, such as a background worker, downloads it.
     ///
     /// - Parameter mediaContentKey: from ``loadContentURL(_:)``.
-    /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while it runs, −9000 when it is complete.
+    /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while a download runs that this storage was
+    ///   asked for, −9000 when it is complete.
     open func downloadContent(_ mediaContentKey: String!) throws { try core.download(mediaContentKey) }
 
-    /// Ends a transfer and keeps what came (``KollusContent/downloadStopSize``). The delegate is told −8615. What does
-    /// not run stays as it is.
+    /// Ends a transfer and keeps what came (``KollusContent/downloadStopSize``); waits until that is on the disk. The
+    /// delegate is told −8615, unless ``KollusSettings/cancelledDownload`` asks for silence. What does not run stays
+    /// as it is.
     ///
     /// - Parameter mediaContentKey: the content.
     /// - Throws: ``KollusError``: −8613, −8621.
-    open func downloadCancelContent(_ mediaContentKey: String!) throws { try core.cancel(mediaContentKey) }
+    open func downloadCancelContent(_ mediaContentKey: String!) throws {
+        let (core, text) = (core, mediaContentKey)
+        try waiting { try await core.cancel(text) }
+    }
 
     /// Deletes a content and its files, after its transfer has ended. What is not there is gone already. No event of it
     /// is begun after the call.

@@ -1,17 +1,30 @@
 public import Foundation
 
-/// A moment of a lecture that somebody has marked.
+/// A moment of a lecture that somebody has marked. Tests of applications make their own, with ``init()`` and
+/// ``setValue(_:forKey:)`` or as a subclass.
 open class KollusBookmark: NSObject, @unchecked Sendable {
+    private let own: (position: TimeInterval, kind: KollusBookmarkKind, text: String?, time: Date?)
+    /// What an application's tests have set by name.
+    private let given = KeyedValues()
+
     /// Seconds from the beginning.
-    public let position: TimeInterval
+    open var position: TimeInterval { given.seconds("position", own.position) }
     /// When it was set; nil when unknown.
-    public let time: Date!
+    open var time: Date! { given.date("time", own.time) }
     /// The text of an index bookmark.
-    public let title: String!
+    open var title: String! { given.text("title", own.kind == .index ? own.text : nil) }
     /// The text of a learner's bookmark.
-    public let value: String!
+    open var value: String! { given.text("value", own.kind == .user ? own.text : nil) }
     /// Who set it.
-    public let kind: KollusBookmarkKind
+    open var kind: KollusBookmarkKind {
+        KollusBookmarkKind(rawValue: given.integer("kind", own.kind.rawValue)) ?? own.kind
+    }
+
+    /// A learner's bookmark at the beginning, without a text.
+    public override init() {
+        own = (0, .user, nil, nil)
+        super.init()
+    }
 
     /// A bookmark.
     ///
@@ -21,10 +34,47 @@ open class KollusBookmark: NSObject, @unchecked Sendable {
     ///   - text: its text.
     ///   - time: when it was set; nil when unknown.
     public init(position: TimeInterval, kind: KollusBookmarkKind, text: String, time: Date? = nil) {
-        (self.position, self.kind, self.time) = (position, kind, time)
-        title = kind == .index ? text : nil
-        value = kind == .user ? text : nil
+        own = (position, kind, text, time)
+        super.init()
     }
+
+    private static let kinds: [String: KeyedValues.Kind] = [
+        "position": .seconds, "time": .date, "title": .text, "value": .text, "kind": .integer,
+    ]
+
+    /// Sets a property by its name, for tests of applications. `NSObject` has this on iOS and not on Linux.
+    ///
+    /// - Parameters:
+    ///   - value: as in ``KollusContent/setValue(_:forKey:)``.
+    ///   - key: the property's name.
+    open func setValue(_ value: Any?, forKey key: String) {
+        guard let kind = Self.kinds[key] else { return LogUtil.utilLog("KollusBookmark has no property \(key).") }
+        if !given.set(value, key, kind) { LogUtil.utilLog("KollusBookmark cannot have such a value as its \(key).") }
+    }
+
+    /// A property by its name.
+    ///
+    /// - Parameter key: the property's name.
+    /// - Returns: its value; nil where it is nil, and for a name that no property has.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "position": return position
+        case "time": return time
+        case "title": return title
+        case "value": return value
+        case "kind": return kind
+        default:
+            LogUtil.utilLog("KollusBookmark has no property \(key).")
+            return nil
+        }
+    }
+}
+
+/// The chat of a live lecture: a name that applications mention. It has no members here, since live lectures have
+/// none.
+open class KollusChat: NSObject {
+    /// A chat.
+    public override init() { super.init() }
 }
 
 /// A part of a lecture that may be watched, in seconds.

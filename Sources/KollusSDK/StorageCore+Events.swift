@@ -93,7 +93,9 @@ extension StorageCore {
     private func completed(_ content: Content, _ manager: isolated LectureManager) {
         let hadTicket = state.withLock { state in
             state.lastErrors[content.key] = nil
-            return state.tickets.removeValue(forKey: content.key) != nil
+            // A cancel that came too late: it is complete, and that is its end.
+            let wasEnding = state.ending.removeValue(forKey: content.key) != nil
+            return state.tickets.removeValue(forKey: content.key) != nil || wasEnding
         }
         guard !isSilent(content.key), let picture = picture(content.key, manager) else { return }
         tell(.completed(picture))
@@ -105,6 +107,8 @@ extension StorageCore {
     private func ended(_ content: Content, isFinal: Bool, _ manager: isolated LectureManager) {
         let key = content.key
         if isSilent(key) { return }
+        // It was cancelled: whatever else has become of it is not told.
+        if state.withLock({ $0.ending[key] != nil }) { return }
         if !isFinal {
             switch content.stopReason {
             case .schedule, .serverWait, .dependency, nil:
@@ -116,15 +120,15 @@ extension StorageCore {
             }
         }
         let error = KollusError(content.error ?? LectureError(content.stopReason == .space ? .storageFull : .bug))
-        let hadTicket = state.withLock { state in
+        let ticket = state.withLock { state in
             state.lastErrors[key] = error
-            return state.tickets.removeValue(forKey: key) != nil
+            return state.tickets.removeValue(forKey: key)
         }
         // Without a ticket it is the library's own business, or another program's.
-        if hadTicket, !isFinal { try? manager.pause(key) }
-        guard let picture = picture(key, manager) else { return }
+        if ticket != nil, !isFinal { try? manager.pause(key) }
+        guard let picture = picture(key, manager, bytes: ticket?.bytes) else { return }
         tell(isFinal ? .failed(picture, error) : .stopped(picture, error))
-        if hadTicket { deliverer.post(.download(picture, error: error, isFinal: true)) }
+        if ticket != nil { deliverer.post(.download(picture, error: error, isFinal: true)) }
     }
 
     /// Paused or cancelled: by this storage, or by somebody else.
@@ -137,19 +141,27 @@ extension StorageCore {
         // A wish that came meanwhile takes it up again.
         if (try? manager.isWanted(key)) != false { return }
         state.withLock { _ = $0.tickets.removeValue(forKey: key) }
-        tellCancelled(key, manager)
+        tellCancelled(key, ticket, manager)
     }
 
-    /// The final event of a download that was cancelled.
-    func tellCancelled(_ key: ContentKey, _ manager: isolated LectureManager) {
-        guard let picture = picture(key, manager, isEnding: true) else { return }
+    /// The final event of a download that is being wound up, if there is one.
+    func tellEnding(_ key: ContentKey, _ manager: isolated LectureManager) {
+        guard let ticket = state.withLock({ $0.ending.removeValue(forKey: key) }) else { return }
+        tellCancelled(key, ticket, manager)
+    }
+
+    /// The final event of a download that was cancelled. Its numbers do not fall behind what was told before;
+    /// `downloadStopSize` says what is on the disk.
+    private func tellCancelled(_ key: ContentKey, _ ticket: Ticket, _ manager: isolated LectureManager) {
+        guard let picture = picture(key, manager, bytes: ticket.bytes, isEnding: true) else { return }
         tell(.cancelled(picture))
+        guard self[\.settings].cancelledDownload == .isError else { return }
         deliverer.post(.download(picture, error: KollusError(.ERROR_CANCEL_DOWNLOAD, detail: key.text), isFinal: true))
     }
 
     private func removed(_ key: ContentKey) {
         let byServer = state.withLock { state in
-            (state.tickets[key], state.lastErrors[key]) = (nil, nil)
+            (state.tickets[key], state.lastErrors[key], state.ending[key]) = (nil, nil, nil)
             return state.ordered.remove(key) != nil
         }
         deliverer.forget(key.text)

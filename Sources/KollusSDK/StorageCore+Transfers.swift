@@ -40,6 +40,8 @@ extension StorageCore {
         let address = try Self.address(url)
         return try await Self.refusing {
             let known = try await manager.find(address)
+            // A removal that was interrupted is finished first; then it is a content like any other.
+            if let known, known.state == .removing { try await Self.untilGone(known.key, manager) }
             let content: Content
             // Registered is not asked for: nobody who goes on with what is unfinished takes it up.
             do { content = try await manager.load(address, asksForIt: false) } catch let error as LectureError {
@@ -99,42 +101,79 @@ extension StorageCore {
 
     /// On the manager's queue, so that no event of an earlier download comes between the ticket and the wish.
     private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
-        let isNew = state.withLock { state -> Bool in
-            if let ticket = state.tickets[key], !ticket.isPaused { return false }
-            state.tickets[key] = Ticket()
+        // The end of the download before comes before this one's beginning.
+        tellEnding(key, manager)
+        let old = state.withLock { state -> (isNew: Bool, ticket: Ticket?) in
+            let old = state.tickets[key]
+            if let old, !old.isPaused { return (false, old) }
+            var ticket = old ?? Ticket()
+            ticket.isPaused = false
+            state.tickets[key] = ticket
             state.lastErrors[key] = nil
             state.removed.remove(key)
-            return true
+            return (true, old)
         }
-        guard isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
+        guard old.isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
         do {
-            do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {
-                // What was stopped and is still being wound up is taken up again.
-                if try manager.isWanted(key) { throw error }
-                try manager.resume(key)
-            }
+            // Without a ticket nobody has heard of it: a download that the library was asked for directly is accepted,
+            // and told of from now on.
+            do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {}
         } catch {
-            state.withLock { _ = $0.tickets.removeValue(forKey: key) }
+            state.withLock { $0.tickets[key] = old.ticket }
             throw error
         }
+        if old.ticket == nil { tellBegun(key, manager) }
     }
 
-    /// The final event is told at once: what the engine still winds up is nobody's business, and a new download may
-    /// follow immediately.
-    func cancel(_ text: String?) throws {
+    /// One event when a download is accepted: a short one may be over before another comes.
+    private func tellBegun(_ key: ContentKey, _ manager: isolated LectureManager) {
+        guard let picture = (try? manager.details(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
+        else { return }
+        state.withLock { state in
+            state.tickets[key]?.percent = picture.downloadProgress
+            state.tickets[key]?.bytes = picture.downloadSize
+        }
+        deliverer.post(.download(picture, error: nil, isFinal: false))
+    }
+
+    /// The transfer has ended when this returns: what is kept is on the disk, and a new download may follow.
+    func cancel(_ text: String?) async throws {
         let manager = try manager()
         let key = try Self.key(text)
-        try translating {
-            try manager.wait { manager in
+        do {
+            let wasRunning = try manager.wait { manager in
                 guard let content = try manager.content(key) else {
                     throw KollusError(.ERROR_NOT_FOUND_ID, detail: key.text)
                 }
-                guard content.state != .completed else { return }
+                guard content.state != .completed else { return false }
                 // First what may fail: a download that goes on keeps its ticket, and so its final event.
                 try manager.cancel(key)
-                let hadTicket = self.state.withLock { $0.tickets.removeValue(forKey: key) != nil }
-                if hadTicket { self.tellCancelled(key, manager) }
+                self.state.withLock { state in
+                    if let ticket = state.tickets.removeValue(forKey: key) { state.ending[key] = ticket }
+                }
+                return true
             }
+            guard wasRunning else { return }
+            try? await Self.untilStill(key, manager)
+            manager.wait { self.tellEnding(key, $0) }
+        } catch { throw KollusError.of(error) }
+    }
+
+    /// Waits until nobody works on a content: its bytes are on the disk then, and counted. Not longer than a user
+    /// would: a disk or another process that does not answer keeps nobody waiting.
+    private static func untilStill(_ key: ContentKey, _ manager: LectureManager) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(5)
+        while clock.now < end {
+            let isMoving = try manager.wait { manager in
+                guard try !manager.isWanted(key), let state = try manager.content(key)?.state else { return false }
+                switch state {
+                case .loading, .downloading, .verifying: return true
+                case .queued, .stopped, .failed, .completed, .removing: return false
+                }
+            }
+            guard isMoving else { return }
+            try await Task.sleep(for: .milliseconds(5), clock: clock)
         }
     }
 
@@ -160,7 +199,7 @@ extension StorageCore {
             if content.type == .sample, !includingSample { throw KollusError(.ERROR_NOT_REMOVE_TYPE, detail: key.text) }
             state.withLock { state in
                 state.removed.insert(key)
-                (state.tickets[key], state.lastErrors[key]) = (nil, nil)
+                (state.tickets[key], state.lastErrors[key], state.ending[key]) = (nil, nil, nil)
             }
             deliverer.forget(key.text)
             try await manager.remove(key)

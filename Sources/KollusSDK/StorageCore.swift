@@ -32,6 +32,7 @@ final class StorageCore: @unchecked Sendable {
     /// A download that was asked for and has not come to its final event.
     struct Ticket {
         var isPaused = false
+        /// What was told last; it only grows, also from a pause to the end.
         var percent: UInt = 0
         var bytes: Int64 = -1
     }
@@ -57,6 +58,8 @@ final class StorageCore: @unchecked Sendable {
         var removed: Set<ContentKey> = []
         /// Contents that a licence server has ordered away.
         var ordered: Set<ContentKey> = []
+        /// Downloads that were cancelled and are being wound up: their final event follows.
+        var ending: [ContentKey: Ticket] = [:]
     }
 
     let state = Guarded(State())
@@ -92,8 +95,8 @@ final class StorageCore: @unchecked Sendable {
     }
 
     private func open(_ values: Values, _ mode: StartMode) throws -> Running {
-        let key = try ApplicationValues(values)
         let environment = ProcessInfo.processInfo.environment
+        let key = try ApplicationValues(values, environment)
         let place = try StoragePlace(values, environment)
         try key.check(place.trust, now: Timestamp(Date()))
         let manager = try LectureManager(place.configuration)
@@ -102,6 +105,8 @@ final class StorageCore: @unchecked Sendable {
             let seen = try manager.wait { try $0.licenceTime() }
             if seen > Timestamp(Date()) { try key.check(place.trust, now: seen) }
             let identity = try PlayerIdentity.find(mode, manager)
+            // What a run that was killed had under way stands in the store as if it went on.
+            manager.wait { try? $0.tidyAfterCrash() }
             return Running(
                 manager: manager, playerID: identity.playerID, path: place.configuration.storeDirectory,
                 configurationFile: place.configurationFile, configuration: place.configuration)
@@ -129,7 +134,7 @@ final class StorageCore: @unchecked Sendable {
     func close() async {
         let running = state.withLock { state -> Running? in
             state.isClosed = true
-            defer { (state.running, state.tickets) = (nil, [:]) }
+            defer { (state.running, state.tickets, state.ending) = (nil, [:], [:]) }
             return state.running
         }
         deliverer.close()
@@ -191,9 +196,9 @@ struct ApplicationValues {
     private let application: ApplicationConfiguration
 
     /// - Throws: −2107 when one of them is missing.
-    init(_ values: StorageCore.Values) throws {
-        guard let key = values.applicationKey, !key.isEmpty, let bundle = values.bundleID, !bundle.isEmpty,
-            let date = values.expireDate
+    init(_ values: StorageCore.Values, _ environment: [String: String]) throws {
+        guard let key = values.applicationKey, !key.isEmpty, let date = values.expireDate,
+            let bundle = ApplicationBundle.identifier(values, environment)
         else { throw KollusError(.NOT_ENOUGH_AUTH_INFO) }
         application = ApplicationConfiguration(key: key, bundleID: bundle, expires: Self.text(date))
     }

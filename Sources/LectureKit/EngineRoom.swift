@@ -31,6 +31,8 @@ final class EngineRoom: @unchecked Sendable {
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
     private var lastLivenessLook: BootInstant?
+    /// What else is going on in other processes.
+    private var follower = Follower()
 
     /// Somebody who waits until nothing more will move.
     private struct RestWaiter {
@@ -80,6 +82,7 @@ final class EngineRoom: @unchecked Sendable {
             observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
             observation.active(engine.progressOfActive.count)
         }
+        reportFollowed()
         answerRestWaiters()
         guard !isStopped else { return }
         timer.schedule(next)
@@ -97,10 +100,12 @@ final class EngineRoom: @unchecked Sendable {
         switch notice {
         case .changed(let id):
             guard let content = (try? index.item(id))??.content else { return }
+            follower.reported(id, content)
             hub.send(event(for: content))
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
         case .progress(let progress): hub.send(.progress(progress))
         case .removed(let key):
+            follower.forget(key)
             hub.send(.removed(key))
             licences()?.engine.contentRemoved(key)
         case .published(let key, let path, let error):
@@ -111,6 +116,38 @@ final class EngineRoom: @unchecked Sendable {
             }
         case .storeTrouble(let error): hub.send(.trouble(error))
         case .stopped: finishStop()
+        }
+    }
+
+    // MARK: Lectures that other processes work on
+
+    /// Reports from now on what becomes of a lecture, also when another process works on it.
+    ///
+    /// - Parameter content: the lecture.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    func follow(_ content: ContentID) throws {
+        guard let item = try index.item(content) else { return }
+        follower.add(content, item.content)
+    }
+
+    /// What other processes have changed since the last look, at most four times a second.
+    private func reportFollowed() {
+        guard !follower.isIdle, follower.isDue(clock.boot()), let version = try? index.dataVersion(),
+            follower.isNews(version)
+        else { return }
+        for (id, key) in follower.lectures where !engine.isWorking(on: id) {
+            let row: ItemRecord?
+            do { row = try index.item(id) } catch { continue }
+            for change in follower.changes(of: id, key, row?.content) {
+                switch change {
+                case .gone: hub.send(.removed(key))
+                case .state(let content): hub.send(event(for: content))
+                case .bytes(let content):
+                    var progress = DownloadProgress(key: key, title: content.title, state: content.state)
+                    (progress.bytes, progress.total) = (content.provenBytes, content.totalBytes)
+                    hub.send(.progress(progress))
+                }
+            }
         }
     }
 

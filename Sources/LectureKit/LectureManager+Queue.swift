@@ -1,9 +1,65 @@
 import LectureDownload
+import LectureFiles
 public import LectureModel
+import LectureStore
 
 /// Steering what is in the queue. Every call is durable when it returns; work follows at once, in whichever process
 /// does it.
 extension LectureManager {
+    /// Downloads a lecture that is known.
+    ///
+    /// What counts is what is so now, not what an earlier run wrote down: the claims of processes that have ended are
+    /// given up first. A lecture that another process is downloading is accepted, and ``events`` reports what becomes
+    /// of it there. One whose file is missing is downloaded again.
+    ///
+    /// - Parameter key: its identity.
+    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while this manager
+    ///   downloads it, `alreadyDownloaded` when it is complete.
+    public func download(_ key: ContentKey) throws {
+        guard try index.item(key) != nil else { throw LectureError(.notLoaded, detail: key.text) }
+        let room = try openRoom()
+        try dismissEndedProcesses()
+        guard let item = try index.item(key), item.content.state != .removing else {
+            throw LectureError(.notLoaded, detail: key.text)
+        }
+        if item.content.state == .completed {
+            guard let error = try mediaFault(of: item) else {
+                throw LectureError(.alreadyDownloaded, detail: key.text)
+            }
+            try requireMediaDirectory()
+            _ = try index.transaction { try writer.markMissing(item.id, error, isQueued: true, now: clock.now()) }
+        } else if item.desire == .fetch, room.engine.isWorking(on: item.id) {
+            throw LectureError(.alreadyDownloading, detail: key.text)
+        }
+        try index.transaction {
+            _ = try index.setDesire(key, .fetch, now: clock.now())
+            try index.join(room.run, content: item.id)
+        }
+        try room.follow(item.id)
+        room.engine.poke()
+        room.wake()
+    }
+
+    /// Gives up what processes had claimed that have ended without doing so themselves, so that no state which they
+    /// left behind is taken for work.
+    ///
+    /// - Throws: ``LectureError`` when the store cannot be read or written.
+    package func dismissEndedProcesses() throws {
+        let ended = try index.owners().filter { !locks.isAlive($0) }
+        guard !ended.isEmpty else { return }
+        try index.transaction {
+            for owner in ended { try index.dismissOwner(owner, now: clock.now()) }
+        }
+    }
+
+    /// Does what has to be done after a run that was killed: its claims are given up, and its removals are finished.
+    ///
+    /// - Throws: ``LectureError`` when the store cannot be read or written.
+    package func tidyAfterCrash() throws {
+        try dismissEndedProcesses()
+        if try removalsLeft() > 0 { try follow(needsEngine: true) }
+    }
+
     /// Stops a content and keeps what was fetched; ``resume(_:)`` goes on from there.
     ///
     /// - Parameter key: the content.
@@ -103,6 +159,8 @@ extension LectureManager {
     }
 
     private func setDesire(_ key: ContentKey, _ desire: Desire) throws {
+        // A lecture that only a dead process works on follows at once.
+        try dismissEndedProcesses()
         guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
         try index.transaction {
@@ -113,6 +171,7 @@ extension LectureManager {
     }
 
     private func setDesireOfAll(_ desire: Desire) throws -> Int {
+        try dismissEndedProcesses()
         let count = try index.transaction {
             let count = try index.setDesireOfAll(desire, includingSamples: true, now: clock.now())
             if desire == .fetch, let room { _ = try index.joinUnfinished(room.run) }

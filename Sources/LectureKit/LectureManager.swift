@@ -166,27 +166,6 @@ public actor LectureManager {
         try enqueue([request])[0].get().key
     }
 
-    /// Fetches a content that is known.
-    ///
-    /// - Parameter key: its identity.
-    /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while it is being
-    ///   fetched, `alreadyDownloaded` when it is complete.
-    public func download(_ key: ContentKey) throws {
-        guard let item = try index.item(key) else { throw LectureError(.notLoaded, detail: key.text) }
-        switch item.content.state {
-        case .completed: throw LectureError(.alreadyDownloaded, detail: key.text)
-        case .loading, .downloading, .verifying: throw LectureError(.alreadyDownloading, detail: key.text)
-        case .queued, .stopped, .failed, .removing: break
-        }
-        let room = try openRoom()
-        try index.transaction {
-            _ = try index.setDesire(key, .fetch, now: clock.now())
-            try index.join(room.run, content: item.id)
-        }
-        room.engine.poke()
-        room.wake()
-    }
-
     /// Registers many requests in one transaction and begins to download them.
     ///
     /// A lecture that is complete is compared with its request; see ``EnqueueOutcome`` for what may follow.

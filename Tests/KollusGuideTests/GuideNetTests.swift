@@ -33,6 +33,36 @@ import Testing
         await scene.sandbox.stop()
     }
 
+    @Test func `A program without a bundle id finds one, in the documented order`() async throws {
+        let scene = try await GuideScene.make()
+        let unnamed = ["KOLLUS_BUNDLE_ID": "", "LECTURE_BUNDLE_ID": ""]
+        // `Bundle.main.bundleIdentifier` is nil here: the sentence says what to do.
+        let refused = try await scene.run(["preparation"], unnamed)
+        #expect(refused.status == 1 && refused.text.contains("error -2107"), "\(refused.all)")
+        for word in ["Bundle.main.bundleIdentifier", "Info.plist", "applicationBundleID"] {
+            #expect(refused.text.contains(word), "\(refused.text)")
+        }
+        let named = try await scene.run(
+            ["preparation"], ["KOLLUS_BUNDLE_ID": "", "LECTURE_BUNDLE_ID": "com.example.academy"])
+        #expect(named.status == 0, "\(named.all)")
+        // What the application sets counts more than the environment.
+        #expect(try await scene.run(["preparation"], ["LECTURE_BUNDLE_ID": "com.example.other"]).status == 0)
+        // An Info.plist beside the program, as the sentence says; the environment counts more.
+        let program = scene.home.file("kollus-guide")
+        try FileManager.default.copyItem(atPath: Places.builtProduct("kollus-guide"), toPath: program)
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: ["CFBundleIdentifier": "com.example.academy"], format: .xml, options: 0)
+        try list.write(to: URL(filePath: scene.home.file("Info.plist")))
+        let beside = try await scene.run(["preparation"], unnamed, program: program)
+        #expect(beside.status == 0, "\(beside.all)")
+        let other = try await scene.run(
+            ["preparation"], ["KOLLUS_BUNDLE_ID": "", "LECTURE_BUNDLE_ID": "com.example.other"], program: program)
+        #expect(other.status == 1 && other.text.contains("error -2103"), "\(other.all)")
+        try Data("no list".utf8).write(to: URL(filePath: scene.home.file("Info.plist")))
+        #expect(try await scene.run(["preparation"], unnamed, program: program).text.contains("error -2107"))
+        await scene.sandbox.stop()
+    }
+
     @Test func `A key that has ended opens nothing`() async throws {
         let scene = try await GuideScene.make()
         let order = #"{"app":"com.example.academy","app_expires_in":-172800}"#

@@ -41,15 +41,18 @@ struct GuideScene: Sendable {
     }
 
     /// Runs a chapter to its end.
-    func run(_ words: [String], _ changes: [String: String] = [:]) async throws -> ChildProcess.Ending {
-        try await start(words, changes).ending()
+    func run(
+        _ words: [String], _ changes: [String: String] = [:], program: String = Places.builtProduct("kollus-guide")
+    ) async throws -> ChildProcess.Ending {
+        try await start(words, changes, program: program).ending()
     }
 
     /// Begins a chapter.
-    func start(_ words: [String], _ changes: [String: String] = [:]) throws -> ChildProcess {
+    func start(
+        _ words: [String], _ changes: [String: String] = [:], program: String = Places.builtProduct("kollus-guide")
+    ) throws -> ChildProcess {
         let variables = environment.merging(changes) { _, new in new }
-        return try ChildProcess(
-            Places.builtProduct("kollus-guide"), words, environment: variables, directory: home.path)
+        return try ChildProcess(program, words, environment: variables, directory: home.path)
     }
 
     func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await run(words) }

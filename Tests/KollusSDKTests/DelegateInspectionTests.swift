@@ -84,6 +84,27 @@ struct DelegateInspectionTests {
     init() { LogUtil.shared().utilDelegate = log }
 
     @Test
+    func `a value of another type changes nothing, and an unknown name is told of`() {
+        LogUtil.shared().utilDelegate = log
+        let (content, bookmark) = (KollusContent(), KollusBookmark())
+        content.setValue("many", forKey: "fileSize")
+        content.setValue(5, forKey: "title")
+        content.setValue(nil, forKey: "downloaded")
+        content.setValue("x", forKey: "downloadStatus")
+        bookmark.setValue("x", forKey: "position")
+        bookmark.setValue("x", forKey: "colour")
+        #expect(content.fileSize == 0 && content.title == "" && !content.downloaded && bookmark.position == 0)
+        #expect(content.value(forKey: "downloadStatus") == nil && bookmark.value(forKey: "colour") == nil)
+        let lines = log.lines(about: "KollusContent") + log.lines(about: "KollusBookmark")
+        for end in ["as its fileSize.", "as its title.", "as its downloaded.", "as its position."] {
+            #expect(lines.contains { $0.hasSuffix(end) }, "\(end)")
+        }
+        #expect(lines.filter { $0.hasSuffix("has no property downloadStatus.") }.count == 2)
+        #expect(lines.filter { $0.hasSuffix("has no property colour.") }.count == 2)
+        LogUtil.shared().utilDelegate = nil
+    }
+
+    @Test
     func `a class that implements nothing is told of when it is set, once`() async {
         let storage = KollusStorage()
         let (delegate, end) = (WrongOptionals(), Nothing())

@@ -120,7 +120,10 @@ private struct Surface {
     /// A declaration without modifiers, `any`, and the inner names of parameters.
     private static func plain(_ declaration: String) -> String {
         var text = declaration.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for word in ["@MainActor ", "class func", "override ", "convenience ", "required ", "weak ", "any "] {
+        for word in [
+            "@MainActor ", "@discardableResult ", "class func", "override ", "convenience ", "required ", "weak ",
+            "any ",
+        ] {
             text = text.replacingOccurrences(of: word, with: word == "class func" ? "func" : "")
         }
         for type in ["Error", "KollusStorageDelegate", "UtilDelegate"] {

@@ -1,5 +1,7 @@
 import Foundation
 import KollusSDK
+import LectureKit
+import LectureSQLite
 import LectureTestSupport
 import Testing
 
@@ -42,7 +44,7 @@ import Testing
         let thumbnail = try #require(content.thumbnail)
         #expect(FileManager.default.contents(atPath: snapshot)?.starts(with: [0xFF, 0xD8]) == true)
         #expect(FileManager.default.contents(atPath: thumbnail)?.starts(with: [0xFF, 0xD8]) == true)
-        #expect(URL(filePath: thumbnail).lastPathComponent.hasSuffix("-160x90x10.jpg"))
+        #expect(URL(filePath: thumbnail).lastPathComponent.hasSuffix(".160x90x10.jpg"))
 
         #expect(content.position == 0)
         try storage.setPosition(61.5, of: key)
@@ -50,6 +52,33 @@ import Testing
         #expect(code { try storage.setPosition(.nan, of: key) } == KollusError.Code.ERROR_PARAM_VALUE.rawValue)
         #expect(code { try storage.setPosition(1, of: "unknown") } == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
         #expect(code { _ = try storage.outline("unknown") } == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
+    }
+
+    @Test func `a sheet that an earlier version has stored is found under its old name`() async throws {
+        let room = try await Classroom()
+        let storage = try room.started()
+        let witness = Witness()
+        storage.delegate = witness
+        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-3", extras: true))
+        try storage.downloadContent(key)
+        #expect(await witness.finals(1).count == 1)
+        let new = try #require(try storage.content(key)?.thumbnail)
+        storage.close()
+        // As version 0.1.0 has named it.
+        let old = new.replacingOccurrences(of: ".160x90x10.", with: "-160x90x10.")
+        try FileManager.default.moveItem(atPath: new, toPath: old)
+        let database = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
+        try database.execute("UPDATE resource SET file_path = replace(file_path, '.160x90x10.', '-160x90x10.')")
+        let later = try room.started()
+        defer { later.close() }
+        #expect(try later.content(key)?.thumbnail == old)
+        // Also once a download has looked through the directory for files that belong to nothing.
+        let heard = Witness()
+        later.delegate = heard
+        try later.downloadContent(later.loadContentURL(room.media("64K-4")))
+        #expect(await heard.finals(1).count == 1)
+        #expect(await (try? later.manager().untilRest()) == true)
+        #expect(FileManager.default.contents(atPath: old)?.starts(with: [0xFF, 0xD8]) == true)
     }
 
     @Test func `a gateway's refusal has the vendor's number`() async throws {

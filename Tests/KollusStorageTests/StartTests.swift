@@ -48,6 +48,22 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: room.place.path + "/store"))
     }
 
+    @Test func `the settings name the bundle id of a program that has none`() async throws {
+        let room = try await Classroom()
+        let storage = try room.storage()
+        storage.applicationBundleID = Bundle.main.bundleIdentifier
+        #expect(storage.applicationBundleID == nil, "a program is no bundle on Linux")
+        storage.settings.bundleIdentifier = Classroom.bundle
+        #expect(storage.applicationBundleID == Classroom.bundle)
+        try storage.start()
+        storage.close()
+        let other = try room.storage("other")
+        other.settings.bundleIdentifier = "com.example.other"
+        #expect(other.applicationBundleID == Classroom.bundle, "what is set on the storage counts more")
+        try other.start()
+        other.close()
+    }
+
     @Test func `a start refuses what the key does not say`() async throws {
         let room = try await Classroom()
         let (expired, when) = try await Classroom.issue(

@@ -348,6 +348,27 @@ struct Shelf {
         #expect(try await shelf.me("verify", "--all").status == 0)
     }
 
+    @Test func `of an empty lecture a range is empty, and of an unfinished one it is said that it is unfinished`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        try shelf.me.home.write([], to: "site/empty.mp4")
+        #expect(try await shelf.me("precache", "--accept-any", "--key", "e", shelf.url("empty.mp4")).status == 0)
+        for range in ["0-", "0-1023", "-500"] {
+            let cat = try await shelf.me("cat", "--range", range, "e")
+            #expect(cat.status == 0 && cat.output.isEmpty, "\(range): \(cat.errorText)")
+        }
+        let behind = try await shelf.me("cat", "--range", "1-", "e")
+        #expect(behind.status == 64)
+        #expect(behind.errorText.contains("--range begins behind the last byte: the lecture has 0 bytes"))
+        #expect(try await shelf.me("precache", "--key", "n", shelf.url("none.mp4")).status == 1)
+        let unfinished = try await shelf.me("cat", "--range", "0-9", "n")
+        let whole = try await shelf.me("cat", "n")
+        #expect(unfinished.status == whole.status && unfinished.status != 64, "\(unfinished.errorText)")
+        #expect(unfinished.errorText == whole.errorText)
+        #expect(try await shelf.me("cat", "--range", "0-9", "nobody").errorText.contains("nobody"))
+    }
+
     // MARK: Room
 
     @Test(arguments: [["--reserve", "100000G"], ["--quota", "1M"]])

@@ -52,7 +52,8 @@ import Testing
         #expect(ByteRangeRequest("100-")?.resolved(byteCount: 100) == nil)
         #expect(ByteRangeRequest("-30")?.resolved(byteCount: 100) == 70..<100)
         #expect(ByteRangeRequest("-300")?.resolved(byteCount: 100) == 0..<100)
-        #expect(ByteRangeRequest("-1")?.resolved(byteCount: 0) == nil)
+        for text in ["-1", "0-", "0-1023"] { #expect(ByteRangeRequest(text)?.resolved(byteCount: 0) == 0..<0) }
+        #expect(ByteRangeRequest("1-")?.resolved(byteCount: 0) == nil)
         #expect(ByteRangeRequest("0-9223372036854775807")?.resolved(byteCount: 5) == 0..<5)
     }
 }

@@ -233,7 +233,8 @@ struct CallbackTests {
                 == #"""
                 [{"kind":3,"session_key":"s","client_user_id":"u\"1","player_id":"p","device_name":"Linux",
                 "media_content_key":"k-1","uservalues":{"uservalue0":"a","uservalue1":"b"},"localtime":1750000000,
-                "start_at":1750000000,"content_expired":0,"check_expired":0,"reset_req":1,"expiration_date":1800000000}]
+                "start_at":"1750000000","content_expired":0,"check_expired":0,"reset_req":1,
+                "expiration_date":1800000000}]
                 """#.split(separator: "\n").joined())
         question.kind = .grant
         #expect(!CallbackQuestion.items([question]).contains("session_key"))

@@ -29,20 +29,23 @@ package final class PHPCallbackServer: Sendable {
     /// - Parameters:
     ///   - key: its secret.
     ///   - userKey: the account's custom key.
+    ///   - decodesForm: whether it decodes the form that it is sent; a servlet of the vendor's samples does not.
     /// - Returns: once it listens.
     /// - Throws: ``ChildProcess/Failure`` when php is not installed or does not start.
     package static func start(
-        key: String = "the security key of the academy, 2026", userKey: String = "academy"
+        key: String = "the security key of the academy, 2026", userKey: String = "academy", decodesForm: Bool = true
     ) async throws -> PHPCallbackServer {
         var last: any Error = ChildProcess.Failure(description: "php was never started")
         // Between asking for a free port and listening on it another program may take it.
         for _ in 0..<5 {
-            do { return try await attempt(key, userKey) } catch { last = error }
+            do { return try await attempt(key, userKey, decodesForm) } catch { last = error }
         }
         throw last
     }
 
-    private static func attempt(_ key: String, _ userKey: String) async throws -> PHPCallbackServer {
+    private static func attempt(
+        _ key: String, _ userKey: String, _ decodesForm: Bool
+    ) async throws -> PHPCallbackServer {
         let directory = try TemporaryDirectory()
         let keyFile = try directory.write(key, to: "security.key")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
@@ -53,7 +56,10 @@ package final class PHPCallbackServer: Sendable {
                 "-S", "127.0.0.1:\(port)", "-d", "display_errors=0",
                 Places.repository() + "/Tests/Fixtures/php-callback/router.php",
             ],
-            environment: ["SECURITY_KEY_FILE": keyFile, "USER_KEY": userKey, "DATA_DIR": directory.path])
+            environment: [
+                "SECURITY_KEY_FILE": keyFile, "USER_KEY": userKey, "DATA_DIR": directory.path,
+                "RAW_FORM": decodesForm ? "0" : "1",
+            ])
         // php says so once it listens.
         try await process.wait(for: .errors) { $0.range(of: Data("started".utf8)) != nil }
         return PHPCallbackServer(process, directory, port, keyFile, userKey)

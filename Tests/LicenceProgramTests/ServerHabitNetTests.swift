@@ -88,6 +88,20 @@ import Testing
         }
     }
 
+    @Test func `a server that does not decode the form answers nothing, and the sentence says so`() async throws {
+        let server = try await PHPCallbackServer.start(decodesForm: false)
+        try await LicenceScene.play { me in
+            let mine = #"{"id":"php","algorithm":"HS256","secret_file":"\#(server.keyFile)"}"#
+            try me.home.write(#"{"drm":{"keys":[\#(mine)],"user_key":"\#(server.userKey)"}}"#, to: "config.json")
+            let link = try await me.link("bytes-64K-1", query: "licensed=\(server.url)&drm-key=php")
+            let ending = try await me.run(["precache", "--max-attempts", "1", "--progress", "none", link])
+            #expect(ending.status != 0)
+            let why = try await me("why", "bytes-64K-1").text + ending.errorText
+            #expect(why.contains("answer is empty") && why.contains("decode the form"), "\(why)")
+        }
+        await server.stop()
+    }
+
     @Test func `a server that somebody else wrote grants, renews, ends and deletes`() async throws {
         let server = try await PHPCallbackServer.start()
         try await LicenceScene.play { me in

@@ -32,7 +32,8 @@ struct CallbackExchange {
     static func item(kind: Int, _ key: String, session: String = "s1") -> String {
         let more =
             kind == 3
-            ? #","session_key":"\#(session)","start_at":1700000000,"content_expired":0,"check_expired":0,"reset_req":1"#
+            ? #","session_key":"\#(session)","start_at":"1700000000","content_expired":0,"check_expired":0"#
+                + #","reset_req":1"#
             : ""
         return #"{"kind":\#(kind),"media_content_key":"\#(key)","client_user_id":"u1","player_id":"p1","#
             + #""device_name":"Linux","uservalues":{"uservalue0":"é & +"},"localtime":1700000000\#(more)}"#

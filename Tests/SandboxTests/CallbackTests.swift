@@ -74,7 +74,7 @@ import Testing
         let check =
             #"{"check_abuse":1,"check_expiration_date":1800000000,"content_delete":1,"content_expire_reset":1,"#
             + #""content_expired":1,\#(bounds)"kind":3,"media_content_key":"a","result":1,"session_key":"s1","#
-            + #""start_at":1700000000}"#
+            + #""start_at":"1700000000"}"#
         #expect(try Exchange.sorted(data[2]) == check)
         await sandbox.stop()
     }

@@ -145,7 +145,7 @@ final class DRMCallback: Sendable {
                 let session = manner.has(.wrongSession) ? "other-" + item.sessionKey : item.sessionKey
                 members.append(("session_key", .string(session)))
             }
-            if let startAt = item.startAt { members.append(("start_at", .integer(startAt))) }
+            if let startAt = item.startAt { members.append(("start_at", startAt)) }
         }
         if manner.has(.message) { members.append(("message", .string("Have a good day."))) }
         var policy = policies.withLock { $0.members(item.key, kind: item.kind, now: now) }

@@ -68,7 +68,8 @@ struct DRMItem: Sendable {
     let user: String
     let player: String
     let isRenewal: Bool
-    let startAt: Int64?
+    /// As it came: it goes back so.
+    let startAt: JSON?
     /// The request's `extra_drm_param`; nil without one.
     let extra: String?
 
@@ -131,7 +132,10 @@ struct DRMItem: Sendable {
         let time: ClosedRange<Int64> = 0...4_102_444_800
         for name in ["localtime", "expiration_date"] { _ = try integer(name, in: time) }
         for name in ["content_expired", "check_expired"] { _ = try integer(name, in: 0...1) }
-        startAt = try integer("start_at", in: time)
+        startAt = value["start_at"]
+        if let startAt, !time.contains(startAt.integer ?? startAt.string.flatMap { Int64($0) } ?? -1) {
+            throw Problem.input("start_at is no time")
+        }
         isRenewal = try integer("reset_req", in: 0...1) == 1
     }
 

@@ -131,14 +131,15 @@ package enum ByteRangeRequest: Sendable, Equatable {
     /// The bytes meant in a file of this length.
     ///
     /// - Parameter byteCount: the file's length in bytes.
-    /// - Returns: a half-open range cut to the file, or nil when the first byte lies behind the end.
+    /// - Returns: a half-open range cut to the file, or nil when the first byte lies behind the end. Of an empty file
+    ///   there is nothing in a range from its beginning or up to its end, and that is no mistake.
     package func resolved(byteCount: Int64) -> Range<Int64>? {
         switch self {
         case .from(let first, let last):
-            guard first < byteCount else { return nil }
+            guard first < max(1, byteCount) else { return nil }
             return first..<(last.map { min($0, byteCount - 1) + 1 } ?? byteCount)
         case .last(let count):
-            return byteCount > 0 ? max(0, byteCount - count)..<byteCount : nil
+            return max(0, byteCount - count)..<byteCount
         }
     }
 }

@@ -68,12 +68,15 @@ enum QueryCommands {
         }
         return try await session.withManager { manager in
             var range: Range<Int64>?
-            if let asked {
-                guard let content = try await manager.content(key) else {
-                    throw LectureError(.unknownContent, detail: key.text)
+            // Of what cannot be read, reading says why.
+            if let asked, let content = try await manager.content(key), content.isPlayable,
+                let total = content.totalBytes
+            {
+                range = asked.resolved(byteCount: total)
+                guard range != nil else {
+                    throw LectureError(
+                        .parameter, detail: "--range begins behind the last byte: the lecture has \(total) bytes")
                 }
-                range = asked.resolved(byteCount: content.totalBytes ?? 0)
-                guard range != nil else { throw LectureError(.parameter, detail: "--range lies behind the last byte") }
             }
             let output = context.output
             try await manager.read(key, range: range) { bytes in try output.write(bytes) }

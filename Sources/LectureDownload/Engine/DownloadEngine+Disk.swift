@@ -279,14 +279,14 @@ extension DownloadEngine {
 /// Where a resource lies below the store, so that no name ever comes from a server.
 package enum MediaPath {
     /// `media/<bucket>/<resource><extension>`: 1,024 resources a directory, the extension from a short list. A sheet of
-    /// small pictures carries its shape: `media/0000/7-160x90x10.jpg`.
+    /// small pictures carries its shape: `media/0000/7.160x90x10.jpg`, where players of the vendor's look for it.
     ///
     /// - Parameter record: the resource.
     /// - Returns: the path relative to the store.
     package static func path(_ record: ResourceRecord) -> String {
         let bucket = String(record.id.value / 1024, radix: 16)
         let padded = String(repeating: "0", count: max(0, 4 - bucket.count)) + bucket
-        let shape = record.role == .thumbnail && TileGeometry.isShape(record.name) ? "-\(record.name)" : ""
+        let shape = record.role == .thumbnail && TileGeometry.isShape(record.name) ? ".\(record.name)" : ""
         return "media/\(padded)/\(record.id.value)\(shape)\(suffix(record))"
     }
 

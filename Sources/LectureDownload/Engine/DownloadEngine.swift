@@ -182,6 +182,12 @@ package final class DownloadEngine {
         }.reversed()
     }
 
+    /// Whether an item is in work here.
+    ///
+    /// - Parameter content: the item.
+    /// - Returns: false for what waits, and for what another process works on.
+    package func isWorking(on content: ContentID) -> Bool { items[content] != nil }
+
     /// How many items are in work, files are being removed or given out, or held against the rows.
     package var activeCount: Int {
         items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)

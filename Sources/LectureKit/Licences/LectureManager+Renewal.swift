@@ -119,9 +119,10 @@ extension LectureManager {
     }
 
     /// Waits until what a server has ordered away is gone.
-    func untilRemoved() async { if room != nil { await untilRest() } }
+    func untilRemoved() async throws { if room != nil { try await untilRest() } }
 
-    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one.
+    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one. It runs to its end
+    /// in a task that is cancelled as well.
     public func stopRenewal() async {
         guard let room = licences else { return }
         licences = nil

@@ -101,7 +101,8 @@ package struct CallbackQuestion: Hashable, Sendable {
         }
         writer.member("localtime", localTime.milliseconds / 1000)
         if kind == .check {
-            writer.member("start_at", localTime.milliseconds / 1000)
+            // A text: the vendor's sample servers read it as one and fail on a number.
+            writer.member("start_at", "\(localTime.milliseconds / 1000)")
             writer.member("content_expired", isExpired ? 1 : 0)
             writer.member("check_expired", isCheckDue ? 1 : 0)
             writer.member("reset_req", isRenewal ? 1 : 0)

@@ -55,7 +55,9 @@ extension LectureError.Code {
         "Tell the licence server's operator: numbers are JSON integers inside their ranges.")
     /// The answer had no body.
     public static let answerEmpty = Self(
-        -8651, "answer_empty", "the licence server's answer is empty", "Tell the licence server's operator.")
+        -8651, "answer_empty", "the licence server's answer is empty",
+        "Tell the licence server's operator: the server probably does not decode the form "
+            + "(application/x-www-form-urlencoded) in which the field items comes.")
     /// The server did not permit the download.
     public static let grantRefused = Self(
         -8655, "grant_refused", "the licence server does not permit this download", "Ask the provider.")

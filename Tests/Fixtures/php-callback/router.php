@@ -4,6 +4,7 @@
 //   SECURITY_KEY_FILE  security key of the account
 //   USER_KEY           custom key of the account
 //   DATA_DIR           licences.json (content key => answer fields) and requests.jsonl (what was asked)
+//   RAW_FORM           1: reads the body without decoding the form, as a servlet of the vendor's samples does
 
 $securityKey = file_get_contents(getenv('SECURITY_KEY_FILE'));
 $userKey = getenv('USER_KEY');
@@ -21,7 +22,15 @@ function jwt($payload, $key)
     return "$head.$body." . base64url(hash_hmac('sha256', "$head.$body", $key, true));
 }
 
-$items = json_decode($_POST['items'] ?? '');
+if (getenv('RAW_FORM') === '1') {
+    // The samples' servlet takes what stands behind "items=" for JSON; where that fails it answers 200 and nothing.
+    $items = json_decode(substr(file_get_contents('php://input'), strlen('items=')));
+    if (!is_array($items)) {
+        return;
+    }
+} else {
+    $items = json_decode($_POST['items'] ?? '');
+}
 if (!is_array($items)) {
     http_response_code(500);
     echo 'items?';
@@ -51,6 +60,12 @@ foreach ($items as $item) {
             $answer['content_delete'] = 0;
             break;
         case 3:
+            // The samples in JSP cast it to a text: (String) item.get("start_at").
+            if (!is_string($item->start_at)) {
+                http_response_code(500);
+                echo 'java.lang.ClassCastException';
+                return;
+            }
             $answer['session_key'] = $item->session_key;
             $answer['start_at'] = $item->start_at;
             $answer['expiration_date'] = time() + 14 * 24 * 3600;

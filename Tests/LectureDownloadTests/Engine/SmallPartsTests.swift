@@ -35,4 +35,13 @@ struct SmallPartsTests {
         record.name = "../../etc/passwd"
         #expect(MediaPath.path(record) == path)
     }
+
+    @Test func `a sheet of small pictures is named as players look for it`() {
+        var record = ResourceRecord(
+            id: ResourceID(19), version: VersionID(1), content: ContentID(1), role: .thumbnail)
+        (record.mediaType, record.name) = ("image/jpeg", "160x90x10")
+        #expect(MediaPath.path(record) == "media/0000/19.160x90x10.jpg")
+        record.name = "../x"
+        #expect(MediaPath.path(record) == "media/0000/19.jpg")
+    }
 }
