@@ -120,8 +120,8 @@ public actor LectureManager {
     /// Opens the store; makes it when there is none, migrates one that an older version made.
     ///
     /// - Parameter configuration: where the store lies and how to work.
-    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`,
-    ///   `createDirectory`, `openStore`; a refused file is unchanged.
+    /// - Throws: ``LectureError``: `storeOwner`, `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`,
+    ///   `migrationChanged`, `createDirectory`, `openStore`; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws {
         self.configuration = configuration
         // A value that cannot be used is told before anything is made.
@@ -131,6 +131,11 @@ public actor LectureManager {
         location = StoreLocation(directory: configuration.storeDirectory)
         writer = try SQLiteDownloadIndex(opening: location, now: SystemClock().now())
         index = writer
+        writer.fieldSeal = DeviceFieldSeal { () throws(LectureError) in
+            do { return try configuration.deviceHome() } catch {
+                throw error as? LectureError ?? LectureError(.configuration)
+            }
+        }
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
         digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)

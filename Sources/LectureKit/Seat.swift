@@ -24,6 +24,8 @@ final class Seat: Sendable {
         _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, clock: any LectureClock
     ) throws {
         self.locks = locks
+        // What cannot be used is said before a row is made.
+        let settings = try configuration.transport()
         let now = clock.now()
         // The row and its lock become visible together: nobody can take a new owner for a dead one.
         owner = try index.transaction {
@@ -33,7 +35,7 @@ final class Seat: Sendable {
             try locks.hold(owner)
             return owner
         }
-        transport = try CurlTransport(configuration.transport, clock: clock)
+        transport = try CurlTransport(settings, clock: clock)
     }
 
     /// What killed programs had claimed is free again.

@@ -101,6 +101,8 @@ import Testing
             ("event-outdated", JSONLine.outdated(try content())),
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
+            ("event-warning", JSONLine.warning(.init(line: 1, member: "titel", suggestion: "title"))),
+            ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
             ("event-planned", JSONLine.planned(DownloadRequest(url: "https://u:p@h/x?secret"))),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),

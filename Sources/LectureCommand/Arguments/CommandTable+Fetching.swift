@@ -4,26 +4,28 @@ extension CommandTable {
     /// Options that stand for settings of the configuration file: the settings' command-line twins.
     static let settingOptions: [OptionSpec] = networkOptions + storageOptions
 
-    static let networkOptions: [OptionSpec] = [
-        .value(
-            "ca-file", nil, "FILE", .file, help: "Further root certificates (PEM). Verification is never switched off.",
-            environment: "LECTURE_CA_FILE"),
-        .value(
-            "proxy", nil, "URL", .text, help: "The proxy for all requests.", environment: "LECTURE_PROXY",
-            defaultText: "http_proxy and its kin"),
-        .value(
-            "timeout", nil, "DURATION", .duration, help: "Give an attempt up after this time without a byte.",
-            environment: "LECTURE_TIMEOUT", defaultText: "30s"),
-        .value(
-            "retries", nil, "N", .integer(0...1000), help: "Attempts after the first that may gain nothing.",
-            environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
-        .value(
-            "per-host", nil, "N", .integer(1...256), help: "Connections to one server, over all items.",
-            environment: "LECTURE_PER_HOST", defaultText: "16"),
-        .value(
-            "jobs", "j", "N", .integer(1...256), help: "Items fetched at once.", environment: "LECTURE_JOBS",
-            defaultText: "4"),
-    ]
+    static let networkOptions: [OptionSpec] =
+        [
+            .value(
+                "ca-file", nil, "FILE", .file,
+                help: "Further root certificates (PEM). Verification is never switched off.",
+                environment: "LECTURE_CA_FILE"),
+            .value(
+                "proxy", nil, "URL", .text, help: "The proxy for all requests.", environment: "LECTURE_PROXY",
+                defaultText: "http_proxy and its kin"),
+            .value(
+                "timeout", nil, "DURATION", .duration, help: "Give an attempt up after this time without a byte.",
+                environment: "LECTURE_TIMEOUT", defaultText: "30s"),
+            .value(
+                "retries", nil, "N", .integer(0...1000), help: "Attempts after the first that may gain nothing.",
+                environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
+            .value(
+                "per-host", nil, "N", .integer(1...256), help: "Connections to one server, over all items.",
+                environment: "LECTURE_PER_HOST", defaultText: "16"),
+            .value(
+                "jobs", "j", "N", .integer(1...256), help: "Items fetched at once.", environment: "LECTURE_JOBS",
+                defaultText: "4"),
+        ] + credentialOptions
 
     static let storageOptions: [OptionSpec] = [
         .value(
@@ -65,7 +67,10 @@ extension CommandTable {
         .value(
             "sha256", nil, "HEX", .sha256, help: "The digest the file must have; for one URL."),
         .repeated("mirror", nil, "URL", .url, help: "A further place of the same file; for one URL. Repeatable."),
-        .repeated("header", "H", "'NAME: VALUE'", .header, help: "A request header for all sources. Repeatable."),
+        .repeated(
+            "header", "H", "'NAME: VALUE'", .header,
+            help: "A request header for all sources. Other users can see it in the list of processes; @FILE reads "
+                + "headers from a file, one a line. Repeatable."),
         .value("folder", nil, "NAME", .text, help: "The folder the contents are listed under."),
         .value(
             "priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100.", defaultText: "0"),

@@ -36,8 +36,11 @@ struct CommandSession: Sendable {
         if !isQuiet { context.say(sentence) }
     }
 
-    /// Opens the store.
+    /// Opens the store. A command that only reads, or changes what is there, makes none.
     func manager() throws -> LectureManager {
+        guard MissingStore.mayMake(command) || storeExists else {
+            throw LectureError(.storeMissing, detail: configuration.storeDirectory.value)
+        }
         var settings = LectureConfiguration(storeDirectory: configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
@@ -57,6 +60,7 @@ struct CommandSession: Sendable {
         settings.application = configuration.application.value
         settings.deviceDirectory = configuration.deviceDirectory.value
         settings.proxy = configuration.proxy.value
+        configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         return try LectureManager(settings)
     }
@@ -85,6 +89,12 @@ struct CommandSession: Sendable {
         if wantsJSON {
             try context.output.write(JSONLine.error(error.code, message: error.message, key: key?.text))
         }
+    }
+
+    /// Reports a member of a course list that means nothing: a sentence, and with `--json` a line.
+    func report(_ warning: CourseList.Warning) throws(OutputError) {
+        context.say("Warning: \(warning.message)")
+        if wantsJSON { try context.output.write(JSONLine.warning(warning)) }
     }
 }
 

@@ -48,6 +48,7 @@ enum PrecacheCommand {
                 case .refused(let error):
                     refused += 1
                     try session.report(error)
+                case .warning(let warning): try session.report(warning)
                 case .request(let request):
                     let line =
                         session.wantsJSON

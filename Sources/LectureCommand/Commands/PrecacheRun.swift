@@ -158,6 +158,9 @@ struct PrecacheRun {
         case .refused(let error, let isLine):
             if isLine { result.refusedLines += 1 } else { result.refusedWishes += 1 }
             try report(error)
+        case .warning(let warning):
+            try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+            try session.report(warning)
         case .complete(let key):
             guard result.skipped.insert(key).inserted else { return }
             if session.wantsJSON { try context.output.write(JSONLine.skipped(key)) }

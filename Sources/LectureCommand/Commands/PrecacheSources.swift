@@ -10,9 +10,13 @@ struct PrecacheSources: Sendable {
         case request(DownloadRequest)
         /// A line or a link that cannot be used; the others go on.
         case refused(LectureError)
+        /// A member of a course list that means nothing; its lines are used without it.
+        case warning(CourseList.Warning)
     }
 
     private let command: ParsedCommand
+    /// The fields of `--header`, in their order.
+    private let headers: [HeaderField]
     /// Output paths of this run. Two contents under one name would replace each other.
     private var outputs: Set<String> = []
 
@@ -22,6 +26,9 @@ struct PrecacheSources: Sendable {
     /// - Throws: ``UsageError`` for options that need exactly one URL; `LectureError` for a key that cannot be used.
     init(_ command: ParsedCommand) throws {
         self.command = command
+        headers = try command.texts("header").flatMap { text throws(LectureError) in
+            text.hasPrefix("@") ? try CredentialFiles.headers(String(text.dropFirst())) : [try HeaderField(line: text)]
+        }
         let single = ["key", "title", "sha256", "output"].first { command.text($0) != nil }
         if let name = single ?? (command.texts("mirror").isEmpty ? nil : "mirror") {
             guard command.arguments.count == 1, Self.isURL(command.arguments[0]) else {
@@ -90,6 +97,8 @@ struct PrecacheSources: Sendable {
         case refused(LectureError, isLine: Bool)
         /// It is complete already.
         case complete(ContentKey)
+        /// A member of a course list means nothing.
+        case warning(CourseList.Warning)
     }
 
     /// Hands a group to the library, in one transaction.
@@ -109,6 +118,7 @@ struct PrecacheSources: Sendable {
             switch item {
             case .request(let request): requests.append(request)
             case .refused(let error): outcomes.append(.refused(error, isLine: true))
+            case .warning(let warning): outcomes.append(.warning(warning))
             }
         }
         guard !requests.isEmpty else { return outcomes }
@@ -157,7 +167,7 @@ struct PrecacheSources: Sendable {
     private mutating func readRemoteList(
         _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: ([Item]) async throws -> Void
     ) async throws {
-        let headers = Dictionary(command.texts("header").map { Self.header($0) }) { _, last in last }
+        let headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         var list = list
         let bytes = try await manager.document(url, headers: headers)
         let lines = list.read(bytes) + list.finish()
@@ -188,6 +198,7 @@ struct PrecacheSources: Sendable {
     private mutating func item(_ line: CourseList.Line) -> Item {
         switch line {
         case .issue(let error): .refused(error)
+        case .warning(let warning): .warning(warning)
         case .lecture(let request, let fileName): item(request, fileName: fileName)
         }
     }
@@ -198,10 +209,9 @@ struct PrecacheSources: Sendable {
         var request = request
         request.folder = request.folder ?? command.text("folder")
         if request.priority == 0 { request.priority = command.integer("priority") ?? 0 }
-        for header in command.texts("header") {
-            let (name, value) = Self.header(header)
+        for field in headers where !request.headers.keys.contains(where: { FieldText.equal($0, field.name) }) {
             // What a line of a list says about itself is nearer than what is said for all.
-            if !request.headers.keys.contains(where: { FieldText.equal($0, name) }) { request.headers[name] = value }
+            request.headers[field.name] = field.value
         }
         guard let directory = command.text("output-dir") else { return .request(request) }
         do {
@@ -215,11 +225,6 @@ struct PrecacheSources: Sendable {
         } catch {
             return .refused(error as? LectureError ?? LectureError(.nameRefused))
         }
-    }
-
-    private static func header(_ text: String) -> (name: String, value: String) {
-        let name = text.prefix { $0 != ":" }
-        return (String(name), String(FieldText.trimmed(text.dropFirst(name.count + 1))))
     }
 
     /// The last part of a URL's path, as it stands there.
