@@ -44,8 +44,8 @@ struct CommandSession: Sendable {
         var settings = LectureConfiguration(storeDirectory: configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
-        settings.rateLimit = command.rate("limit-rate").map { Int($0) }
-        settings.timetable = command.text("timetable")
+        settings.rateLimit = configuration.pace.rate.value
+        settings.timetable = configuration.pace.timetable.value
         settings.maxAttempts = configuration.retries.value + 1
         settings.stallTimeout = configuration.timeout.value
         settings.connectionsPerHost = configuration.perHost.value

@@ -37,6 +37,8 @@ extension LectureConfiguration {
         if let path = settings.netrcFile { netrcFile = path }
         if let path = settings.clientCertificate { clientCertificateFile = path }
         if let path = settings.clientKey { clientKeyFile = path }
+        if let rateLimit = settings.rateLimit { self.rateLimit = rateLimit }
+        if let timetable = settings.timetable { self.timetable = timetable }
         if let timeout = settings.timeout { stallTimeout = timeout }
         // The two count from different ends: attempts after the first, and attempts in all.
         if let retries = settings.retries { maxAttempts = retries + 1 }

@@ -1,4 +1,5 @@
 import Glibc
+import LectureDownload
 package import LectureModel
 
 /// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
@@ -16,6 +17,10 @@ package struct ConfigurationFile: Sendable {
     package var clientCertificate: String?
     /// Its key (PEM), a secret file.
     package var clientKey: String?
+    /// Bytes a second of all downloads together.
+    package var rateLimit: Int?
+    /// When downloads may run and how fast.
+    package var timetable: String?
     /// How long an attempt may stay without a byte.
     package var timeout: Duration?
     /// Attempts after the first that may gain nothing.
@@ -141,6 +146,8 @@ struct ConfigurationReader {
         case "netrc_file": file.netrcFile = try secret(member, "network")
         case "client_cert": file.clientCertificate = absolute(try text(member, "network"))
         case "client_key": file.clientKey = try secret(member, "network")
+        case "limit_rate": file.rateLimit = Int(try integer(member, "network", 1...Int64.max))
+        case "timetable": file.timetable = try timetable(member)
         default: break
         }
     }
@@ -281,6 +288,16 @@ struct ConfigurationReader {
     func absolute(_ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
         return "\(path[..<slash])/\(name)"
+    }
+
+    private func timetable(_ member: JSONMember) throws(LectureError) -> String {
+        let text = try text(member, "network")
+        do throws(LectureError) {
+            _ = try Timetable(text)
+            return text
+        } catch {
+            throw refused("network.timetable: \(error.cause.isEmpty ? error.detail : error.cause)")
+        }
     }
 
     /// The path of a secret file.

@@ -8,7 +8,7 @@ package enum ConfigurationKeys {
             "network",
             [
                 "timeout_s", "retries", "per_host", "jobs", "ca_file", "proxy", "credentials_file", "netrc_file",
-                "client_cert", "client_key",
+                "client_cert", "client_key", "limit_rate", "timetable",
             ]
         ),
         ("storage", ["quota_bytes", "reserve_bytes", "seal", "device_dir"]),

@@ -24,13 +24,18 @@ _lecturectl_value() {
     "precache --retries") echo 'anything' ;;
     "precache --per-host") echo 'anything' ;;
     "precache --jobs" | "precache -j") echo 'anything' ;;
+    "precache --credentials-file") echo 'files' ;;
+    "precache --netrc-file") echo 'files' ;;
+    "precache --client-cert") echo 'files' ;;
+    "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
-    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing' ;;
+    "list --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "list --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
     "list --course") echo 'anything' ;;
     "list --folder") echo 'anything' ;;
     "list --recent") echo 'anything' ;;
+    "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
@@ -45,6 +50,10 @@ _lecturectl_value() {
     "verify --retries") echo 'anything' ;;
     "verify --per-host") echo 'anything' ;;
     "verify --jobs" | "verify -j") echo 'anything' ;;
+    "verify --credentials-file") echo 'files' ;;
+    "verify --netrc-file") echo 'files' ;;
+    "verify --client-cert") echo 'files' ;;
+    "verify --client-key") echo 'files' ;;
     "licence list --expiring") echo 'anything' ;;
     "licence list --limit") echo 'anything' ;;
     "licence list --offset") echo 'anything' ;;
@@ -114,6 +123,10 @@ _lecturectl_value() {
     "store info --retries") echo 'anything' ;;
     "store info --per-host") echo 'anything' ;;
     "store info --jobs" | "store info -j") echo 'anything' ;;
+    "store info --credentials-file") echo 'files' ;;
+    "store info --netrc-file") echo 'files' ;;
+    "store info --client-cert") echo 'files' ;;
+    "store info --client-key") echo 'files' ;;
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
     *" --store") echo 'directories' ;;
@@ -153,8 +166,8 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
-    "list") echo '--state --type --course --folder --recent --expiring --sort --limit --offset' ;;
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "list") echo '--state --type --course --folder --recent --older-than --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
     "pause") echo '--all -a' ;;
@@ -162,7 +175,7 @@ _lecturectl_options() {
     "cancel") echo '--all -a' ;;
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples' ;;
-    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j' ;;
+    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
@@ -177,7 +190,7 @@ _lecturectl_options() {
     "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
-    "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
 }
