@@ -47,6 +47,7 @@ func keepComplete(_ list: String, with manager: LectureManager) async throws {
             switch line {
             case .lecture(let request, _): requests.append(request)
             case .issue(let error): say(error.message)
+            case .warning(let warning): say("line \(warning.line): unknown member '\(warning.member)'")
             }
         }
         _ = try await manager.enqueue(requests)

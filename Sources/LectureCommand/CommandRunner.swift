@@ -41,6 +41,9 @@ package struct CommandRunner: Sendable {
                 throw LectureError(.bug, detail: "'\(command.path.joined(separator: " "))' has no action")
             }
             return try await action(command, context)
+        } catch let error as LectureError where error.code == .storeMissing && MissingStore.isNothingToDo(command) {
+            if !command.flag("quiet") { context.say(error.message) }
+            return .done
         } catch {
             return report(error, wantsJSON: command.flag("json"), context)
         }

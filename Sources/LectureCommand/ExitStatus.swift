@@ -82,7 +82,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .unavailable
         case .createDirectory, .createFile, .outputRefused, .nameTaken, .deviceKeyInUse:
             return .cannotCreate
-        case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
+        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
@@ -92,7 +92,8 @@ package enum ExitStatus: Sendable, Equatable {
             .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses,
+            .storeRolledBack, .storeOwner, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
+            .reportTargetRefuses,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,

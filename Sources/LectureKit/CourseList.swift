@@ -17,6 +17,36 @@ public struct CourseList {
         ///
         /// - Parameter error: the detail names the line.
         case issue(LectureError)
+        /// A member, or a column, that means nothing; the lines that have it are used without it.
+        ///
+        /// - Parameter warning: named once a list.
+        case warning(Warning)
+    }
+
+    /// A member of a course list that means nothing.
+    public struct Warning: Sendable, Hashable {
+        /// The first line that has it, from 1.
+        public let line: Int
+        /// Its name.
+        public let member: String
+        /// The nearest name that means something; nil when none is near.
+        public let suggestion: String?
+
+        /// A warning.
+        ///
+        /// - Parameters:
+        ///   - line: the first line that has the member.
+        ///   - member: its name.
+        ///   - suggestion: the nearest name that means something.
+        package init(line: Int, member: String, suggestion: String?) {
+            (self.line, self.member, self.suggestion) = (line, member, suggestion)
+        }
+
+        /// One sentence, with the line and the suggestion.
+        public var message: String {
+            "line \(line): unknown member '\(member)' ignored"
+                + (suggestion.map { " (did you mean '\($0)'?)" } ?? "")
+        }
     }
 
     private var reader: CourseListReader
@@ -50,6 +80,9 @@ public struct CourseList {
 
     private static func line(_ item: CourseListReader.Item) -> Line {
         switch item {
+        case .unknown(let member, let number):
+            let nearest = Suggestion.nearest(to: member, among: CourseEntry.memberNames)
+            return .warning(Warning(line: number, member: member, suggestion: nearest))
         case .issue(let error, let number):
             return .issue(LectureError(error.code, detail: numbered(number, error.detail), cause: error.cause))
         case .entry(let entry, let number):

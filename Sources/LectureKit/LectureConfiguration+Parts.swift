@@ -28,14 +28,25 @@ extension LectureConfiguration {
         return settings
     }
 
-    /// The transport's settings.
-    var transport: TransportConfiguration {
+    /// The transport's settings, with the credentials that the files hold now.
+    ///
+    /// - Returns: the settings.
+    /// - Throws: ``LectureError``: `secretReadable`, `readFile`, `configuration` for a file of credentials.
+    func transport() throws(LectureError) -> TransportConfiguration {
         var transport = TransportConfiguration()
         transport.caFile = caFile
         transport.proxy = proxy
         transport.maxHostConnections = connectionsPerHost
         transport.maxTotalConnections = max(64, connectionsPerHost * 4)
         transport.userAgent = LectureKitVersion.userAgent
+        if let credentialsFile { transport.originFields = try CredentialFiles.byOrigin(credentialsFile) }
+        if let netrcFile { transport.hostAuthorization = try CredentialFiles.netrc(netrcFile) }
+        if let clientCertificateFile {
+            try CredentialFiles.check(certificate: clientCertificateFile, key: clientKeyFile)
+            (transport.clientCertificate, transport.clientKey) = (clientCertificateFile, clientKeyFile)
+        } else if clientKeyFile != nil {
+            throw LectureError(.parameter, detail: "client key", cause: "it needs a client certificate")
+        }
         return transport
     }
 

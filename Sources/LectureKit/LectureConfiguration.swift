@@ -37,6 +37,15 @@ public struct LectureConfiguration: Sendable {
     public var caFile: String?
     /// A proxy's URL; nil reads the environment.
     public var proxy: String?
+    /// A secret file with request headers by server: `{"https://host": {"headers": {"Authorization": "…"}}}`. They are
+    /// sent to that server alone, never to one that it redirects to.
+    public var credentialsFile: String?
+    /// A `.netrc` file, from which servers get a user and a password; a secret file.
+    public var netrcFile: String?
+    /// A PEM file with the certificate for servers that ask for one.
+    public var clientCertificateFile: String?
+    /// A PEM file with the certificate's key, a secret file; nil when the key stands in ``clientCertificateFile``.
+    public var clientKeyFile: String?
     /// What is sealed before it is written.
     public var seal = SealPolicy.licensed
     /// How the answers of DRM callbacks are verified.

@@ -126,8 +126,8 @@ public actor LectureManager {
     /// Opens the store; makes it when there is none, migrates one that an older version made.
     ///
     /// - Parameter configuration: where the store lies and how to work.
-    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`,
-    ///   `createDirectory`, `openStore`; a refused file is unchanged.
+    /// - Throws: ``LectureError``: `storeOwner`, `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`,
+    ///   `migrationChanged`, `createDirectory`, `openStore`; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws {
         self.configuration = configuration
         // A value that cannot be used is told before anything is made.
@@ -147,6 +147,11 @@ public actor LectureManager {
         }
         index = writer
         if let observation { hub.observe(hearsCostly: false) { observation.take($0) } }
+        writer.fieldSeal = DeviceFieldSeal { () throws(LectureError) in
+            do { return try configuration.deviceHome() } catch {
+                throw error as? LectureError ?? LectureError(.configuration)
+            }
+        }
         queries = try SQLiteContentQueries(opening: location)
         let directory = try location.make()
         digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)

@@ -29,6 +29,8 @@ final class Seat: Sendable {
         observation: Observation?
     ) throws {
         (self.locks, self.observation) = (locks, observation)
+        // What cannot be used is said before a row is made.
+        let settings = try configuration.transport()
         let now = clock.now()
         // The row and its lock become visible together: nobody can take a new owner for a dead one.
         owner = try index.transaction {
@@ -38,7 +40,7 @@ final class Seat: Sendable {
             try locks.hold(owner)
             return owner
         }
-        let curl = try CurlTransport(configuration.transport, clock: clock)
+        let curl = try CurlTransport(settings, clock: clock)
         self.curl = curl
         transport = observation.map { ObservedTransport(base: curl, observation: $0) } ?? curl
     }

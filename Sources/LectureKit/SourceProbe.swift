@@ -64,6 +64,7 @@ struct SourceProbe {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            if SealedField.isSealed(value) { throw LectureError(.headersSealed, detail: name) }
             fields.append(try HeaderField(outgoing: name, value: value))
         }
         let conditions = known?.conditions ?? []
@@ -77,6 +78,7 @@ struct SourceProbe {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "*/*"))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            if SealedField.isSealed(value) { throw LectureError(.headersSealed, detail: name) }
             fields.append(try HeaderField(outgoing: name, value: value))
         }
         switch try await follow(text, fields, documentLimit: limit) {

@@ -43,6 +43,15 @@ public struct StoreOverview: Sendable, Hashable {
     /// Running processes.
     public var processes: [StoreProcess] = []
 
+    /// What there is to see where there is no store.
+    ///
+    /// - Parameters:
+    ///   - reserve: bytes that downloads leave free.
+    ///   - quota: bytes that lectures may take together; nil for no bound.
+    public init(reserve: Int64, quota: Int64?) {
+        self.init(status: StoreStatus(), space: Space(free: nil, reserve: reserve, quota: quota, used: 0))
+    }
+
     /// Starts with what is always known.
     package init(status: StoreStatus, space: Space) { (self.status, self.space) = (status, space) }
 }

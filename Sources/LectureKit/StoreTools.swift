@@ -37,6 +37,16 @@ public struct StoreFacts: Sendable, Hashable {
 /// What looks after a store's database. None of it needs a ``LectureManager``, and each may run while others use the
 /// store.
 public enum StoreTools {
+    /// Whether there is a store; nothing is opened or made.
+    ///
+    /// - Parameter directory: the directory of the store.
+    /// - Returns: whether its database is there; true also when the directory cannot be looked at, so that opening it
+    ///   says why.
+    public static func exists(_ directory: String) -> Bool {
+        let location = StoreLocation(directory: directory)
+        do { return try location.resolved() != nil && StoreDatabase.isThere(location) } catch { return true }
+    }
+
     /// Looks at a store without changing it.
     ///
     /// - Parameter directory: the directory of the store.

@@ -275,7 +275,7 @@ extension LectureError.Code {
         case 35, 53, 58, 59, 60, 66, 77, 80, 83, 90, 91:
             Self(
                 -8000 - curl, "tls", "a secure connection cannot be made",
-                "Check the server's certificate and --ca-file; verification is never switched off.")
+                "Check the server's certificate, --ca-file and --client-cert; verification is never switched off.")
         case 52: Self(-8052, "empty_answer", "the server answered nothing", "Check that the port speaks HTTP.")
         case 55, 56: Self(-8000 - curl, "receive", "the connection broke", "It is tried again by itself.")
         default: Self(-8000 - curl, "transfer_\(curl)", "the transfer failed", "Check the network and the server.")
@@ -327,7 +327,7 @@ extension LectureError.Code {
             .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
             .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
             .deviceKeyRefused, .licenceFileRefused, .isSealed, .removalWaits, .deviceKeyInUse,
-        ] + statistics + applications
+        ] + statistics + applications + access
 
     /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
     ///

@@ -98,7 +98,7 @@ extension SQLiteDownloadIndex {
             """,
             keepsSource ? known.content.sourceURL : request.url,
             request.priority == 0 ? known.content.priority : request.priority,
-            try JSONText.encode(keepsSource || request.headers.isEmpty ? known.headers : request.headers),
+            try stored(keepsSource || request.headers.isEmpty ? known.headers : request.headers),
             try JSONText.encode(keepsSource || request.mirrors.isEmpty ? known.mirrors : request.mirrors),
             request.title, request.course, request.teacher, request.folder, now, known.id)
     }
@@ -125,7 +125,7 @@ extension SQLiteDownloadIndex {
             source.isGateway, source.identity, request.sha256, request.size,
             request.title ?? Self.lastPart(of: request.url),
             request.course ?? "", request.teacher ?? "", request.folder ?? "", request.url,
-            try JSONText.encode(request.headers), try JSONText.encode(request.mirrors))
+            try stored(request.headers), try JSONText.encode(request.mirrors))
         return ContentID(connection.lastInsertedID)
     }
 
@@ -164,7 +164,7 @@ extension SQLiteDownloadIndex {
             WHERE id = ?
             """,
             request.url, source.identity, isDescribed, isLoaded,
-            request.priority == 0 ? known.content.priority : request.priority, try JSONText.encode(headers),
+            request.priority == 0 ? known.content.priority : request.priority, try stored(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
         // What is being built must have the digest that is named now, too.

@@ -5,10 +5,10 @@ import LectureSQLite
 
 extension SQLiteDownloadIndex {
     /// The content with this key.
-    package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key) }
+    package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key).map(opened) }
 
     /// The content of this row.
-    package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id) }
+    package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id).map(opened) }
 
     /// Stores a state.
     package func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws {

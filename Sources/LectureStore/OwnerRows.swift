@@ -219,7 +219,7 @@ extension SQLiteDownloadIndex {
             UPDATE content SET lease_owner = ?1, lease_fence = lease_fence + 1, updated_ms = ?3
             WHERE id = ?2 AND (lease_owner IS NULL OR lease_owner = ?1)
             """, owner, content, now)
-        return changed == 1 ? try connection.item(id: content) : nil
+        return changed == 1 ? try connection.item(id: content).map(opened) : nil
     }
 
     /// A FROM and WHERE clause of the run's items in a state that are wanted and not leased, with the run as its first

@@ -12,6 +12,8 @@ package import LectureSQLite
 package final class SQLiteDownloadIndex: DownloadIndex {
     /// The writer's connection.
     let connection: Connection
+    /// Seals header fields before they are stored; without it they are stored as they come.
+    package var fieldSeal: (any FieldSealing)?
 
     /// Takes a connection over.
     ///

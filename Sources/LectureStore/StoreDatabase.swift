@@ -24,12 +24,13 @@ package enum StoreDatabase {
     ///   - location: where the store lies.
     ///   - now: the wall clock, for the records.
     /// - Returns: a connection with durability set and read back, and the migrations applied by this call.
-    /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`,
-    ///   `storeUnsafe`, `createDirectory`, `openStore`; a refused file is unchanged.
+    /// - Throws: ``LectureError``: `storeOwner`, `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`,
+    ///   `migrationChanged`, `storeUnsafe`, `createDirectory`, `openStore`; a refused file is unchanged.
     package static func openWriter(
         _ location: StoreLocation, now: Timestamp
     ) throws -> (connection: Connection, applied: [String]) {
         let directory = try location.make()
+        try StoreOwner.require(directory)
         let path = "\(directory)/\(StoreLocation.databaseName)"
         return try OpeningLock.holding(directory) {
             var applied: [String] = []
@@ -56,6 +57,7 @@ package enum StoreDatabase {
     /// - Throws: ``LectureError``: `openStore` when there is no store, and as ``openWriter(_:now:)``.
     package static func openReader(_ location: StoreLocation) throws -> Connection {
         let path = try existingPath(location)
+        if let directory = try location.resolved() { try StoreOwner.require(directory) }
         // What is refused is refused before a reader's files appear beside it, and under its own name.
         guard case .usable = try migrator.inspect(path: path) else {
             throw LectureError(.storeForeign, detail: path, cause: "it is empty")
@@ -64,6 +66,15 @@ package enum StoreDatabase {
         try connection.requireReaderSafety()
         try migrator.requireUsable(connection)
         return connection
+    }
+
+    /// Whether there is a database.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Returns: false when it is known that there is none.
+    package static func isThere(_ location: StoreLocation) -> Bool {
+        var facts = stat()
+        return unsafe lstat("\(location.directory)/\(StoreLocation.databaseName)", &facts) == 0 || errno != ENOENT
     }
 
     /// The database of a store that must be there.

@@ -70,7 +70,7 @@ final class CurlDriver {
         let exchange = Exchange(
             request, startedAt: time, easy: easy, maximumHeaderBytes: configuration.maxHeaderBytes, meter: meter,
             clock: clock)
-        easy.prepare(request, configuration: configuration, roots: trusted(by: easy))
+        easy.prepare(configuration.authorised(request), configuration: configuration, roots: trusted(by: easy))
         easy.deliver(to: exchange)
         guard easy.refusal == CURLE_OK, multi.add(easy) else {
             let detail = unsafe String(cString: curl_easy_strerror(easy.refusal))

@@ -33,6 +33,10 @@ extension EasyHandle {
         setVersion(of: request)
         setProxy(configuration.proxy, roots: roots)
         setTrust(roots, pins: configuration.pinnedPublicKeys)
+        if let certificate = configuration.clientCertificate {
+            set(CURLOPT_SSLCERT, certificate)
+            set(CURLOPT_SSLKEY, configuration.clientKey ?? certificate)
+        }
         // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
         if Self.usesTLS(request) { set(CURLOPT_VERBOSE, 1) }
     }

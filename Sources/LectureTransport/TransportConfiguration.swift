@@ -1,4 +1,4 @@
-import LectureModel
+package import LectureModel
 
 /// How exchanges are made. Verification of TLS has no switch: it is always on.
 package struct TransportConfiguration: Sendable {
@@ -40,8 +40,39 @@ package struct TransportConfiguration: Sendable {
     /// How long name resolution, connection and TLS may take together; a shorter stall timeout of a request wins.
     package var connectTimeout = Duration.seconds(30)
 
+    /// Header fields that one origin gets with every request, unless the request has a field of that name.
+    package var originFields: [Origin: [HeaderField]] = [:]
+    /// The `Authorization` field by host, for requests that have none; the port plays no part, as in a `.netrc` file.
+    package var hostAuthorization: [String: String] = [:]
+    /// A PEM file with the certificate, and those above it, that a server gets which asks for one.
+    package var clientCertificate: String?
+    /// A PEM file with the certificate's key; nil when it stands in ``clientCertificate``.
+    package var clientKey: String?
+
     /// Makes the default configuration.
     package init() {}
+
+    /// A request with the credentials of its own origin. Redirects are requests of their own, so no other server gets
+    /// them.
+    ///
+    /// - Parameter request: as it was asked for.
+    /// - Returns: the same with further fields.
+    func authorised(_ request: TransferRequest) -> TransferRequest {
+        guard !originFields.isEmpty || !hostAuthorization.isEmpty, let parts = try? URLParts(request.url),
+            let origin = try? Origin(parts)
+        else { return request }
+        var request = request
+        for field in originFields[origin] ?? [] where request.headers[field.name] == nil {
+            request.headers.append(field)
+        }
+        // A user in the URL is nearer than one in a file.
+        if let value = hostAuthorization[origin.host], request.headers["Authorization"] == nil,
+            !parts.authority.utf8.contains(UInt8(ascii: "@"))
+        {
+            request.headers.append(HeaderField(name: "Authorization", value: value))
+        }
+        return request
+    }
 }
 
 /// Counters of a transport, for diagnostics and tests.

@@ -171,7 +171,7 @@ struct DiskNetTests {
             mount -o remount,ro /mnt
             before=$(find /mnt | sort)
             for store in /mnt/store /mnt/new; do
-                status=0; "$0" --store $store list || status=$?
+                status=0; "$0" --store $store lms add || status=$?
                 echo "status $status"
             done
             [ "$before" = "$(find /mnt | sort)" ] && echo same

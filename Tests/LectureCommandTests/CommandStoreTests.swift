@@ -314,7 +314,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         let file = try bench.scratch.write("config.json", #"{"network":{"jbos":3}}"#)
         let outcome = await bench("--config", file, "status")
         #expect(outcome.status == .done)
-        #expect(outcome.diagnostics.contains("'network.jbos' means nothing"))
+        #expect(outcome.diagnostics.contains("unknown setting 'network.jbos' ignored (did you mean 'network.jobs'?)"))
     }
 }
 

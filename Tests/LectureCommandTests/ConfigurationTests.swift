@@ -64,6 +64,19 @@ import Testing
         #expect(settings.reserveBytes.origin == .default)
     }
 
+    @Test func `the pace of the file holds until an option says otherwise`() throws {
+        let file = try scratch.write(
+            "config.json", #"{"network":{"limit_rate":500000,"timetable":"02:00-06:00=full, else=2M"}}"#)
+        let environment = ["HOME": "/h", "LECTURE_CONFIG": file]
+        let settings = try load(environment: environment)
+        #expect(settings.pace.rate.value == 500_000 && settings.pace.rate.origin == .file)
+        #expect(settings.pace.timetable.value == "02:00-06:00=full, else=2M")
+        let named = try load(["--limit-rate", "1K", "--timetable", "else=1M"], environment: environment)
+        #expect(named.pace.rate.value == 1024 && named.pace.rate.origin == .option)
+        #expect(named.pace.timetable.value == "else=1M")
+        #expect(try load().pace.rate.value == nil)
+    }
+
     @Test func `attempts in all are one more than retries`() throws {
         #expect(try load(["--max-attempts", "5"]).retries.value == 4)
         #expect(try load(["--no-seal"]).seal.value == .never)
@@ -115,7 +128,8 @@ import Testing
         #"{"lms":{"targets":[{"url":"https://h","authorization_file":"nowhere"}]}}"#,
         #"{"lms":{"targets":[{"url":"https://h","compression":"br"}]}}"#, #"{"lms":{"token":"x"}}"#,
         #"{"drm":{"keys":[{"secret_file":"nowhere"}]}}"#, #"{"application":{"password":"x"}}"#,
-        #"{"network":{"jobs":1,"jobs":2}}"#,
+        #"{"network":{"jobs":1,"jobs":2}}"#, #"{"network":{"limit_rate":0}}"#, #"{"network":{"timetable":"noon"}}"#,
+        #"{"network":{"credentials_file":"nowhere"}}"#, #"{"network":{"client_key":"nowhere"}}"#,
     ])
     func `what cannot be used is refused`(text: String) { #expect(code(file: text) == .configuration) }
 

@@ -102,6 +102,8 @@ import Testing
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
             ("event-planned", JSONLine.plannedRemoval(try content())), ("event-plan", JSONLine.plan(PlanTotals())),
+            ("event-warning", JSONLine.warning(.init(line: 1, member: "titel", suggestion: "title"))),
+            ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),

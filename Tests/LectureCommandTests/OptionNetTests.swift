@@ -84,6 +84,15 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: me.store))
     }
 
+    @Test func `a rate of the configuration holds, and an option takes its place`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
+        try me.home.write(#"{"network":{"limit_rate":65536}}"#, to: "config.json")
+        let words = ["--config", "config.json", "precache", "--deadline", "2s", "\(sandbox.http)/media/bytes-2M-6.mp4"]
+        #expect(try await me.run(words).status == 75)
+        let ending = try await me.run(words + ["--limit-rate", "500M", "--deadline", "60s"])
+        #expect(ending.status == 0, "\(ending.errorText)")
+    }
+
     @Test func `a deadline ends with 75 and keeps what is proven`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let ending = try await me(

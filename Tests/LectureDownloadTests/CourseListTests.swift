@@ -29,6 +29,7 @@ import Testing
             switch item {
             case .entry(let entry, _): entries.append(entry)
             case .issue(let error, let line): issues.append((line, error))
+            case .unknown: continue
             }
         }
         return (entries, issues)

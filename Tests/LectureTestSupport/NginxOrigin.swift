@@ -14,6 +14,8 @@ package final class NginxOrigin: Sendable {
         package var bytesPerSecond: Int?
         /// More directives for the only location, each with its semicolon.
         package var directives = ""
+        /// More directives for the server itself, each with its semicolon.
+        package var serverDirectives = ""
 
         /// The plain way: http, as fast as it goes.
         package init() {}
@@ -125,6 +127,7 @@ package final class NginxOrigin: Sendable {
                     listen 127.0.0.1:\(port);
                     \(secure ?? "")
                     root "\(directory)";
+                    \(options.serverDirectives)
                     location / {
                         \(options.bytesPerSecond.map { "limit_rate \($0);" } ?? "")
                         \(options.directives)

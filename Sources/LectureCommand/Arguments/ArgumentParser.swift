@@ -1,3 +1,5 @@
+import LectureModel
+
 /// Reads a command line by the table.
 ///
 /// Forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, flags together as `-qn`, `--no-name` to take a flag

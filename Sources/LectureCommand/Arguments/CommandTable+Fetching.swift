@@ -4,26 +4,29 @@ extension CommandTable {
     /// Options that stand for settings of the configuration file: the settings' command-line twins.
     static let settingOptions: [OptionSpec] = networkOptions + storageOptions
 
-    static let networkOptions: [OptionSpec] = [
-        .value(
-            "ca-file", nil, "FILE", .file, help: "Further root certificates (PEM). Verification is never switched off.",
-            environment: "LECTURE_CA_FILE"),
-        .value(
-            "proxy", nil, "URL", .text, help: "The proxy for all requests.", environment: "LECTURE_PROXY",
-            defaultText: "http_proxy, https_proxy, no_proxy"),
-        .value(
-            "timeout", nil, "DURATION", .duration, help: "Abort a request after this long without receiving data.",
-            environment: "LECTURE_TIMEOUT", defaultText: "30s"),
-        .value(
-            "retries", nil, "N", .integer(0...1000), help: "Retry a failed request N times.",
-            environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
-        .value(
-            "per-host", nil, "N", .integer(1...256), help: "Connections to one server, over all lectures.",
-            environment: "LECTURE_PER_HOST", defaultText: "16"),
-        .value(
-            "jobs", "j", "N", .integer(1...256), help: "Lectures downloaded at once.", environment: "LECTURE_JOBS",
-            defaultText: "4"),
-    ]
+    static let networkOptions: [OptionSpec] =
+        [
+            .value(
+                "ca-file", nil, "FILE", .file,
+                help: "Further root certificates (PEM). Verification is never switched off.",
+                environment: "LECTURE_CA_FILE"),
+            .value(
+                "proxy", nil, "URL", .text, help: "The proxy for all requests.", environment: "LECTURE_PROXY",
+                defaultText: "http_proxy, https_proxy, no_proxy"),
+            .value(
+                "timeout", nil, "DURATION", .duration, help: "Abort a request after this long without receiving data.",
+                environment: "LECTURE_TIMEOUT", defaultText: "30s"),
+            .value(
+                "retries", nil, "N", .integer(0...1000), help: "Retry a failed request N times.",
+                environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
+            .value(
+                "per-host", nil, "N", .integer(1...256), help: "Connections to one server, over all lectures.",
+                environment: "LECTURE_PER_HOST", defaultText: "16"),
+            .value(
+                "jobs", "j", "N", .integer(1...256), help: "Lectures downloaded at once.", environment: "LECTURE_JOBS",
+                defaultText: "4"),
+        ]
+        + credentialOptions
 
     static let storageOptions: [OptionSpec] = [
         .value(
@@ -123,7 +126,10 @@ extension CommandTable {
     ]
 
     private static let itemOptions: [OptionSpec] = [
-        .repeated("header", "H", "'NAME: VALUE'", .header, help: "A request header for all sources. Repeatable."),
+        .repeated(
+            "header", "H", "'NAME: VALUE'", .header,
+            help: "A request header for all sources. Other users can see it in the list of processes; @FILE reads "
+                + "headers from a file, one a line. Repeatable."),
         .value("folder", nil, "NAME", .text, help: "The folder that the lectures are listed under."),
         .value(
             "priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100.", defaultText: "0"),

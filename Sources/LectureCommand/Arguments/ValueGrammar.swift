@@ -25,7 +25,7 @@ package enum ValueGrammar: Sendable, Equatable {
     case byteRange
     /// A SHA-256 in 64 hexadecimal digits.
     case sha256
-    /// A request header, `Name: value`.
+    /// A request header, `Name: value`, or `@FILE`.
     case header
     /// An http or https URL.
     case url
@@ -136,7 +136,8 @@ package enum ValueGrammar: Sendable, Equatable {
     /// A field name is a token and the value holds no control character (RFC 9110, sections 5.1 and 5.5): a line end
     /// here would smuggle a second header into the request.
     private static func headerProblem(_ text: String) -> String? {
-        let form = "must have the form 'Name: value', without line ends"
+        if text.utf8.first == UInt8(ascii: "@"), text.utf8.count > 1 { return nil }
+        let form = "must have the form 'Name: value', without line ends, or name a file: @FILE"
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return form }
         guard FieldText.isToken(text[..<colon]) else { return form }
         let value = text.utf8[text.utf8.index(after: colon)...]

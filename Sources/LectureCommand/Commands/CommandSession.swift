@@ -36,15 +36,20 @@ struct CommandSession: Sendable {
         if !isQuiet { context.say(sentence) }
     }
 
-    /// Opens the store.
+    /// Opens the store. A command that only reads, or changes what is there, makes none.
     ///
-    /// - Parameter store: another directory than the configured one.
+    /// - Parameter store: another directory than the configured one, which is made.
+    /// - Returns: the store's manager.
+    /// - Throws: `LectureError` with `storeMissing`, or why the store cannot be opened.
     func manager(store: String? = nil) throws -> LectureManager {
+        guard store != nil || MissingStore.mayMake(command) || storeExists else {
+            throw LectureError(.storeMissing, detail: configuration.storeDirectory.value)
+        }
         var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
-        settings.rateLimit = command.rate("limit-rate").map { Int($0) }
-        settings.timetable = command.text("timetable")
+        settings.rateLimit = configuration.pace.rate.value
+        settings.timetable = configuration.pace.timetable.value
         settings.maxAttempts = configuration.retries.value + 1
         settings.stallTimeout = configuration.timeout.value
         settings.connectionsPerHost = configuration.perHost.value
@@ -59,6 +64,7 @@ struct CommandSession: Sendable {
         settings.application = configuration.application.value
         settings.deviceDirectory = configuration.deviceDirectory.value
         settings.proxy = configuration.proxy.value
+        configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         return try LectureManager(settings)
     }
@@ -87,6 +93,12 @@ struct CommandSession: Sendable {
         if wantsJSON {
             try context.output.write(JSONLine.error(error.code, message: error.message, key: key?.text))
         }
+    }
+
+    /// Reports a member of a course list that means nothing: a sentence, and with `--json` a line.
+    func report(_ warning: CourseList.Warning) throws(OutputError) {
+        context.say("Warning: \(warning.message)")
+        if wantsJSON { try context.output.write(JSONLine.warning(warning)) }
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 package import LectureKit
 import LectureModel
 
@@ -75,12 +74,9 @@ struct PrecachePlan {
     /// - Returns: how the command ends.
     /// - Throws: `LectureError` when the store cannot be read; ``OutputError``.
     func run(_ sources: PrecacheSources) async throws -> ExitStatus {
-        let store = session.configuration.storeDirectory.value
-        guard !FileManager.default.fileExists(atPath: "\(store)/lecturekit.db") else {
-            return try await session.withManager { try await plan(sources, $0) }
-        }
-        let place = FileManager.default.temporaryDirectory.appending(path: "lecturekit-plan-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: place) }
+        if session.storeExists { return try await session.withManager { try await plan(sources, $0) } }
+        let place = try TemporaryStore()
+        defer { place.remove() }
         let manager = try session.manager(store: place.path)
         do {
             let status = try await plan(sources, manager)
@@ -106,6 +102,7 @@ struct PrecachePlan {
                 case .refused(let error):
                     totals.refused += 1
                     try session.report(error)
+                case .warning(let warning): try session.report(warning)
                 }
             }
             for result in try await manager.plan(requests, check: check) {

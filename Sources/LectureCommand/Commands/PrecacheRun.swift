@@ -105,7 +105,7 @@ struct PrecacheRun {
                 try await sources.forEachGroup(of: manager) { group in
                     try directories.makeDirectories(group)
                     let (outcomes, keys) = try await PrecacheSources.enqueue(group, manager, check: check)
-                    lists.note(group.list, keys: keys, isWhole: keys.count == group.items.count)
+                    lists.note(group.list, keys: keys, isWhole: keys.count == group.lineCount)
                     continuation.yield(.enqueued(outcomes))
                 }
                 continuation.yield(.listsRead(lists))
@@ -188,6 +188,9 @@ struct PrecacheRun {
         case .refused(let error, let isLine):
             if isLine { result.refusedLines += 1 } else { result.refusedWishes += 1 }
             try report(error)
+        case .warning(let warning):
+            try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+            try session.report(warning)
         case .complete(let key):
             guard result.skipped.insert(key).inserted else { return }
             if session.wantsJSON { try context.output.write(JSONLine.skipped(key)) }

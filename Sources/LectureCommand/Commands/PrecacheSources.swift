@@ -10,6 +10,8 @@ struct PrecacheSources: Sendable {
         case request(DownloadRequest)
         /// A line or a link that cannot be used; the others go on.
         case refused(LectureError)
+        /// A member of a course list that means nothing; its lines are used without it.
+        case warning(CourseList.Warning)
     }
 
     /// Some lectures of one source, in order.
@@ -22,9 +24,18 @@ struct PrecacheSources: Sendable {
         fileprivate var fileNames: [String?]
         /// The place of each in its list, from 1.
         fileprivate var numbers: [Int]
+
+        /// The lines of the list: its lectures, and what cannot be used.
+        var lineCount: Int {
+            items.count { item in
+                if case .warning = item { false } else { true }
+            }
+        }
     }
 
     private let command: ParsedCommand
+    /// The fields of `--header`, in their order.
+    private let headers: [HeaderField]
     private let template: FileNameTemplate?
     /// The place of the next lecture in its list, or on the command line.
     private var number = 0
@@ -35,6 +46,9 @@ struct PrecacheSources: Sendable {
     /// - Throws: ``UsageError`` for options that need exactly one URL; `LectureError` for a key that cannot be used.
     init(_ command: ParsedCommand) throws {
         self.command = command
+        headers = try command.texts("header").flatMap { text throws(LectureError) in
+            text.hasPrefix("@") ? try CredentialFiles.headers(String(text.dropFirst())) : [try HeaderField(line: text)]
+        }
         let single = ["key", "title", "sha256", "output"].first { command.text($0) != nil }
         if let name = single ?? (command.texts("mirror").isEmpty ? nil : "mirror") {
             guard command.arguments.count == 1, Self.isURL(command.arguments[0]) else {
@@ -159,6 +173,8 @@ struct PrecacheSources: Sendable {
         case refused(LectureError, isLine: Bool)
         /// It is complete already.
         case complete(ContentKey)
+        /// A member of a course list means nothing.
+        case warning(CourseList.Warning)
     }
 
     /// Hands a group to the library, in one transaction.
@@ -179,6 +195,7 @@ struct PrecacheSources: Sendable {
             switch item {
             case .request(let request): requests.append(request)
             case .refused(let error): outcomes.append(.refused(error, isLine: true))
+            case .warning(let warning): outcomes.append(.warning(warning))
             }
         }
         guard !requests.isEmpty else { return (outcomes, []) }
@@ -230,7 +247,7 @@ struct PrecacheSources: Sendable {
     private mutating func readRemoteList(
         _ url: String, _ list: CourseList, _ manager: LectureManager, _ body: (Group) async throws -> Void
     ) async throws {
-        let headers = Dictionary(command.texts("header").map { Self.header($0) }) { _, last in last }
+        let headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         var list = list
         let bytes = try await manager.document(url, headers: headers)
         let lines = list.read(bytes) + list.finish()
@@ -266,6 +283,9 @@ struct PrecacheSources: Sendable {
             case .issue(let error):
                 group.items.append(.refused(error))
                 group.fileNames.append(nil)
+            case .warning(let warning):
+                group.items.append(.warning(warning))
+                group.fileNames.append(nil)
             case .lecture(let request, let fileName):
                 number += 1
                 group.items.append(.request(withOptions(request)))
@@ -282,10 +302,9 @@ struct PrecacheSources: Sendable {
         var request = request
         request.folder = request.folder ?? command.text("folder")
         if request.priority == 0 { request.priority = command.integer("priority") ?? 0 }
-        for header in command.texts("header") {
-            let (name, value) = Self.header(header)
+        for field in headers where !request.headers.keys.contains(where: { FieldText.equal($0, field.name) }) {
             // What a line of a list says about itself is nearer than what is said for all.
-            if !request.headers.keys.contains(where: { FieldText.equal($0, name) }) { request.headers[name] = value }
+            request.headers[field.name] = field.value
         }
         return request
     }
@@ -357,11 +376,6 @@ struct PrecacheSources: Sendable {
                 try Self.requireDirectory(made, for: made)
             }
         }
-    }
-
-    private static func header(_ text: String) -> (name: String, value: String) {
-        let name = text.prefix { $0 != ":" }
-        return (String(name), String(FieldText.trimmed(text.dropFirst(name.count + 1))))
     }
 
     /// The last part of a URL's path, as it stands there.

@@ -6,6 +6,12 @@ enum ReportLine {
     /// As much as a report may use up, and what is around it.
     static let limits = JSONScanner.Limits(depth: 34, items: 200_100)
 
+    /// The members that a line may have. Another one is refused: a report whose payload stands under a mistyped name
+    /// would be stored and delivered without it.
+    static let memberNames = [
+        "id", "user", "session", "content", "course", "note", "seq", "time_ms", "report", "target", "format",
+    ]
+
     /// Reads a line.
     ///
     /// - Parameters:
@@ -25,6 +31,10 @@ enum ReportLine {
     private static func read(
         _ reader: MemberReader, _ configuration: Configuration
     ) throws(LectureError) -> LearningReport {
+        if let name = reader.unknown(besides: memberNames).first {
+            let hint = Suggestion.hint(for: name, among: memberNames)
+            throw LectureError(.reportInvalid, cause: "unknown member '\(name)'\(hint)")
+        }
         var report = LearningReport()
         report.id = try reader.string("id")
         report.user = try reader.string("user") ?? ""

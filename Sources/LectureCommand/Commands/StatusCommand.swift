@@ -6,6 +6,7 @@ import LectureModel
 enum StatusCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
+        if !session.storeExists, let ending = try await withoutStore(session) { return ending }
         return try await session.withManager { manager in
             // Once, and not with every look: it touches each file.
             try await manager.checkFiles()
@@ -14,6 +15,26 @@ enum StatusCommand {
             guard command.flag("watch") else { return .done }
             return try await watch(manager, &screen, session)
         }
+    }
+
+    /// Shows that there is nothing. A watcher waits until there is a store.
+    ///
+    /// - Returns: how the command ends; nil when a store has come.
+    private static func withoutStore(_ session: CommandSession) async throws -> ExitStatus? {
+        session.tell(LectureError(.storeMissing, detail: session.configuration.storeDirectory.value).message)
+        var screen = StatusScreen(session)
+        let settings = session.configuration
+        try screen.show(
+            StoreOverview(reserve: settings.reserveBytes.value, quota: settings.quotaBytes.value))
+        guard session.command.flag("watch") else { return .done }
+        for await event in Ticker(every: .seconds(1), signals: session.context.signals()).events {
+            switch event {
+            case .signal(.stop(let number)): return .signal(number)
+            case .signal(.resized): continue
+            case .tick: if session.storeExists { return nil }
+            }
+        }
+        return .done
     }
 
     /// Shows it again whenever something changed. Other processes change the store, so it has to be asked.

@@ -162,9 +162,9 @@ package enum JSONLine {
         }
     }
 
-    /// What a dry run would fetch.
+    /// What a dry run would do with a lecture.
     ///
-    /// - Parameter request: the wish.
+    /// - Parameter planned: what would be done with a lecture.
     /// - Returns: the line.
     package static func planned(_ planned: PlannedDownload) -> String {
         line { writer in

@@ -11,6 +11,10 @@ package struct Configuration: Sendable, Equatable {
     package let caFile: Setting<String?>
     /// The proxy, as given; it may hold a password.
     package let proxy: Setting<String?>
+    /// How fast downloads may run.
+    package let pace: PaceSettings
+    /// Where credentials come from.
+    package let credentials: CredentialSettings
     /// How long an attempt may stay without a byte.
     package let timeout: Setting<Duration>
     /// Attempts after the first that may gain nothing.
@@ -57,6 +61,8 @@ package struct Configuration: Sendable, Equatable {
         storeDirectory = try Self.storeDirectory(command, environment)
         caFile = source.pick("ca-file", { $0 }, settings.caFile.map { $0 }, nil)
         proxy = source.pick("proxy", { $0 }, settings.proxy.map { $0 }, nil)
+        pace = PaceSettings(source, settings)
+        credentials = CredentialSettings(command, environment, source, settings)
         timeout = source.pick("timeout", Quantity.duration, settings.timeout, .seconds(30))
         perHost = source.pick("per-host", { Int($0) }, settings.perHost, 16)
         jobs = source.pick("jobs", { Int($0) }, settings.jobs, 4)
@@ -96,7 +102,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.user_key", rights.value.userKey == nil ? "" : "set", rights.origin),
             ("drm.strict", "\(rights.value.isStrict)", rights.origin),
             ("drm.unverified", "\(rights.value.permitsUnverified)", rights.origin),
-        ] + statisticsDescriptions
+        ] + pace.descriptions + credentials.descriptions + statisticsDescriptions
     }
 
     /// A key without what is in it.
@@ -162,7 +168,7 @@ package struct Configuration: Sendable, Equatable {
 }
 
 /// Where one setting is looked for.
-private struct SettingSource {
+struct SettingSource {
     let command: ParsedCommand
 
     /// The value of the highest origin that says something. Options and variables were checked by the parser.

@@ -67,6 +67,12 @@ package struct DeviceKey: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package func ledgerKey() throws(LectureError) -> SecretBytes { try Self.derive(secret, "ledger") }
 
+    /// The key under which header fields of requests are stored.
+    ///
+    /// - Returns: 32 bytes, the same at each call.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func fieldKey() throws(LectureError) -> SecretBytes { try Self.derive(secret, "request headers") }
+
     /// One key for one purpose: the secret itself is never a key of anything.
     private static func derive(_ secret: SecretBytes, _ purpose: String) throws(LectureError) -> SecretBytes {
         let info = Array("lecturekit/device/1:\(purpose)".utf8)

@@ -26,6 +26,15 @@ extension DownloadEngine {
         return false
     }
 
+    /// Whether the request's own header fields are at hand. Without them the server would refuse, or send a page.
+    ///
+    /// - Returns: false when the item has ended, since another device has sealed them.
+    func hasFields(_ item: ItemWork) throws -> Bool {
+        guard item.record.headers.values.contains(where: SealedField.isSealed) else { return true }
+        try end(item, item.machine.failed(LectureError(.headersSealed, detail: item.record.content.key.text)))
+        return false
+    }
+
     private func ask(_ resource: ResourceWork, of item: ItemWork) throws -> Bool {
         do {
             resource.cipher = try ports.seals.cipher(for: item.record, role: resource.record.role)

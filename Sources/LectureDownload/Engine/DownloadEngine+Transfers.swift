@@ -57,6 +57,7 @@ extension DownloadEngine {
     // MARK: Opening
 
     private func openLoader(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
+        guard try hasFields(item) else { return }
         let redirect = item.loaderRedirect
         let url = redirect?.url ?? item.record.content.sourceURL
         let origin = try originOf(url)
@@ -84,6 +85,7 @@ extension DownloadEngine {
 
     /// Opens one more transfer of a resource; answers whether it did.
     private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
+        guard try hasFields(item) else { return false }
         let target = resource.redirect.map { (url: $0.url, lease: URLLeaseID?.none) }
         guard let choice = target ?? pickURL(resource, boot) else {
             if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }

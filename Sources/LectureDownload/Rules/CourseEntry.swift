@@ -26,6 +26,15 @@ package struct CourseEntry: Hashable, Sendable {
     package var mirrors: [String] = []
     /// The name of the finished file under `--output-dir`.
     package var file: String?
+    /// The members of its line that mean nothing.
+    package var unknown: [String] = []
+
+    /// The members that a line may have. `report` is what a list of failed lectures says beside each of them; it is not
+    /// used.
+    package static let memberNames = [
+        "url", "key", "title", "course", "teacher", "sha256", "size", "folder", "priority", "headers", "mirrors",
+        "file", "report",
+    ]
 
     /// Makes an entry of a URL alone.
     ///
@@ -38,7 +47,7 @@ package struct CourseEntry: Hashable, Sendable {
 
     /// Takes an entry from an object of a JSON course list.
     ///
-    /// Unknown members are passed by, and a member that is `null` counts as missing.
+    /// Unknown members are named in ``unknown``, and a member that is `null` counts as missing.
     ///
     /// - Parameter value: the object.
     /// - Throws: `LectureError` with a detail that names the member.
@@ -62,6 +71,7 @@ package struct CourseEntry: Hashable, Sendable {
             headers.append(try HeaderField(outgoing: member.name, value: text))
         }
         for mirror in try reader.strings("mirrors") ?? [] { try add(mirror: mirror) }
+        unknown = reader.unknown(besides: Self.memberNames)
         try checkNames()
     }
 

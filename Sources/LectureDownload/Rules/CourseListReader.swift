@@ -39,7 +39,12 @@ package struct CourseListReader {
         case entry(CourseEntry, line: Int)
         /// What is wrong with a line; `.courseLine`, or `.courseList` when nothing of the list can be read.
         case issue(LectureError, line: Int)
+        /// A member, or a column, that means nothing; the lines that have it are used without it. Named once a list.
+        case unknown(String, line: Int)
     }
+
+    /// As many unknown names are remembered, so that a hostile list needs no more memory.
+    private static let mostUnknown = 100
 
     /// The longest line, or CSV record, in bytes.
     package static let lineLimit = 256 * 1024
@@ -55,6 +60,7 @@ package struct CourseListReader {
     private var isFirstRecord = true
     private var columns: [String]?
     private var isUnusable = false
+    private var unknown: Set<String> = []
 
     /// Makes a reader.
     ///
@@ -134,7 +140,8 @@ package struct CourseListReader {
         guard let text = String(validating: record, as: UTF8.self) else { return issue("not UTF-8", &items) }
         if FieldText.trimmed(text).isEmpty { return }
         do throws(LectureError) {
-            guard let entry = try entry(text) else { return }
+            guard let entry = try entry(text) else { return name(unknownColumns, &items) }
+            name(entry.unknown, &items)
             items.append(.entry(entry, line: firstLine))
         } catch {
             switch error.code {
@@ -142,6 +149,15 @@ package struct CourseListReader {
             case .courseLine, .json: issue(error.detail, cause: error.cause, &items)
             default: issue(error.detail, cause: error.code.summary, &items)
             }
+        }
+    }
+
+    /// The columns that mean nothing, for the header row; later lines have named them all.
+    private var unknownColumns: [String] { (columns ?? []).filter { !CourseEntry.memberNames.contains($0) } }
+
+    private mutating func name(_ names: [String], _ items: inout [Item]) {
+        for name in names where unknown.count < Self.mostUnknown && unknown.insert(name).inserted {
+            items.append(.unknown(name, line: firstLine))
         }
     }
 

@@ -33,6 +33,12 @@ extension LectureConfiguration {
         let settings = try ConfigurationFile.read(file, over: base)
         if let caFile = settings.caFile { self.caFile = caFile }
         if let proxy = settings.proxy { self.proxy = proxy }
+        if let path = settings.credentialsFile { credentialsFile = path }
+        if let path = settings.netrcFile { netrcFile = path }
+        if let path = settings.clientCertificate { clientCertificateFile = path }
+        if let path = settings.clientKey { clientKeyFile = path }
+        if let rateLimit = settings.rateLimit { self.rateLimit = rateLimit }
+        if let timetable = settings.timetable { self.timetable = timetable }
         if let timeout = settings.timeout { stallTimeout = timeout }
         // The two count from different ends: attempts after the first, and attempts in all.
         if let retries = settings.retries { maxAttempts = retries + 1 }

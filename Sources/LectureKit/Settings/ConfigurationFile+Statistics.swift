@@ -21,7 +21,7 @@ extension ConfigurationReader {
                     guard let fields = rule.members else { throw refused("lms.targets must hold objects") }
                     try take(rule: fields)
                 }
-            default: try unknown("lms.\(member.name)")
+            default: break
             }
         }
         try use(target, members)
@@ -44,7 +44,7 @@ extension ConfigurationReader {
     private mutating func take(rule fields: [JSONMember]) throws(LectureError) {
         let section = "lms.targets"
         var rule = StatisticsConfiguration.Rule(url: "")
-        for field in fields {
+        for field in try known(fields, section) {
             switch field.name {
             case "url": rule.url = try url(field, section)
             case "answer":
@@ -60,7 +60,7 @@ extension ConfigurationReader {
                 try checkSecret(path)
                 rule.authorizationFile = path
             case "cumulative": rule.isCumulative = try truth(field, section)
-            default: try unknown("\(section).\(field.name)")
+            default: break
             }
         }
         if rule.url.isEmpty { throw refused("an entry of lms.targets needs its url") }

@@ -1,4 +1,5 @@
 import Glibc
+import LectureDownload
 package import LectureModel
 
 /// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
@@ -8,6 +9,18 @@ package struct ConfigurationFile: Sendable {
     package var caFile: String?
     /// The proxy; it may hold a password.
     package var proxy: String?
+    /// A secret file with request headers by server.
+    package var credentialsFile: String?
+    /// A `.netrc` file.
+    package var netrcFile: String?
+    /// The certificate (PEM) for servers that ask for one.
+    package var clientCertificate: String?
+    /// Its key (PEM), a secret file.
+    package var clientKey: String?
+    /// Bytes a second of all downloads together.
+    package var rateLimit: Int?
+    /// When downloads may run and how fast.
+    package var timetable: String?
     /// How long an attempt may stay without a byte.
     package var timeout: Duration?
     /// Attempts after the first that may gain nothing.
@@ -66,7 +79,7 @@ package struct ConfigurationFile: Sendable {
             throw LectureError(.configuration, detail: path, cause: "not an object")
         }
         var reader = ConfigurationReader(path: path, file: base)
-        for member in members { try reader.take(section: member) }
+        for member in try reader.known(members, "") { try reader.take(section: member) }
         return reader.file
     }
 
@@ -108,17 +121,16 @@ struct ConfigurationReader {
     mutating func take(section: JSONMember) throws(LectureError) {
         switch section.name {
         case "network":
-            for member in try members(section) { try takeNetwork(member) }
+            for member in try known(members(section), "network") { try takeNetwork(member) }
         case "storage":
-            for member in try members(section) { try takeStorage(member) }
+            for member in try known(members(section), "storage") { try takeStorage(member) }
         case "application":
-            try takeApplication(try members(section))
+            try takeApplication(try known(members(section), "application"))
         case "drm":
-            for member in try members(section) { try takeRights(member) }
+            for member in try known(members(section), "drm") { try takeRights(member) }
         case "lms":
-            try takeStatistics(try members(section))
-        default:
-            try unknown(section.name)
+            try takeStatistics(try known(members(section), "lms"))
+        default: break
         }
     }
 
@@ -130,7 +142,13 @@ struct ConfigurationReader {
         case "jobs": file.jobs = Int(try integer(member, "network", 1...256))
         case "ca_file": file.caFile = absolute(try text(member, "network"))
         case "proxy": file.proxy = try text(member, "network")
-        default: try unknown("network.\(member.name)")
+        case "credentials_file": file.credentialsFile = try secret(member, "network")
+        case "netrc_file": file.netrcFile = try secret(member, "network")
+        case "client_cert": file.clientCertificate = absolute(try text(member, "network"))
+        case "client_key": file.clientKey = try secret(member, "network")
+        case "limit_rate": file.rateLimit = Int(try integer(member, "network", 1...Int64.max))
+        case "timetable": file.timetable = try timetable(member)
+        default: break
         }
     }
 
@@ -145,7 +163,7 @@ struct ConfigurationReader {
             }
             file.seal = policy
         case "device_dir": file.deviceDirectory = absolute(try text(member, "storage"))
-        default: try unknown("storage.\(member.name)")
+        default: break
         }
     }
 
@@ -157,7 +175,7 @@ struct ConfigurationReader {
             case "bundle_id": application.bundleID = try text(member, "application")
             case "expires": application.expires = try text(member, "application")
             case "trust_dir": application.trustDirectory = absolute(try text(member, "application"))
-            default: try unknown("application.\(member.name)")
+            default: break
             }
         }
         file.application = application
@@ -175,14 +193,14 @@ struct ConfigurationReader {
                 guard let fields = key.members else { throw refused("drm.keys must hold objects") }
                 try take(key: fields)
             }
-        default: try unknown("drm.\(member.name)")
+        default: break
         }
     }
 
     private mutating func take(key fields: [JSONMember]) throws(LectureError) {
         var key = RightsConfiguration.Key(id: "", place: .secret(""))
         var places: [RightsConfiguration.Key.Place] = []
-        for field in fields {
+        for field in try known(fields, "drm.keys") {
             switch field.name {
             case "id": key.id = try text(field, "drm.keys")
             case "algorithm": key.algorithm = try text(field, "drm.keys")
@@ -193,7 +211,7 @@ struct ConfigurationReader {
                 places.append(.secret(path))
             case "jwks_file": places.append(.keySet(absolute(try text(field, "drm.keys"))))
             case "ca_file": places.append(.roots(absolute(try text(field, "drm.keys"))))
-            default: try unknown("drm.keys.\(field.name)")
+            default: break
             }
         }
         guard let place = places.first, places.count == 1 else {
@@ -235,19 +253,58 @@ struct ConfigurationReader {
         return value
     }
 
-    /// Names a member that means nothing here. One that looks like a secret is an error: secrets are given by file.
-    mutating func unknown(_ name: String) throws(LectureError) {
-        let last = name.split(separator: ".").last.map(String.init) ?? name
-        guard !["secret", "password", "token"].contains(last) else {
-            throw refused("\(name): secrets are given by file, in a member whose name ends in _file")
+    /// Leaves out the members that mean nothing, and names each in a warning. One that looks like a secret is an error:
+    /// secrets are given by file.
+    mutating func known(_ members: [JSONMember], _ section: String) throws(LectureError) -> [JSONMember] {
+        let names = ConfigurationKeys.members(of: section)
+        var known: [JSONMember] = []
+        for member in members {
+            let place = section.isEmpty ? "" : "\(section)."
+            if names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+                known.append(member)
+            } else if ["secret", "password", "token"].contains(member.name) {
+                throw refused(
+                    "\(place)\(member.name): secrets are given by file, in a member whose name ends in _file")
+            } else {
+                file.warnings.append(
+                    "\(path): unknown setting '\(place)\(member.name)' ignored\(hint(member, section))")
+            }
         }
-        file.warnings.append("\(path): '\(name)' means nothing to this version and is ignored.")
+        return known
+    }
+
+    /// What was probably meant: a neighbour, or a setting of this name in another section.
+    private func hint(_ member: JSONMember, _ section: String) -> String {
+        let place = section.isEmpty ? "" : "\(section)."
+        let neighbours = ConfigurationKeys.members(of: section)
+        if let nearest = Suggestion.nearest(to: member.name, among: neighbours) {
+            return " (did you mean '\(place)\(nearest)'?)"
+        }
+        let elsewhere = ConfigurationKeys.all.filter { $0.hasSuffix(".\(member.name)") }
+        return elsewhere.count == 1 ? " (did you mean '\(elsewhere[0])'?)" : ""
     }
 
     /// A path in the file counts from the file's own directory.
     func absolute(_ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
         return "\(path[..<slash])/\(name)"
+    }
+
+    private func timetable(_ member: JSONMember) throws(LectureError) -> String {
+        let text = try text(member, "network")
+        do throws(LectureError) {
+            _ = try Timetable(text)
+            return text
+        } catch {
+            throw refused("network.timetable: \(error.cause.isEmpty ? error.detail : error.cause)")
+        }
+    }
+
+    /// The path of a secret file.
+    func secret(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
+        let place = absolute(try text(member, section))
+        try checkSecret(place)
+        return place
     }
 
     /// Every command looks, whether it needs the secret or not, so that it does not stay readable for long.

@@ -15,6 +15,14 @@ package struct MemberReader {
         self.value = value
     }
 
+    /// The names of members that mean nothing here.
+    ///
+    /// - Parameter known: the names that mean something.
+    /// - Returns: the others, in the order of the text.
+    package func unknown(besides known: [String]) -> [String] {
+        (value.members ?? []).map(\.name).filter { name in !known.contains { $0.utf8.elementsEqual(name.utf8) } }
+    }
+
     /// Text.
     package func string(_ name: String) throws(LectureError) -> String? {
         try read(name, "a string", \.string)

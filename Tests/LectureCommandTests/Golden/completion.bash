@@ -24,6 +24,10 @@ _lecturectl_value() {
     "precache --retries") echo 'anything' ;;
     "precache --per-host") echo 'anything' ;;
     "precache --jobs" | "precache -j") echo 'anything' ;;
+    "precache --credentials-file") echo 'files' ;;
+    "precache --netrc-file") echo 'files' ;;
+    "precache --client-cert") echo 'files' ;;
+    "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
     "list --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
@@ -46,6 +50,10 @@ _lecturectl_value() {
     "verify --retries") echo 'anything' ;;
     "verify --per-host") echo 'anything' ;;
     "verify --jobs" | "verify -j") echo 'anything' ;;
+    "verify --credentials-file") echo 'files' ;;
+    "verify --netrc-file") echo 'files' ;;
+    "verify --client-cert") echo 'files' ;;
+    "verify --client-key") echo 'files' ;;
     "licence list --expiring") echo 'anything' ;;
     "licence list --limit") echo 'anything' ;;
     "licence list --offset") echo 'anything' ;;
@@ -57,9 +65,6 @@ _lecturectl_value() {
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
     "licence renew --max-attempts") echo 'anything' ;;
-    "licence regrant --jobs" | "licence regrant -j") echo 'anything' ;;
-    "licence regrant --rate") echo 'anything' ;;
-    "licence regrant --max-attempts") echo 'anything' ;;
     "licence verify --trust") echo 'files' ;;
     "licence verify --crl") echo 'files' ;;
     "licence verify --jwks") echo 'files' ;;
@@ -118,6 +123,10 @@ _lecturectl_value() {
     "store info --retries") echo 'anything' ;;
     "store info --per-host") echo 'anything' ;;
     "store info --jobs" | "store info -j") echo 'anything' ;;
+    "store info --credentials-file") echo 'files' ;;
+    "store info --netrc-file") echo 'files' ;;
+    "store info --client-cert") echo 'files' ;;
+    "store info --client-key") echo 'files' ;;
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
     *" --store") echo 'directories' ;;
@@ -144,7 +153,6 @@ _lecturectl_arguments() {
     "licence show") echo 'keys' ;;
     "licence import") echo 'files' ;;
     "licence renew") echo 'keys' ;;
-    "licence regrant") echo 'keys' ;;
     "licence verify") echo 'files' ;;
     "lms retry") echo 'anything' ;;
     "lms import") echo 'files' ;;
@@ -158,7 +166,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--state --type --course --folder --recent --older-than --expiring --sort --limit --offset' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
@@ -167,11 +175,10 @@ _lecturectl_options() {
     "cancel") echo '--all -a' ;;
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples' ;;
-    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j' ;;
+    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
-    "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence debts") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
@@ -183,7 +190,7 @@ _lecturectl_options() {
     "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
-    "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --quota --reserve' ;;
+    "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
 }
@@ -191,7 +198,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
-    "licence") echo 'list show import renew regrant debts verify' ;;
+    "licence") echo 'list show import renew debts verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;

@@ -86,8 +86,8 @@ _lecturectl_precache() {
         '--title=[The content'\''s title; for one URL.]:TEXT: ' \
         '--sha256=[The digest the file must have; for one URL.]:HEX: ' \
         '*--mirror=[A further place of the same file; for one URL. Repeatable.]:URL: ' \
-        '*-H+[A request header for all sources. Repeatable.]:'\''NAME\: VALUE'\'': ' \
-        '*--header=[A request header for all sources. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '*-H+[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '*--header=[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
         '--folder=[The folder the contents are listed under.]:NAME: ' \
         '-p+[Higher goes first; -100 to 100.]:N: ' \
         '--priority=[Higher goes first; -100 to 100.]:N: ' \
@@ -117,6 +117,11 @@ _lecturectl_precache() {
         '--per-host=[Connections to one server, over all items.]:N: ' \
         '-j+[Items fetched at once.]:N: ' \
         '--jobs=[Items fetched at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--quota=[The most the store'\''s files may take.]:BYTES: ' \
         '--reserve=[Room that is left free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
@@ -374,6 +379,11 @@ _lecturectl_verify() {
         '--per-host=[Connections to one server, over all items.]:N: ' \
         '-j+[Items fetched at once.]:N: ' \
         '--jobs=[Items fetched at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
@@ -963,6 +973,11 @@ _lecturectl_store_info() {
         '--per-host=[Connections to one server, over all items.]:N: ' \
         '-j+[Items fetched at once.]:N: ' \
         '--jobs=[Items fetched at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--quota=[The most the store'\''s files may take.]:BYTES: ' \
         '--reserve=[Room that is left free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \

@@ -14,6 +14,16 @@ package enum Suggestion {
         return best.distance <= max(1, best.word.count / 3) ? best.word : nil
     }
 
+    /// The end of a sentence about a word that is not known.
+    ///
+    /// - Parameters:
+    ///   - word: what was written.
+    ///   - candidates: what exists.
+    /// - Returns: ` (did you mean 'title'?)`, or an empty text when nothing is near.
+    package static func hint(for word: String, among candidates: [String]) -> String {
+        nearest(to: word, among: candidates).map { " (did you mean '\($0)'?)" } ?? ""
+    }
+
     /// Counts the insertions, deletions, replacements and swaps of neighbours between two words (optimal string
     /// alignment).
     ///

@@ -1,0 +1,42 @@
+import LectureKit
+
+/// Where credentials come from: paths of files, and nothing that stands in them.
+package struct CredentialSettings: Sendable, Equatable {
+    /// Request headers by server.
+    package let file: Setting<String?>
+    /// A `.netrc` file.
+    package let netrc: Setting<String?>
+    /// The certificate for servers that ask for one.
+    package let certificate: Setting<String?>
+    /// The certificate's key.
+    package let key: Setting<String?>
+
+    init(
+        _ command: ParsedCommand, _ environment: [String: String], _ source: SettingSource,
+        _ settings: ConfigurationFile
+    ) {
+        file = source.pick("credentials-file", { $0 }, settings.credentialsFile.map { $0 }, nil)
+        let named: Setting<String?> = source.pick("netrc-file", { $0 }, settings.netrcFile.map { $0 }, nil)
+        netrc = command.flag("netrc") ? Setting("\(environment["HOME"] ?? "")/.netrc", .option) : named
+        certificate = source.pick("client-cert", { $0 }, settings.clientCertificate.map { $0 }, nil)
+        key = source.pick("client-key", { $0 }, settings.clientKey.map { $0 }, nil)
+    }
+
+    /// The settings by the names they have in the file.
+    var descriptions: [(name: String, value: String, origin: SettingOrigin)] {
+        [
+            ("network.credentials_file", file.value ?? "", file.origin),
+            ("network.netrc_file", netrc.value ?? "", netrc.origin),
+            ("network.client_cert", certificate.value ?? "", certificate.origin),
+            ("network.client_key", key.value ?? "", key.origin),
+        ]
+    }
+
+    /// Hands the paths to the library.
+    func apply(to settings: inout LectureConfiguration) {
+        settings.credentialsFile = file.value
+        settings.netrcFile = netrc.value
+        settings.clientCertificateFile = certificate.value
+        settings.clientKeyFile = key.value
+    }
+}

@@ -1,0 +1,31 @@
+import LectureCrypto
+import LectureModel
+
+/// Seals header fields with this device's key, which is read, or drawn, when the first field needs it.
+final class DeviceFieldSeal: FieldSealing {
+    private let home: @Sendable () throws(LectureError) -> DeviceHome
+    private let vault = Guarded<FieldVault?>(nil)
+
+    /// Names the key; nothing is touched.
+    ///
+    /// - Parameter home: where the key is.
+    init(_ home: @escaping @Sendable () throws(LectureError) -> DeviceHome) { self.home = home }
+
+    func seal(_ value: String, name: String) throws(LectureError) -> String {
+        try ready(drawing: true).seal(value, name: name)
+    }
+
+    func open(_ text: String, name: String) throws(LectureError) -> String {
+        try ready(drawing: false).open(text, name: name)
+    }
+
+    /// A new key opens nothing, so none is drawn for that.
+    private func ready(drawing: Bool) throws(LectureError) -> FieldVault {
+        if let made = vault.withLock({ $0 }) { return made }
+        let home = try home()
+        guard drawing || home.isInUse() else { throw LectureError(.headersSealed) }
+        let made = try FieldVault(try home.key())
+        vault.withLock { $0 = made }
+        return made
+    }
+}
