@@ -76,7 +76,7 @@ package enum ExitStatus: Sendable, Equatable {
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json:
+            .json, .pruneRefused:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable

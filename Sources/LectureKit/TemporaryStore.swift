@@ -13,7 +13,10 @@ public struct TemporaryStore: Sendable {
     public init() throws(LectureError) {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/lecturekit-plan-XXXXXX".utf8CString)
-        guard unsafe template.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) }) != nil else {
+        let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.map { unsafe mkdtemp($0) } != nil
+        }
+        guard made else {
             throw LectureError(.createDirectory, detail: parent)
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

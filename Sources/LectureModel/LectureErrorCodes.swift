@@ -27,40 +27,40 @@ extension LectureError.Code {
     public static let parameter = Self(-8613, "parameter", "an argument has no usable value", "See --help.")
     /// A content was used before it was loaded.
     public static let notLoaded = Self(
-        -8614, "not_loaded", "the content is not loaded yet", "Call load, or run 'lecturectl precache' with its URL.")
+        -8614, "not_loaded", "the lecture is not loaded yet", "Call load, or run 'lecturectl precache' with its URL.")
     /// The transfer was cancelled.
     public static let cancelled = Self(
         -8615, "cancelled", "the download was cancelled",
-        "What was fetched is kept: 'lecturectl resume' or 'precache' goes on from there.")
+        "Downloaded data is kept: 'lecturectl resume KEY' or 'lecturectl precache' continues from there.")
     /// The server announced an impossible length.
     public static let badLength = Self(
-        -8617, "bad_length", "the server announced an impossible length", "Tell the server's operator.")
+        -8617, "bad_length", "the server announced an impossible length", "Report this to the server's operator.")
     /// A redirect without a usable target.
     public static let noLocation = Self(
-        -8619, "no_location", "the server redirects without saying where to", "Tell the server's operator.")
+        -8619, "no_location", "the server redirects without saying where to", "Report this to the server's operator.")
     /// No content has this key.
     public static let unknownContent = Self(
-        -8621, "unknown_content", "no content has this key", "'lecturectl list' shows the keys.")
+        -8621, "unknown_content", "no lecture has this key", "'lecturectl list' shows the keys.")
     /// No room on the disk.
     public static let storageFull = Self(
         -8623, "storage_full", "there is not enough room on the disk",
-        "Free some space; the download goes on by itself or with the next 'lecturectl precache'.")
+        "Free some space, then run 'lecturectl precache' again; downloaded data is kept.")
     /// Play or read of an unfinished content.
     public static let notComplete = Self(
-        -8629, "not_complete", "the content is not complete", "Run 'lecturectl precache' until it is.")
+        -8629, "not_complete", "the lecture is not complete", "Run 'lecturectl precache' until it is.")
     /// A second request for a running download.
     public static let alreadyDownloading = Self(
-        -8631, "already_downloading", "the content is being downloaded already", "Wait for it.")
+        -8631, "already_downloading", "the lecture is already being downloaded", "Wait for it.")
     /// The content descriptor is not readable.
     public static let descriptorUnreadable = Self(
-        -8633, "descriptor_unreadable", "the gateway's description of the content is not readable",
-        "Tell the gateway's operator.")
+        -8633, "descriptor_unreadable", "the gateway's description of the lecture is not readable",
+        "Report this to the gateway's operator.")
     /// A stored file is damaged.
     public static let damaged = Self(
         -8646, "damaged", "the stored file is damaged", "Run 'lecturectl verify --repair' to fetch the damaged parts.")
     /// The content's type may not be removed.
     public static let notRemovable = Self(
-        -8648, "not_removable", "a sample is not removed without being asked to", "Add --samples.")
+        -8648, "not_removable", "samples are kept unless you add --samples", "Add --samples.")
     /// The link does not permit a download.
     public static let notDownloadable = Self(
         -8650, "not_downloadable", "this link does not permit downloading", "Ask the provider for a download link.")
@@ -70,11 +70,12 @@ extension LectureError.Code {
         "Ask the provider for the link of the lecture.")
     /// An empty descriptor.
     public static let descriptorEmpty = Self(
-        -8652, "descriptor_empty", "the gateway's description of the content is empty", "Tell the gateway's operator.")
+        -8652, "descriptor_empty", "the gateway's description of the lecture is empty",
+        "Report this to the gateway's operator.")
     /// The store is closing.
     public static let closing = Self(-8661, "closing", "the store is being closed", "Open it again.")
     /// The content is complete already.
-    public static let alreadyDownloaded = Self(-9000, "already_downloaded", "the content is complete already", "")
+    public static let alreadyDownloaded = Self(-9000, "already_downloaded", "the lecture is already complete", "")
 
     // MARK: The store (our own numbers)
 
@@ -123,30 +124,33 @@ extension LectureError.Code {
         "Open the URL in a browser: it may lead to a sign-in or error page. If this is the lecture, add --accept-any.")
     /// A range answer that is not what was asked.
     public static let rangeMismatch = Self(
-        -20011, "range_mismatch", "the server answered another range than was asked for", "Tell the server's operator.")
+        -20011, "range_mismatch", "the server returned a different byte range than requested",
+        "Report this to the server's operator.")
     /// The length changed under way.
     public static let lengthChanged = Self(
         -20012, "length_changed", "the file's length changed on the server", "Run the command again.")
     /// A content coding that was not asked for.
     public static let codingRefused = Self(
-        -20013, "coding_refused", "the server sends a content coding that was not asked for",
-        "Tell the server's operator to serve media without Content-Encoding.")
+        -20013, "coding_refused", "the server sends a content coding that was not requested",
+        "Report this to the server's operator to serve media without Content-Encoding.")
     /// A multipart answer.
     public static let multipartRefused = Self(
         -20014, "multipart_refused", "the server answered one range with a multipart body",
-        "Tell the server's operator.")
+        "Report this to the server's operator.")
     /// Two different lengths in one answer.
     public static let lengthConflict = Self(
-        -20015, "length_conflict", "the server announced two different lengths", "Tell the server's operator.")
+        -20015, "length_conflict", "the server announced two different lengths", "Report this to the server's operator."
+    )
     /// More bytes than announced.
     public static let bodyTooLong = Self(
-        -20016, "body_too_long", "the server sent more bytes than it announced", "Tell the server's operator.")
+        -20016, "body_too_long", "the server sent more bytes than it announced", "Report this to the server's operator."
+    )
     /// Fewer bytes than announced.
     public static let bodyCut = Self(
         -20017, "body_cut", "the connection ended before all announced bytes came", "It is tried again by itself.")
     /// The file changes again and again.
     public static let versionUnstable = Self(
-        -20018, "version_unstable", "the file on the server changes while it is fetched",
+        -20018, "version_unstable", "the file on the server changes while it is downloaded",
         "Run the command again when the server has settled.")
     /// The whole-file digest differs.
     public static let digestMismatch = Self(
@@ -160,24 +164,26 @@ extension LectureError.Code {
     // −20021 was "a licence is needed", in versions without licences; it is never used again.
     /// Larger than allowed.
     public static let tooLarge = Self(
-        -20022, "too_large", "the file is larger than its description allows", "Tell the provider, or raise the limit.")
+        -20022, "too_large", "the file is larger than its description allows",
+        "Report this to the provider, or raise the limit.")
     /// A redirect that is not followed.
     public static let redirectRefused = Self(
         -20023, "redirect_refused", "the server redirects to a place that may not be followed",
         "Only http and https are followed, and never from https to http.")
     /// Too many redirects.
     public static let redirectLoop = Self(
-        -20024, "redirect_loop", "the server redirects more than ten times", "Tell the server's operator.")
+        -20024, "redirect_loop", "the server redirects more than ten times", "Report this to the server's operator.")
     /// The answer's header is too large.
     public static let headerTooLarge = Self(
-        -20025, "header_too_large", "the header of the answer is too large", "Tell the server's operator.")
+        -20025, "header_too_large", "the header of the answer is too large", "Report this to the server's operator.")
     /// An answer without a rule.
     public static let unexpectedStatus = Self(
         -20026, "unexpected_status", "the server answered with a status that carries no file",
-        "Tell the server's operator.")
+        "Report this to the server's operator.")
     /// The server cannot continue and the version cannot be proven.
     public static let mirrorDisagrees = Self(
-        -20027, "mirror_disagrees", "a mirror serves other bytes and is no longer used", "Tell the mirror's operator.")
+        -20027, "mirror_disagrees", "a mirror serves other bytes and is no longer used",
+        "Report this to the mirror's operator.")
     /// An interrupted download that nothing allows to be continued.
     public static let resumeUnsafe = Self(
         -20028, "resume_unsafe",
@@ -188,7 +194,7 @@ extension LectureError.Code {
 
     /// A URL with another scheme.
     public static let urlScheme = Self(
-        -20030, "url_scheme", "only http and https URLs can be fetched", "Check the URL's beginning.")
+        -20030, "url_scheme", "only http and https URLs can be downloaded", "Check the URL's beginning.")
     /// Not a URL.
     public static let urlInvalid = Self(
         -20031, "url_invalid", "this is not a usable URL", "A URL has the form https://host/path, below 8,192 bytes.")
@@ -213,7 +219,8 @@ extension LectureError.Code {
         -20038, "name_refused", "a file name holds '/', NUL or another character that is refused",
         "Correct the name in the course list or the descriptor.")
     /// A JSON text that cannot be read.
-    public static let json = Self(-20039, "json", "this is not the JSON that is due", "Correct the text.")
+    public static let json = Self(
+        -20039, "json", "this is not valid JSON with the expected fields", "Correct the text.")
     /// An output that cannot be given.
     public static let outputRefused = Self(
         -20040, "output_refused", "the finished file cannot be put there", "Check --output or --output-dir.")
@@ -235,7 +242,7 @@ extension LectureError.Code {
 
     /// The quota is used up.
     public static let quota = Self(
-        -20050, "quota", "the store's quota is used up", "Remove contents, or raise storage.quota_bytes.")
+        -20050, "quota", "the store's quota is used up", "Remove lectures, or raise storage.quota_bytes.")
     /// The server asks to wait.
     public static let serverWait = Self(
         -20051, "server_wait", "the server asks to wait", "It is tried again by itself when the time has come.")
@@ -270,7 +277,7 @@ extension LectureError.Code {
             Self(-8018, "partial", "the connection ended before the whole answer came", "It is tried again by itself.")
         case 28:
             Self(
-                -8028, "timeout", "the server was silent for too long",
+                -8028, "timeout", "the server stopped responding",
                 "Check the network, or raise network.timeout_s.")
         case 35, 53, 58, 59, 60, 66, 77, 80, 83, 90, 91:
             Self(
@@ -292,8 +299,9 @@ extension LectureError.Code {
             case 401, 403, 407: "Check --header, or ask the provider for a new link."
             case 404, 410: "Check the URL; the file is not there."
             case 429, 503: "It is tried again when the server allows it."
-            case 501, 505, 506, 508, 510, 511: "Tell the server's operator."
-            case 500...599: "It is tried again by itself; tell the server's operator if it stays."
+            case 501, 505, 506, 508, 510, 511: "Report this to the server's operator."
+            case 500...599:
+                "Run the command again; downloaded data is kept. Report this to the server's operator if it stays."
             default: "Check the URL."
             }
         return Self(-8000 - status, "http_\(status)", "the server answered HTTP \(status)", remedy)

@@ -44,7 +44,7 @@ extension SQLiteDownloadIndex {
 
     /// Compares a request with the version that is complete.
     ///
-    /// - Returns: what became of the request; nil when the content is not complete and goes on being fetched.
+    /// - Returns: what became of the request; nil when the lecture is not complete and goes on being fetched.
     private func compare(
         _ known: ItemRecord, _ version: CompleteVersion, _ request: DownloadRequest, _ source: RequestSource,
         check: SourceCheck, now: Timestamp

@@ -79,7 +79,7 @@ import Testing
         try await me.expectSound()
     }
 
-    @Test func `after a kill why says that nobody works on it`() async throws {
+    @Test func `after a kill why says which process was interrupted`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let process = try me.start("precache", "--key", "k", "\(sandbox.http)/media/bytes-8M-5.mp4?fault=stall:1000000")
         while try await me.list().first?.state != "downloading" {}
@@ -88,7 +88,7 @@ import Testing
         process.send(SIGKILL)
         _ = await process.ending()
         let why = try await me("why", "k").text
-        #expect(why.contains("Nobody works on it: process \(process.identifier) (lecturectl precache) has ended"))
+        #expect(why.contains("Interrupted: process \(process.identifier) (lecturectl precache) ended"), "\(why)")
         #expect(!why.contains("Bytes are coming."))
     }
 
@@ -192,7 +192,7 @@ import Testing
         #expect(try await me("reorder", "k5", "--first").status == 0)
         #expect(try await me("pause", "k0").status == 0)
         try await fetching.wait(forOutput: #""event":"stopped","key":"k0""#)
-        #expect(try await me("why", "k0").text.contains("It was paused or cancelled."))
+        #expect(try await me("why", "k0").text.contains("Paused by a user."))
         #expect(try await me("resume", "k0").status == 0)
         try await fetching.wait(forOutput: #""event":"completed","key":"k0""#)
         #expect(try await me("remove", "k1").status == 0)

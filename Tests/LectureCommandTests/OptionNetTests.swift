@@ -78,7 +78,7 @@ import Testing
         let ending = try await me(
             "precache", "--dry-run", "--json", "\(sandbox.http)/media/bytes-1M-5.mp4?token=secret")
         #expect(ending.status == 0)
-        #expect(try Line.all(ending.text).map(\.event) == ["planned"])
+        #expect(try Line.all(ending.text).map(\.event) == ["planned", "plan"])
         #expect(!ending.text.contains("secret"))
         #expect(try await sandbox.requests().isEmpty)
         #expect(!FileManager.default.fileExists(atPath: me.store))

@@ -262,14 +262,14 @@ import Testing
 
     @Test func `a key that does not exist is an error, and the others are handled`() async throws {
         try await LicenceScene.play { me in
+            let free = "free"
+            let media = "\(me.sandbox.http)/media/bytes-64K-9.mp4"
+            #expect(try await me("precache", media, "--key", free).status == 0)
             for verb in ["renew", "regrant"] {
                 let alone = try await me("licence", verb, "nokey", "--json")
                 #expect(alone.status == 1 && alone.text.contains(#""key":"nokey""#), "\(verb) without a licence")
             }
             let key = try await me.fetch("64K-1", Self.counted)
-            let free = "free"
-            let media = "\(me.sandbox.http)/media/bytes-64K-9.mp4"
-            #expect(try await me("precache", media, "--key", free).status == 0)
             for words in [["licence", "show", "nokey"], ["licence", "renew", "nokey", "--dry-run"]] {
                 let ending = try await me.run(words)
                 #expect(ending.status == 1 && ending.errorText.contains("nokey"), "\(words): \(ending.errorText)")

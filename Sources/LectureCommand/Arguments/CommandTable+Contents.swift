@@ -1,9 +1,9 @@
 import LectureModel
 
 extension CommandTable {
-    static let key = ArgumentSpec("KEY", "The content's key, as 'lecturectl list' shows it.", .key)
+    static let key = ArgumentSpec("KEY", "The lecture's key, as 'lecturectl list' shows it.", .key)
     static let keys = ArgumentSpec(
-        "KEY", "The contents' keys, as 'lecturectl list' shows them.", .key, maximum: nil)
+        "KEY", "The keys of the lectures, as 'lecturectl list' shows them.", .key, maximum: nil)
 
     /// Which lectures are meant; see ``ContentSelection``.
     static let filterOptions: [OptionSpec] = [
@@ -41,18 +41,18 @@ extension CommandTable {
         ])
 
     static let show = CommandSpec(
-        "show", "shows everything about one content", arguments: [key],
+        "show", "shows everything about one lecture", arguments: [key],
         examples: [ExampleSpec("lecturectl show algebra-01", "its state, files and places")])
 
     static let status = CommandSpec(
         "status", "shows the whole store at a glance",
-        options: [.flag("watch", "w", help: "Stay and show changes until interrupted.")],
+        options: [.flag("watch", "w", help: "Keep running and show changes until interrupted.")],
         examples: [ExampleSpec("lecturectl status --watch", "follow a download of another process")])
 
     static let why = CommandSpec(
-        "why", "explains why a content is as it is",
+        "why", "explains the state of a lecture",
         discussion: [
-            "Says why it is not moving, what happens next and when, and lists the attempts: time, server, status, "
+            "Says why it is not complete, what happens next and when, and lists the attempts: time, server, status, "
                 + "bytes, decision."
         ],
         arguments: [key], examples: [ExampleSpec("lecturectl why algebra-01", "the reason and the attempts")])
@@ -64,9 +64,9 @@ extension CommandTable {
     static let cat = CommandSpec(
         "cat", "writes media bytes to standard output",
         discussion: [
-            "Bytes are checked before they are written; damage ends with status 65. Of a licensed lecture this is a "
-                + "play: its licence is judged, and asked for where a check is due, and the play is counted before the "
-                + "first byte. Where the licence does not permit it the status is 77."
+            "Bytes are checked before they are written; damage ends with status 65. For a licensed lecture this counts "
+                + "as one play. The licence is checked first, online if a check is due; exit status 77 means that it "
+                + "does not allow playing."
         ],
         arguments: [key],
         options: [
@@ -75,39 +75,39 @@ extension CommandTable {
         examples: [ExampleSpec("lecturectl cat algebra-01 --range 0-1023 | xxd", "look at the first KiB")])
 
     static let pause = CommandSpec(
-        "pause", "stops contents until they are resumed",
-        discussion: ["A running 'lecturectl precache' notices at once. What was fetched stays."],
+        "pause", "stops lectures until they are resumed",
+        discussion: ["A running 'lecturectl precache' notices at once. Downloaded data is kept."],
         arguments: [keys], options: [everything("Pause everything that is not complete.")],
         flagInsteadOfArguments: "all", examples: [ExampleSpec("lecturectl pause --all", "stop everything")])
 
     static let resume = CommandSpec(
-        "resume", "lets paused and cancelled contents go on",
+        "resume", "resumes paused and cancelled lectures",
         discussion: [
-            "A running 'lecturectl precache' goes on with them; when none runs, the next one does. --all passes by "
-                + "what was cancelled; name it to start it again."
+            "A running 'lecturectl precache' continues with them; when none runs, the next one does. --all skips "
+                + "cancelled lectures; resume those by key."
         ],
         arguments: [keys], options: [everything("Resume everything that is paused.")], flagInsteadOfArguments: "all",
-        examples: [ExampleSpec("lecturectl resume algebra-01", "let one go on")])
+        examples: [ExampleSpec("lecturectl resume algebra-01", "resume one lecture")])
 
     static let cancel = CommandSpec(
-        "cancel", "stops contents until they are named again",
-        discussion: ["What was fetched stays, so that starting again goes on. Only 'remove' forgets it."],
+        "cancel", "stops lectures until they are requested again",
+        discussion: ["Downloaded data is kept, and a new start continues from there. Only 'remove' deletes it."],
         arguments: [keys], options: [everything("Cancel everything that is not complete.")],
         flagInsteadOfArguments: "all", examples: [ExampleSpec("lecturectl cancel algebra-01", "stop one")])
 
     static let reorder = CommandSpec(
-        "reorder", "changes which content is fetched first",
+        "reorder", "changes which lecture is downloaded first",
         discussion: ["Several keys keep the order in which they are given."],
         arguments: [keys],
         options: [
-            everything("All contents; with --priority."),
+            everything("All lectures; with --priority."),
             .flag("first", help: "Put them before all others of their priority.", conflicts: ["last"]),
             .flag("last", help: "Put them behind all others of their priority.", conflicts: ["first"]),
             .value("priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100."),
         ],
         flagInsteadOfArguments: "all",
         examples: [
-            ExampleSpec("lecturectl reorder algebra-07 --first", "fetch this one next"),
+            ExampleSpec("lecturectl reorder algebra-07 --first", "download this one next"),
             ExampleSpec("lecturectl reorder algebra-08 --priority -5", "let it wait"),
         ])
 

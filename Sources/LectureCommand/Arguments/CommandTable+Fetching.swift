@@ -69,7 +69,7 @@ extension CommandTable {
                 "lecturectl precache course.jsonl --prune --keep 30d",
                 "remove lectures that left the list 30 days ago"),
             ExampleSpec(
-                "lecturectl precache course.jsonl -d /srv/lectures --name '{course}/{number:02} {title}.{ext}'",
+                "lecturectl precache c.jsonl -d out --name '{course}/{number:02} {title}.{ext}'",
                 "put the finished files into one directory for each course"),
             ExampleSpec(
                 "lecturectl precache https://example.org/a.mp4 --output a.mp4",

@@ -22,9 +22,9 @@ extension CommandTable {
             arguments: [key],
             examples: [ExampleSpec("lecturectl licence show algebra-01", "why it may or may not be played")]),
         CommandSpec(
-            "import", "keeps a licence file for a content",
+            "import", "keeps a licence file for a lecture",
             discussion: [
-                "The file is a compact JWS that names the content (claim 'mck'). It is verified with the keys of the "
+                "The file is a compact JWS that names the lecture (claim 'mck'). It is verified with the keys of the "
                     + "configuration, or with those given here, and kept only when nothing speaks against it."
             ],
             arguments: [ArgumentSpec("FILE", "The licence file; - reads standard input.", .file)],
@@ -39,7 +39,7 @@ extension CommandTable {
                 "One process asks a server at most at the rate of --rate, slower when the server asks for it.",
             ],
             arguments: [
-                ArgumentSpec("KEY", "Only these contents.", .key, minimum: 0, maximum: nil)
+                ArgumentSpec("KEY", "Only these lectures.", .key, minimum: 0, maximum: nil)
             ],
             options: [
                 .flag(
@@ -55,7 +55,7 @@ extension CommandTable {
             ]),
         licenceRegrant,
         CommandSpec(
-            "debts", "lists what licence servers must still be told",
+            "debts", "lists completion notices not yet delivered to licence servers",
             discussion: [
                 "A server is told when a download is complete. What could not be told yet is kept and told by the next "
                     + "'lecturectl precache' or 'lecturectl licence debts --pay'."
@@ -100,7 +100,7 @@ extension CommandTable {
             .value(
                 "max-attempts", nil, "N", .integer(1...1000),
                 help: "Attempts for one licence before it fails for this run.", defaultText: "5"),
-            .flag("dry-run", "n", help: "Print the plan and ask nobody.", conflicts: others),
+            .flag("dry-run", "n", help: "Print the plan and send no request.", conflicts: others),
             .flag("acks", help: "Print 'ACK KEY' on standard output once a licence is durably renewed or granted."),
         ]
     }

@@ -1,6 +1,6 @@
 extension CommandTable {
     static let licence = CommandSpec(
-        "licence", "looks after licences",
+        "licence", "manages licences",
         examples: [ExampleSpec("lecturectl licence verify course.jwt --trust roots.pem", "judge a licence file")],
         subcommands: licenceLedgerCommands + [licenceVerify])
 
@@ -12,7 +12,7 @@ extension CommandTable {
     ]
 
     static let licenceVerify = CommandSpec(
-        "verify", "judges licence files without storing them",
+        "verify", "validates licence files without storing them",
         discussion: [
             "Prints the verdict with every reason against it, and the claims of a file whose signature is right. Ends "
                 + "with status 65 when the file is refused. Without --trust, --jwks and --hmac-key-file the keys of "
@@ -48,7 +48,7 @@ extension CommandTable {
 
     static let passphraseFile = OptionSpec.value(
         "passphrase-file", nil, "FILE", .file,
-        help: "The passphrase, in a file that nobody else may read; asked for on a terminal without it.")
+        help: "A file with the passphrase, readable by its owner only; without it the terminal asks.")
 
     static let device = CommandSpec(
         "device", "looks after this device's key",

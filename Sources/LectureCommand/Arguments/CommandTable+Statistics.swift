@@ -23,7 +23,7 @@ extension CommandTable {
         discussion: [
             "Prints 'ACK ID' on standard output once the report is durably stored, also when it was stored before. "
                 + "Nothing is sent: 'lecturectl lms send' does that. Without --target a report goes to the channels of "
-                + "its content, else to 'lms.url' of the configuration; where there is neither it waits for a target. "
+                + "its lecture, else to 'lms.url' of the configuration; where there is neither it waits for a target. "
                 + "For several channels one row each is stored, and each has its line: ID, ID.2, ….",
             "Behind 'lms add' --json takes the report's file. The global flag of that name stands before the command: "
                 + "'lecturectl --json lms add'.",
@@ -49,8 +49,8 @@ extension CommandTable {
                     + "\"intervals\": [{\"activity\", \"from_ms\", \"to_ms\", \"speed_permille\", \"wall_ms\", "
                     + "\"boot_ns\", \"ended_boot_ns\"}]}; "
                     + "- is standard input."),
-            .value("content", nil, "KEY", .key, help: "The content the report is about."),
-            .value("course", nil, "NAME", .text, help: "The course.", defaultText: "the content's course"),
+            .value("content", nil, "KEY", .key, help: "The lecture that the report is about."),
+            .value("course", nil, "NAME", .text, help: "The course.", defaultText: "the lecture's course"),
             .value("note", nil, "TEXT", .text, help: "A text that goes along with the report."),
             .value("target", nil, "URL", .url, help: "Where the report goes."),
             format,

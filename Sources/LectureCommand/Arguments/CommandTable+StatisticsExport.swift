@@ -69,14 +69,14 @@ extension CommandTable {
                 + "searched for, as it is everywhere by chance.",
             "What was done is printed. The status is 1 when a copy cannot be reached or another place still names the "
                 + "learner: each is named. Exports, and copies made by other means, are yours to delete.",
-            "A report in a request of which nobody knows whether it arrived stops everything with status 75: run "
+            "A report that was sent and never acknowledged stops everything with status 75: run "
                 + "'lecturectl lms send' first, or add --force.",
         ],
         options: [
             .value("user", nil, "ID", .text, help: "The learner's id. Needed."),
             .flag(
                 "force", "f",
-                help: "Also dissolve requests of which nobody knows whether they arrived; the other reports in them go "
+                help: "Also dissolve requests that were never acknowledged; the other reports in them go "
                     + "out once more."),
             .flag("dry-run", "n", help: "Only say what would be erased."),
             .repeated(

@@ -12,15 +12,15 @@ package enum CommandTable {
             "config", nil, "FILE", .file, help: "The configuration file.", environment: "LECTURE_CONFIG",
             defaultText: "$XDG_CONFIG_HOME/lecturekit/config.json"),
         .flag("json", help: "Print one JSON object a line on standard output."),
-        .flag("quiet", "q", help: "Print no progress and no sentences but errors.", conflicts: ["verbose"]),
-        .flag("verbose", "v", help: "Say more on standard error.", conflicts: ["quiet"]),
+        .flag("quiet", "q", help: "Print errors only.", conflicts: ["verbose"]),
+        .flag("verbose", "v", help: "Print more on standard error.", conflicts: ["quiet"]),
         .value(
             "progress", nil, "HOW", .words(["auto", "bar", "plain", "none"]),
             help: "How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.",
             defaultText: "auto"),
         .value(
             "color", nil, "WHEN", .words(["auto", "always", "never"]),
-            help: "Whether colours are used; NO_COLOR is obeyed.", defaultText: "auto"),
+            help: "When colours are used. NO_COLOR is respected.", defaultText: "auto"),
         .flag("help", "h", help: "Show this help."),
         .flag("version", "V", help: "Show the version."),
     ]
@@ -29,19 +29,19 @@ package enum CommandTable {
     package static let root = CommandSpec(
         programName, "pre-caches lectures and keeps them usable without a network",
         discussion: [
-            "Lectures are fetched once, checked, and kept in a store that several processes may use at the same time. "
-                + "A download that was interrupted, in whatever way, goes on where it was.",
+            "Lectures are downloaded once, verified, and kept in a store that several processes may use at the same "
+                + "time. A download that was interrupted, in whatever way, continues where it stopped.",
             "Data goes to standard output, sentences and progress to standard error.",
         ],
         examples: [
-            ExampleSpec("lecturectl precache course.jsonl", "fetch a whole course; repeat the command to go on"),
+            ExampleSpec("lecturectl precache course.jsonl", "download a whole course; repeat the command to continue"),
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [precache, list, show, status, why, path, cat, pause, resume, cancel, reorder, remove, verify]
             + [licence, lms, device, store, completion, help, version])
 
     static let store = CommandSpec(
-        "store", "looks after the store's database",
+        "store", "maintains the database",
         examples: [ExampleSpec("lecturectl store info", "show the schema version and the effective settings")],
         subcommands: [
             CommandSpec(
@@ -55,7 +55,7 @@ package enum CommandTable {
                 examples: [ExampleSpec("lecturectl store check", "check the store of this user")]),
             CommandSpec(
                 "backup", "writes a consistent copy of the database, also while it is in use",
-                discussion: ["The copy holds what is known about the contents, not their bytes."],
+                discussion: ["The copy has the records of the lectures, not their media files."],
                 arguments: [ArgumentSpec("FILE", "Where the copy is written; it must not exist yet.", .file)],
                 examples: [ExampleSpec("lecturectl store backup lectures.sqlite", "copy it to the current directory")]),
             CommandSpec(

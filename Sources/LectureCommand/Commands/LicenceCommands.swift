@@ -162,7 +162,7 @@ enum LicenceCommands {
                 try context.output.write(debts.map(JSONLine.debt).joined())
             } else {
                 try context.output.write(debts.map(text).joined())
-                if debts.isEmpty { session.tell("Nothing is owed to a licence server.") }
+                if debts.isEmpty { session.tell("No notices are pending.") }
             }
             return command.flag("pay") && !debts.isEmpty ? .tryAgain : .done
         }

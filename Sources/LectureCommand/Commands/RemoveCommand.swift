@@ -65,12 +65,9 @@ enum RemoveCommand {
     ///   - session: of the command.
     /// - Throws: ``OutputError``.
     static func wouldRemove(_ lecture: Content, _ session: CommandSession) throws {
-        let size = HumanText.byteCount(lecture.provenBytes)
-        try session.context.output.write(
-            session.wantsJSON
-                ? JSONLine.plannedRemoval(lecture)
-                : "\(["gone", size, lecture.key.text, lecture.title].map(TerminalText.neutralised).joined(separator: "\t"))\n"
-        )
+        if session.wantsJSON { return try session.context.output.write(JSONLine.plannedRemoval(lecture)) }
+        let columns = ["gone", HumanText.byteCount(lecture.provenBytes), lecture.key.text, lecture.title]
+        try session.context.output.write("\(columns.map(TerminalText.neutralised).joined(separator: "\t"))\n")
     }
 }
 

@@ -178,7 +178,8 @@ private struct RenewRun {
             context.say("\(key.text): the licence server has ended the licence.")
             if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: "ended")) }
         case .licenceDeleted(let key):
-            context.say("\(key.text): the licence server has ordered the lecture away; its file is gone.")
+            context.say(
+                "\(key.text): the licence server has revoked this lecture; its files were deleted; its file is gone.")
             if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: "deleted")) }
         case .trouble(let error): try session.report(error)
         default: return

@@ -16,7 +16,7 @@ enum ReportCommands {
         return try await session.withManager { manager in
             if command.flag("summary") { return try await summary(manager, session) }
             let isEmpty = try await rows(manager, session)
-            if isEmpty, !session.wantsJSON, !command.flag("ids") { session.tell("No such report is here.") }
+            if isEmpty, !session.wantsJSON, !command.flag("ids") { session.tell("No reports match.") }
             return .done
         }
     }

@@ -9,6 +9,10 @@ package enum HelpPage {
     /// - Returns: the text with its last line end.
     package static func text(path: [String]) -> String {
         let spec = CommandTable.spec(at: path) ?? CommandTable.root
+        // Under a word of another program the command's own name is shown.
+        let path = path.enumerated().map {
+            $0.offset == 0 ? CommandTable.aliases[$0.element] ?? $0.element : $0.element
+        }
         var lines = usage(spec, path: path)
         lines += [""] + paragraph(sentence(spec.summary))
         for text in spec.discussion { lines += [""] + paragraph(text) }

@@ -151,7 +151,9 @@ extension DownloadEngine {
             try end(item, item.machine.failed(LectureError(.playlistUnsupported)))
             return true
         }
-        guard let bytes = resource.record.expectedBytes, let code = try room(for: resource)?.refusal(bytes) else {
+        let listed = item.record.expectedBytes.flatMap { UInt64(exactly: $0) }
+        guard let bytes = resource.record.expectedBytes ?? listed, let code = try room(for: resource)?.refusal(bytes)
+        else {
             return false
         }
         try stopForRoom(item, code, now: now)

@@ -111,6 +111,8 @@ package enum Explanations {
         (.headerInvalid, "A line break inside a header would start another header."),
         (.configuration, "A setting is unknown or has the wrong type."),
         (.secretReadable, "A secret that others can read is not a secret."),
+        (.nameTaken, "Two lectures would have been put into the same file."),
+        (.pruneRefused, "A list that suddenly loses many lectures is usually a mistake of its export."),
         (.nameRefused, "Such a name could point outside its directory."),
         (.json, "The text is not valid JSON (RFC 8259), or a member has the wrong type."),
         (

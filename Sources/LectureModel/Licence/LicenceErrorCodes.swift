@@ -32,8 +32,8 @@ extension LectureError.Code {
         let remedy =
             switch status {
             case 429, 503: "It is asked again when the server allows it."
-            case 500...599: "It is asked again by itself; tell the licence server's operator if it stays."
-            default: "Tell the licence server's operator."
+            case 500...599: "Run the command again later. Report this to the licence server's operator if it stays."
+            default: "Report this to the licence server's operator."
             }
         return Self(
             -9000 - status, "callback_http_\(status)", "the licence server answered HTTP \(status)", remedy)
@@ -44,19 +44,19 @@ extension LectureError.Code {
     /// The token of an answer did not verify or was none.
     public static let answerUndecodable = Self(
         -8634, "answer_undecodable", "the licence server's answer is not a token that verifies",
-        "Check the key in the configuration's 'drm' member, then tell the licence server's operator.")
+        "Check the key in the configuration's 'drm' member, then report this to the licence server's operator.")
     /// The payload of an answer was not the JSON that is due.
     public static let answerUnreadable = Self(
-        -8635, "answer_unreadable", "the licence server's answer is not the JSON that is due",
-        "Tell the licence server's operator.")
+        -8635, "answer_unreadable", "the licence server's answer is not valid JSON with the expected fields",
+        "Report this to the licence server's operator.")
     /// A value of an answer has the wrong type or is out of range.
     public static let answerInvalid = Self(
-        -8636, "answer_invalid", "the licence server answered a value that cannot be",
-        "Tell the licence server's operator: numbers are JSON integers inside their ranges.")
+        -8636, "answer_invalid", "the licence server returned an invalid value",
+        "Report this to the licence server's operator: numbers are JSON integers inside their ranges.")
     /// The answer had no body.
     public static let answerEmpty = Self(
         -8651, "answer_empty", "the licence server's answer is empty",
-        "Tell the licence server's operator: the server probably does not decode the form "
+        "Report this to the licence server's operator: the server probably does not decode the form "
             + "(application/x-www-form-urlencoded) in which the field items comes.")
     /// The server did not permit the download.
     public static let grantRefused = Self(
@@ -71,10 +71,10 @@ extension LectureError.Code {
     /// An answer that resets a licence belongs to another question.
     public static let sessionMismatch = Self(
         -8681, "session_mismatch", "the licence server's answer belongs to another question",
-        "Tell the licence server's operator: session_key has to come back unchanged.")
+        "Report this to the licence server's operator: session_key has to come back unchanged.")
     /// A content was asked about and not answered.
     public static let answerMissing = Self(
-        -8682, "answer_missing", "the licence server did not answer for this content",
+        -8682, "answer_missing", "the licence server did not answer for this lecture",
         "It is asked again by itself; the stored licence stays as it is.")
 
     // MARK: Why a lecture may not be played
@@ -94,7 +94,8 @@ extension LectureError.Code {
         "Set the clock, then connect to the network once: 'lecturectl licence renew'.")
     /// The server has ordered the file away.
     public static let licenceDeleted = Self(
-        -8680, "licence_deleted", "the licence server has ordered the lecture away", "Ask the provider.")
+        -8680, "licence_deleted", "the licence server has revoked this lecture; its files were deleted",
+        "Ask the provider.")
     /// All play time is taken.
     public static let playTimeUsedUp = Self(
         -8683, "play_time_used_up", "the licence's play time is used up", "Ask the provider for more.")
@@ -124,11 +125,11 @@ extension LectureError.Code {
             + "--all'. '--new-device' takes the store over without that key.")
     /// Rows of the ledger were changed.
     public static let ledgerForged = Self(
-        -20106, "ledger_forged", "the store's licences were changed by something else than this program",
+        -20106, "ledger_forged", "the licence records were modified outside LectureKit",
         "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
     /// The store was put back from an older copy.
     public static let storeRolledBack = Self(
-        -20107, "store_rolled_back", "the store is an older copy: what was played since is not in it",
+        -20107, "store_rolled_back", "this database is an old copy; plays made since then are missing from it",
         "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
     /// The key of the sealed files is not this device's.
     public static let sealedElsewhere = Self(
@@ -148,7 +149,7 @@ extension LectureError.Code {
         "Make its file readable for its owner only (mode 0600), or import a copy with 'lecturectl device import'.")
     /// What a server has ordered away is still there.
     public static let removalWaits = Self(
-        -20114, "removal_waits", "the licence server has ordered the lecture away, and its files are still there",
+        -20114, "removal_waits", "the licence server has revoked this lecture, and its files are still there",
         "It does not play; removing it is tried again by itself.")
     /// A licence file was refused.
     public static let licenceFileRefused = Self(

@@ -12,11 +12,11 @@ extension LectureError.Code {
     /// A learner cannot be erased yet.
     public static let reportsUnderWay = Self(
         -20142, "reports_under_way",
-        "reports of the learner are in requests of which nobody knows whether they arrived; nothing was erased",
+        "some of this learner's reports were sent but never acknowledged; nothing was erased",
         "Run 'lecturectl lms send' first, or add --force: then the other reports of those requests go out once more.")
     /// Reports have no target.
     public static let reportTargetMissing = Self(
-        -20143, "report_target_missing", "nobody said where the reports go",
+        -20143, "report_target_missing", "no LMS is configured for these reports",
         "Give --target URL, or set lms.url in the configuration.")
     /// A target wants credentials, or does not want us.
     public static let reportTargetRefuses = Self(

@@ -3,21 +3,26 @@
 # Names of the option's value, of the arguments, of the options and of the commands, by the words so far.
 _lecturectl_value() {
     case "$1" in
+    "precache --deadline") echo 'anything' ;;
     "precache --key") echo 'anything' ;;
     "precache --title") echo 'anything' ;;
     "precache --sha256") echo 'anything' ;;
     "precache --mirror") echo 'anything' ;;
+    "precache --output" | "precache -o") echo 'files' ;;
     "precache --header" | "precache -H") echo 'anything' ;;
     "precache --folder") echo 'anything' ;;
     "precache --priority" | "precache -p") echo 'anything' ;;
-    "precache --output" | "precache -o") echo 'files' ;;
-    "precache --output-dir" | "precache -d") echo 'directories' ;;
     "precache --check") echo 'words list head never' ;;
+    "precache --output-dir" | "precache -d") echo 'directories' ;;
+    "precache --name") echo 'anything' ;;
+    "precache --report") echo 'files' ;;
+    "precache --keep") echo 'anything' ;;
+    "precache --max-delete") echo 'anything' ;;
+    "precache --list-name") echo 'anything' ;;
     "precache --connections" | "precache -c") echo 'words auto' ;;
     "precache --limit-rate") echo 'anything' ;;
     "precache --timetable") echo 'anything' ;;
     "precache --max-attempts") echo 'anything' ;;
-    "precache --deadline") echo 'anything' ;;
     "precache --ca-file") echo 'files' ;;
     "precache --proxy") echo 'anything' ;;
     "precache --timeout") echo 'anything' ;;
@@ -30,6 +35,9 @@ _lecturectl_value() {
     "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
+    "list --sort") echo 'words title downloaded size expiry priority folder' ;;
+    "list --limit") echo 'anything' ;;
+    "list --offset") echo 'anything' ;;
     "list --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "list --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
     "list --course") echo 'anything' ;;
@@ -37,11 +45,15 @@ _lecturectl_value() {
     "list --recent") echo 'anything' ;;
     "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
-    "list --sort") echo 'words title downloaded size expiry priority folder' ;;
-    "list --limit") echo 'anything' ;;
-    "list --offset") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
+    "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
+    "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
+    "remove --course") echo 'anything' ;;
+    "remove --folder") echo 'anything' ;;
+    "remove --recent") echo 'anything' ;;
+    "remove --older-than") echo 'anything' ;;
+    "remove --expiring") echo 'anything' ;;
     "verify --sample") echo 'anything' ;;
     "verify --rate") echo 'anything' ;;
     "verify --ca-file") echo 'files' ;;
@@ -65,6 +77,9 @@ _lecturectl_value() {
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
     "licence renew --max-attempts") echo 'anything' ;;
+    "licence regrant --jobs" | "licence regrant -j") echo 'anything' ;;
+    "licence regrant --rate") echo 'anything' ;;
+    "licence regrant --max-attempts") echo 'anything' ;;
     "licence verify --trust") echo 'files' ;;
     "licence verify --crl") echo 'files' ;;
     "licence verify --jwks") echo 'files' ;;
@@ -153,6 +168,7 @@ _lecturectl_arguments() {
     "licence show") echo 'keys' ;;
     "licence import") echo 'files' ;;
     "licence renew") echo 'keys' ;;
+    "licence regrant") echo 'keys' ;;
     "licence verify") echo 'files' ;;
     "lms retry") echo 'anything' ;;
     "lms import") echo 'files' ;;
@@ -166,19 +182,20 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--key --title --sha256 --mirror --header -H --folder --priority -p --output -o --output-dir -d --check --accept-any --trust-length --seal --no-seal --connections -c --limit-rate --timetable --max-attempts --deadline --after-input --dry-run -n --acks --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
-    "list") echo '--state --type --course --folder --recent --older-than --expiring --sort --limit --offset' ;;
+    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --output-dir -d --name --report --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
     "reorder") echo '--all -a --first --last --priority -p' ;;
-    "remove") echo '--all -a --samples' ;;
+    "remove") echo '--all -a --samples --dry-run -n --state --type --course --folder --recent --older-than --expiring' ;;
     "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
+    "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence debts") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
@@ -198,7 +215,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
-    "licence") echo 'list show import renew debts verify' ;;
+    "licence") echo 'list show import renew regrant debts verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;

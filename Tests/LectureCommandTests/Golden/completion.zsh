@@ -16,12 +16,12 @@ _lecturectl() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -30,23 +30,23 @@ _lecturectl() {
     case $state in
     command)
         commands=(
-            'precache:fetches lectures into the store'
-            'list:lists contents'
-            'show:shows everything about one content'
+            'precache:downloads lectures into the store'
+            'list:lists lectures'
+            'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
-            'why:explains why a content is as it is'
+            'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
-            'pause:stops contents until they are resumed'
-            'resume:lets paused and cancelled contents go on'
-            'cancel:stops contents until they are named again'
-            'reorder:changes which content is fetched first'
-            'remove:deletes contents and their files'
-            'verify:reads contents again and locates damage'
-            'licence:looks after licences'
+            'pause:stops lectures until they are resumed'
+            'resume:resumes paused and cancelled lectures'
+            'cancel:stops lectures until they are requested again'
+            'reorder:changes which lecture is downloaded first'
+            'remove:deletes lectures and their files'
+            'verify:reads lectures again and locates damage'
+            'licence:manages licences'
             'lms:looks after the learning reports for the LMS'
             'device:looks after this device'\''s key'
-            'store:looks after the store'\''s database'
+            'store:maintains the database'
             'completion:prints completions for a shell'
             'help:explains a command'
             'version:shows the version'
@@ -82,57 +82,63 @@ _lecturectl() {
 
 _lecturectl_precache() {
     _arguments -s -S \
-        '--key=[The key the content gets; for one URL.]:KEY: ' \
-        '--title=[The content'\''s title; for one URL.]:TEXT: ' \
-        '--sha256=[The digest the file must have; for one URL.]:HEX: ' \
-        '*--mirror=[A further place of the same file; for one URL. Repeatable.]:URL: ' \
+        '--deadline=[End after this time with exit status 75. Downloaded data is kept.]:DURATION: ' \
+        '--after-input[Wait until standard input ends, then continue with what waits in the store. If any input arrives before that, the command exits without downloading.]' \
+        '-n[Print what is new, changed, complete and gone, how many bytes that is and whether they fit. Nothing is downloaded or stored. With --check head the servers are asked.]' \
+        '--dry-run[Print what is new, changed, complete and gone, how many bytes that is and whether they fit. Nothing is downloaded or stored. With --check head the servers are asked.]' \
+        '--key=[The key of the lecture.]:KEY: ' \
+        '--title=[The title of the lecture.]:TEXT: ' \
+        '--sha256=[The digest that the file must have.]:HEX: ' \
+        '*--mirror=[Another URL of the same file. Repeatable.]:URL: ' \
+        '-o+[Put the finished file there as well.]:FILE:_files' \
+        '--output=[Put the finished file there as well.]:FILE:_files' \
         '*-H+[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
         '*--header=[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
-        '--folder=[The folder the contents are listed under.]:NAME: ' \
+        '--folder=[The folder that the lectures are listed under.]:NAME: ' \
         '-p+[Higher goes first; -100 to 100.]:N: ' \
         '--priority=[Higher goes first; -100 to 100.]:N: ' \
-        '-o+[Put the finished file there as well; for one URL.]:FILE:_files' \
-        '--output=[Put the finished file there as well; for one URL.]:FILE:_files' \
-        '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
-        '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
         '--check=[How lectures that are complete are compared with what is requested: '\''list'\'' compares digest, size and URL; '\''head'\'' also asks the server whether the file has changed; '\''never'\'' skips them.]:HOW:(list head never)' \
         '--accept-any[Accept files that do not begin like any known media format. Text, pages and empty files as well.]' \
         '--trust-length[Resume a download although the server names no version of the file. If the file has changed, the result may be half old, half new.]' \
         '--seal[Seal every file, whether it needs a licence or not.]' \
         '--no-seal[Keep the files unsealed, so that they can be read in place. Licensed media is refused.]' \
+        '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
+        '--name=[The file names below --output-dir, for example '\''{course}/{number:02} {title}.{ext}'\''. Fields: course, folder, teacher, title, number (the place in its list), key, name (of the URL), ext. What cannot stand in a file name becomes '\''_'\''.]:TEMPLATE: ' \
+        '--report=[Write the lectures that failed or stopped into this course list, each with the reason.]:FILE:_files' \
+        '--acks[Print '\''ACK KEY'\'' on standard output once a lecture is durably complete.]' \
+        '--prune[Remove lectures that have left the list and stand in no other one. Only after a run that read the whole list without a refused line. Samples stay.]' \
+        '--keep=[Remove only what left the list this long ago.]:DURATION: ' \
+        '--max-delete=[Remove nothing if more than this number, or share (10%), of the list'\''s lectures would go.]:LIMIT: ' \
+        '--list-name=[The name under which the list is remembered; needed for --prune with standard input.]:NAME: ' \
         '-c+[Parallel ranges of one file.]:N:(auto)' \
         '--connections=[Parallel ranges of one file.]:N:(auto)' \
-        '--limit-rate=[Bytes a second at most, over all items; for example 2M.]:RATE: ' \
+        '--limit-rate=[Bytes a second at most, over all lectures; for example 2M.]:RATE: ' \
         '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
-        '--max-attempts=[Attempts in a row that may gain nothing.]:N: ' \
-        '--deadline=[End after this time with status 75, keeping what is there.]:DURATION: ' \
-        '--after-input[Wait until standard input ends, then go on with what waits in the store. A byte that comes before ends the command: it is not needed.]' \
-        '-n[Say what would be fetched; fetch and store nothing.]' \
-        '--dry-run[Say what would be fetched; fetch and store nothing.]' \
-        '--acks[Print '\''ACK KEY'\'' on standard output once a content is durably complete.]' \
+        '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
         '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
-        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
-        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
-        '--per-host=[Connections to one server, over all items.]:N: ' \
-        '-j+[Items fetched at once.]:N: ' \
-        '--jobs=[Items fetched at once.]:N: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
         '--netrc[Take users and passwords of servers from ~/.netrc.]' \
         '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[The most the store'\''s files may take.]:BYTES: ' \
+        '--quota=[The most room that the store'\''s files may take.]:BYTES: ' \
         '--reserve=[Room that is left free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -142,6 +148,9 @@ _lecturectl_precache() {
 
 _lecturectl_list() {
     _arguments -s -S \
+        '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
+        '--limit=[At most so many.]:N: ' \
+        '--offset=[Leave out the first ones.]:N: ' \
         '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
         '--type=[Only lectures of this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
         '--course=[Only lectures of this course.]:NAME: ' \
@@ -149,18 +158,15 @@ _lecturectl_list() {
         '--recent=[Only lectures completed within this time.]:DURATION: ' \
         '--older-than=[Only lectures completed before this time.]:DURATION: ' \
         '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
-        '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
-        '--limit=[At most so many.]:N: ' \
-        '--offset=[Leave out the first ones.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -172,12 +178,12 @@ _lecturectl_show() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -187,17 +193,17 @@ _lecturectl_show() {
 
 _lecturectl_status() {
     _arguments -s -S \
-        '-w[Stay and show changes until interrupted.]' \
-        '--watch[Stay and show changes until interrupted.]' \
+        '-w[Keep running and show changes until interrupted.]' \
+        '--watch[Keep running and show changes until interrupted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -209,12 +215,12 @@ _lecturectl_why() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -227,12 +233,12 @@ _lecturectl_path() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -247,12 +253,12 @@ _lecturectl_cat() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -267,12 +273,12 @@ _lecturectl_pause() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -287,12 +293,12 @@ _lecturectl_resume() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -307,12 +313,12 @@ _lecturectl_cancel() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -322,8 +328,8 @@ _lecturectl_cancel() {
 
 _lecturectl_reorder() {
     _arguments -s -S \
-        '-a[All contents; with --priority.]' \
-        '--all[All contents; with --priority.]' \
+        '-a[All lectures; with --priority.]' \
+        '--all[All lectures; with --priority.]' \
         '--first[Put them before all others of their priority.]' \
         '--last[Put them behind all others of their priority.]' \
         '-p+[Higher goes first; -100 to 100.]:N: ' \
@@ -331,12 +337,12 @@ _lecturectl_reorder() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -349,15 +355,24 @@ _lecturectl_remove() {
         '-a[Remove everything but samples.]' \
         '--all[Remove everything but samples.]' \
         '--samples[Remove samples as well.]' \
+        '-n[Print what would be removed, and remove nothing.]' \
+        '--dry-run[Print what would be removed, and remove nothing.]' \
+        '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
+        '--type=[Only lectures of this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
+        '--course=[Only lectures of this course.]:NAME: ' \
+        '--folder=[Only lectures in this folder.]:NAME: ' \
+        '--recent=[Only lectures completed within this time.]:DURATION: ' \
+        '--older-than=[Only lectures completed before this time.]:DURATION: ' \
+        '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -367,18 +382,18 @@ _lecturectl_remove() {
 
 _lecturectl_verify() {
     _arguments -s -S \
-        '-a[Verify all complete contents.]' \
-        '--all[Verify all complete contents.]' \
-        '--repair[Fetch damaged ranges again.]' \
+        '-a[Verify all complete lectures.]' \
+        '--all[Verify all complete lectures.]' \
+        '--repair[Download damaged ranges again.]' \
         '--sample=[Read only this share, chosen by chance.]:PERCENT: ' \
         '--rate=[Bytes a second read at most; for example 50M.]:RATE: ' \
         '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
-        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
-        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
-        '--per-host=[Connections to one server, over all items.]:N: ' \
-        '-j+[Items fetched at once.]:N: ' \
-        '--jobs=[Items fetched at once.]:N: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
         '--netrc[Take users and passwords of servers from ~/.netrc.]' \
         '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
@@ -387,12 +402,12 @@ _lecturectl_verify() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -408,12 +423,12 @@ _lecturectl_licence() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -424,11 +439,11 @@ _lecturectl_licence() {
         commands=(
             'list:lists licences and whether they permit a play now'
             'show:shows one licence: what it permits, what was used, and every reason against a play'
-            'import:keeps a licence file for a content'
+            'import:keeps a licence file for a lecture'
             'renew:asks the licence servers anew, ten licences a request'
             'regrant:asks the licence servers for new grants, without downloading again'
-            'debts:lists what licence servers must still be told'
-            'verify:judges licence files without storing them'
+            'debts:lists completion notices not yet delivered to licence servers'
+            'verify:validates licence files without storing them'
         )
         _describe -t commands command commands
         ;;
@@ -454,12 +469,12 @@ _lecturectl_licence_list() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -471,12 +486,12 @@ _lecturectl_licence_show() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -493,12 +508,12 @@ _lecturectl_licence_import() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -516,18 +531,18 @@ _lecturectl_licence_renew() {
         '--jobs=[Requests under way at once to one server.]:N: ' \
         '--rate=[Requests a second to one server at the most.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
-        '-n[Print the plan and ask nobody.]' \
-        '--dry-run[Print the plan and ask nobody.]' \
+        '-n[Print the plan and send no request.]' \
+        '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -544,18 +559,18 @@ _lecturectl_licence_regrant() {
         '--jobs=[Requests under way at once to one server.]:N: ' \
         '--rate=[Requests a second to one server at the most.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
-        '-n[Print the plan and ask nobody.]' \
-        '--dry-run[Print the plan and ask nobody.]' \
+        '-n[Print the plan and send no request.]' \
+        '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -569,12 +584,12 @@ _lecturectl_licence_debts() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -598,12 +613,12 @@ _lecturectl_licence_verify() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -619,12 +634,12 @@ _lecturectl_lms() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -665,7 +680,7 @@ _lecturectl_lms_add() {
         '--seq=[The number in the session.]:N: ' \
         '--json=[The report, a JSON object; - is standard input.]:FILE:_files' \
         '--play=[Make the report from what was played: {"duration_ms": n, "block_count": n, "intervals": \[{"activity", "from_ms", "to_ms", "speed_permille", "wall_ms", "boot_ns", "ended_boot_ns"}\]}; - is standard input.]:FILE:_files' \
-        '--content=[The content the report is about.]:KEY:_lecturectl_keys' \
+        '--content=[The lecture that the report is about.]:KEY:_lecturectl_keys' \
         '--course=[The course.]:NAME: ' \
         '--note=[A text that goes along with the report.]:TEXT: ' \
         '--target=[Where the report goes.]:URL: ' \
@@ -674,12 +689,12 @@ _lecturectl_lms_add() {
         '--acks[Print '\''ACK ID'\'' beside the lines of the global --json as well.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -701,12 +716,12 @@ _lecturectl_lms_list() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -724,12 +739,12 @@ _lecturectl_lms_send() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -746,12 +761,12 @@ _lecturectl_lms_retry() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -775,12 +790,12 @@ _lecturectl_lms_export() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -793,12 +808,12 @@ _lecturectl_lms_import() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -809,20 +824,20 @@ _lecturectl_lms_import() {
 _lecturectl_lms_erase() {
     _arguments -s -S \
         '--user=[The learner'\''s id. Needed.]:ID: ' \
-        '-f[Also dissolve requests of which nobody knows whether they arrived; the other reports in them go out once more.]' \
-        '--force[Also dissolve requests of which nobody knows whether they arrived; the other reports in them go out once more.]' \
+        '-f[Also dissolve requests that were never acknowledged; the other reports in them go out once more.]' \
+        '--force[Also dissolve requests that were never acknowledged; the other reports in them go out once more.]' \
         '-n[Only say what would be erased.]' \
         '--dry-run[Only say what would be erased.]' \
         '*--forget-copy=[This copy of the store is gone for good: strike it from the list. Repeatable.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -837,12 +852,12 @@ _lecturectl_device() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -872,12 +887,12 @@ _lecturectl_device_show() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -888,16 +903,16 @@ _lecturectl_device_export() {
     _arguments -s -S \
         '-o+[Where the copy is written; it must not exist yet.]:FILE:_files' \
         '--output=[Where the copy is written; it must not exist yet.]:FILE:_files' \
-        '--passphrase-file=[The passphrase, in a file that nobody else may read; asked for on a terminal without it.]:FILE:_files' \
+        '--passphrase-file=[A file with the passphrase, readable by its owner only; without it the terminal asks.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -906,17 +921,17 @@ _lecturectl_device_export() {
 
 _lecturectl_device_import() {
     _arguments -s -S \
-        '--passphrase-file=[The passphrase, in a file that nobody else may read; asked for on a terminal without it.]:FILE:_files' \
+        '--passphrase-file=[A file with the passphrase, readable by its owner only; without it the terminal asks.]:FILE:_files' \
         '--replace[Give up the key that this device has.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -932,12 +947,12 @@ _lecturectl_store() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -968,27 +983,27 @@ _lecturectl_store_info() {
     _arguments -s -S \
         '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
-        '--timeout=[Give an attempt up after this time without a byte.]:DURATION: ' \
-        '--retries=[Attempts after the first that may gain nothing.]:N: ' \
-        '--per-host=[Connections to one server, over all items.]:N: ' \
-        '-j+[Items fetched at once.]:N: ' \
-        '--jobs=[Items fetched at once.]:N: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
         '--netrc[Take users and passwords of servers from ~/.netrc.]' \
         '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[The most the store'\''s files may take.]:BYTES: ' \
+        '--quota=[The most room that the store'\''s files may take.]:BYTES: ' \
         '--reserve=[Room that is left free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1000,12 +1015,12 @@ _lecturectl_store_check() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1017,12 +1032,12 @@ _lecturectl_store_backup() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1035,12 +1050,12 @@ _lecturectl_store_migrate() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1052,12 +1067,12 @@ _lecturectl_completion() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1070,12 +1085,12 @@ _lecturectl_help() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
@@ -1088,12 +1103,12 @@ _lecturectl_version() {
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
-        '-q[Print no progress and no sentences but errors.]' \
-        '--quiet[Print no progress and no sentences but errors.]' \
-        '-v[Say more on standard error.]' \
-        '--verbose[Say more on standard error.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more on standard error.]' \
+        '--verbose[Print more on standard error.]' \
         '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[Whether colours are used; NO_COLOR is obeyed.]:WHEN:(auto always never)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
