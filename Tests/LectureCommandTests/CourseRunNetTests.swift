@@ -211,6 +211,8 @@ import Testing
         #expect(try await shelf.me("get", shelf.url("a.mp4"), "--key", "a").status == 0)
         #expect(try await shelf.me("ls").text.contains("a\tcompleted"))
         #expect(try await shelf.me("license", "list").status == 0)
+        // Its name in version 0.1.0.
+        #expect(try await shelf.me("licence", "debts").errorText == shelf.me("licence", "pending").errorText)
         #expect(try await shelf.me("help", "rm").text.contains("Usage: lecturectl remove"))
         #expect(try await shelf.me("rm", "a").status == 0)
         #expect(try await shelf.me.list().isEmpty)

@@ -40,14 +40,15 @@ package struct CommandSpec: Sendable {
         self.subcommands = subcommands
     }
 
-    /// The command that a word calls; at the top also one of ``CommandTable/aliases``.
+    /// The command that a word calls; also one of ``CommandTable/aliases`` and ``CommandTable/oldNames``.
     ///
     /// - Parameter word: the word.
     /// - Returns: the command, or nil.
     package func subcommand(_ word: String) -> CommandSpec? {
         if let found = subcommands.first(where: { $0.name == word }) { return found }
-        guard name == CommandTable.programName, let known = CommandTable.aliases[word] else { return nil }
-        return subcommands.first { $0.name == known }
+        let known =
+            name == CommandTable.programName ? CommandTable.aliases[word] : CommandTable.oldNames["\(name) \(word)"]
+        return known.flatMap { known in subcommands.first { $0.name == known } }
     }
 
     /// The option with this long name among the command's own.

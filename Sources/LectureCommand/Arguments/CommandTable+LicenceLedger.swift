@@ -55,13 +55,13 @@ extension CommandTable {
             ]),
         licenceRegrant,
         CommandSpec(
-            "debts", "lists completion notices not yet delivered to licence servers",
+            "pending", "lists completion notices not yet delivered to licence servers",
             discussion: [
-                "A server is told when a download is complete. What could not be told yet is kept and told by the next "
-                    + "'lecturectl precache' or 'lecturectl licence debts --pay'."
+                "A licence server gets a notice when a download is complete. Notices that could not be delivered are "
+                    + "kept and sent by the next 'lecturectl precache' or 'lecturectl licence pending --pay'."
             ],
-            options: [.flag("pay", help: "Tell them now.")],
-            examples: [ExampleSpec("lecturectl licence debts --pay", "tell what is owed")]),
+            options: [.flag("pay", help: "Send them now.")],
+            examples: [ExampleSpec("lecturectl licence pending --pay", "send all pending notices")]),
     ]
 
     private static let licenceRegrant = CommandSpec(

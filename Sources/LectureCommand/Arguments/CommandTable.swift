@@ -90,6 +90,9 @@ package enum CommandTable {
         "sync": "precache",
     ]
 
+    /// Commands below others that had another name before. Help and completions do not show them.
+    package static let oldNames = ["licence debts": "pending"]
+
     /// Every command that can run, with the words that call it, in the table's order.
     package static let leaves: [(path: [String], spec: CommandSpec)] = root.subcommands.flatMap { command in
         command.subcommands.isEmpty

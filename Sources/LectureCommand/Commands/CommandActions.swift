@@ -20,7 +20,7 @@ package enum CommandActions {
         "licence import": LicenceCommands.importFile,
         "licence renew": RenewCommand.run,
         "licence regrant": RenewCommand.regrant,
-        "licence debts": LicenceCommands.debts,
+        "licence pending": LicenceCommands.debts,
         "licence verify": LicenceVerifyCommand.run,
         "lms add": ReportAddCommand.run,
         "lms list": ReportCommands.list,

@@ -10,7 +10,7 @@ enum MissingStore {
     /// Over everything in a store these do nothing when it is empty. A service may run them before the first download.
     private static let contented: Set<[String]> = [
         ["list"], ["status"], ["pause"], ["resume"], ["cancel"], ["remove"], ["verify"], ["licence", "list"],
-        ["licence", "renew"], ["licence", "debts"], ["lms", "list"], ["lms", "send"], ["lms", "retry"],
+        ["licence", "renew"], ["licence", "pending"], ["lms", "list"], ["lms", "send"], ["lms", "retry"],
     ]
 
     /// Whether a command makes a store.

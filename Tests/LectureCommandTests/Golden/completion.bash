@@ -196,7 +196,7 @@ _lecturectl_options() {
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
-    "licence debts") echo '--pay' ;;
+    "licence pending") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
     "lms list") echo '--state --user --course --target --since --until --limit --offset --ids --summary' ;;
@@ -215,7 +215,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
-    "licence") echo 'list show import renew regrant debts verify' ;;
+    "licence") echo 'list show import renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;

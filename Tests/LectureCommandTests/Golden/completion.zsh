@@ -442,7 +442,7 @@ _lecturectl_licence() {
             'import:keeps a licence file for a lecture'
             'renew:asks the licence servers anew, ten licences a request'
             'regrant:asks the licence servers for new grants, without downloading again'
-            'debts:lists completion notices not yet delivered to licence servers'
+            'pending:lists completion notices not yet delivered to licence servers'
             'verify:validates licence files without storing them'
         )
         _describe -t commands command commands
@@ -454,7 +454,7 @@ _lecturectl_licence() {
             import) _lecturectl_licence_import ;;
             renew) _lecturectl_licence_renew ;;
             regrant) _lecturectl_licence_regrant ;;
-            debts) _lecturectl_licence_debts ;;
+            pending) _lecturectl_licence_pending ;;
             verify) _lecturectl_licence_verify ;;
         esac
         ;;
@@ -578,9 +578,9 @@ _lecturectl_licence_regrant() {
         '*:KEY:_lecturectl_keys'
 }
 
-_lecturectl_licence_debts() {
+_lecturectl_licence_pending() {
     _arguments -s -S \
-        '--pay[Tell them now.]' \
+        '--pay[Send them now.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object a line on standard output.]' \
