@@ -300,6 +300,6 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         let part = await bench("lms", "list", "--ids", "--since", "1700000010", "--until", "1700000012").output
         #expect(part == "r10\nr11\n")
         #expect(await bench("lms", "list", "--limit", "1").output.contains("r0\tpending\t2023-11-14T22:13:20Z\tu0"))
-        #expect(await bench("lms", "list", "--state", "dead").diagnostics.contains("No such report"))
+        #expect(await bench("lms", "list", "--state", "dead").diagnostics.contains("No reports match"))
     }
 }

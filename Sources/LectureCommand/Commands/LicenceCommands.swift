@@ -94,7 +94,7 @@ enum LicenceCommands {
             }
             if !licence.isPlayable { lines += explanation(licence).dropFirst() }
             let attempts = try await manager.licenceAttempts(key)
-            if !attempts.isEmpty { lines += ["", "Questions to its server, latest first:"] }
+            if !attempts.isEmpty { lines += ["", "Licence server requests, latest first:"] }
             lines += attempts.map { attempt in
                 let status = attempt.status.map { "status \($0)" } ?? "no answer"
                 let problem = attempt.error.map { ": \($0.message)" } ?? ""

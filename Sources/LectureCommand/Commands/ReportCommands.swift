@@ -112,7 +112,7 @@ enum ReportCommands {
         lines += ReportState.allCases.map { ($0.name, summary.counts[$0] ?? 0) }
         lines += [("pruned", summary.pruned), ("erased", summary.erased)]
         var text = lines.map { "\(TerminalText.padded($0.0, to: 12)) \($0.1)\n" }.joined()
-        text += "\(TerminalText.padded("conserved", to: 12)) \(summary.isConserved)\n"
+        text += "\(TerminalText.padded("balance", to: 12)) \(summary.isConserved ? "ok" : "wrong")\n"
         if summary.withoutTarget > 0 {
             text += "\(TerminalText.padded("no target", to: 12)) \(summary.withoutTarget)\n"
         }
