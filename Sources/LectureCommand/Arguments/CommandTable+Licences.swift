@@ -51,7 +51,7 @@ extension CommandTable {
         help: "A file with the passphrase, readable by its owner only; without it the terminal asks.")
 
     static let device = CommandSpec(
-        "device", "looks after this device's key",
+        "device", "manages the key of this device",
         discussion: [
             "Licences are bound to the key, and sealed lectures open only with it. It lies outside of every store, in "
                 + "$LECTURE_DEVICE, else 'storage.device_dir', else $XDG_DATA_HOME/lecturekit-device, else "

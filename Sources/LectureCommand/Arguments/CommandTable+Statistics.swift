@@ -3,7 +3,7 @@ import LectureModel
 /// The commands that store, list and send learning reports.
 extension CommandTable {
     static let lms = CommandSpec(
-        "lms", "looks after the learning reports for the LMS",
+        "lms", "manages the learning reports for the LMS",
         discussion: [
             "A report is kept until an LMS has it or somebody decides otherwise: it waits, was refused and is a dead "
                 + "letter, or was made unnecessary by a newer one. None is lost and none is counted twice."
