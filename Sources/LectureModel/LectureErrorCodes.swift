@@ -57,7 +57,8 @@ extension LectureError.Code {
         "Report this to the gateway's operator.")
     /// A stored file is damaged.
     public static let damaged = Self(
-        -8646, "damaged", "the stored file is damaged", "Run 'lecturectl verify --repair' to fetch the damaged parts.")
+        -8646, "damaged", "the stored file is damaged",
+        "Run 'lecturectl verify --all --repair' to download the damaged parts again.")
     /// The content's type may not be removed.
     public static let notRemovable = Self(
         -8648, "not_removable", "samples are kept unless you add --samples", "Add --samples.")
