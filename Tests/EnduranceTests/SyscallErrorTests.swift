@@ -79,7 +79,7 @@ struct SyscallErrorNetTests {
         #expect(ending.status == 74, "\(ending.errorText)")
         #expect(ending.errorText.contains("media/0000/1.mp4"))
         #expect(ending.errorText.contains("Input/output error"))
-        #expect(ending.errorText.contains("1 could not be deleted"))
+        #expect(ending.errorText.contains("1 lecture could not be deleted"))
         // Not again and again, each time with a commit.
         #expect(report.calls < 10)
         // What others want goes on beside it, and ends.
