@@ -93,7 +93,9 @@ struct Judge {
             && served.versions.contains { bytes in
                 FirstBytes.refusal(Array(bytes.prefix(FirstBytes.length)), mediaType: "video/mp4") != nil
             }
-        let isExcused = isNoMedia || excuses || attempts + waits >= 5 || served.hasChanged || mirrors || wishes
+        let isUnsafe = error.code == .resumeUnsafe && !namesVersions(served)
+        let isExcused =
+            isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors || wishes
         if !isExcused { world.found("lecture \(number) failed without a reason: \(error)") }
     }
 
@@ -110,6 +112,12 @@ struct Judge {
         }
     }
 
+    /// Whether anything shows that a range belongs to the bytes that came before. Without it an interrupted download
+    /// starts over.
+    private func namesVersions(_ served: Servers.Served) -> Bool {
+        served.lecture.hasTag || served.lecture.hasDate || served.lecture.knowsDigest
+    }
+
     // MARK: What was fetched too often
 
     /// What was proven is never fetched again. Where nothing but the network was bad, and the server has ranges:
@@ -123,7 +131,7 @@ struct Judge {
             && scenario.work.programs == 1 && scenario.diskFaults.isEmpty && scenario.storeFaults.isEmpty
             && scenario.clockSteps.isEmpty && served.faults.allSatisfy { $0.kind == .passing || $0.kind == .urlOver }
             && !scenario.wishes.contains { [.again, .otherDigest, .wrongDigest, .remove].contains($0.kind) }
-        guard isPlain else { return }
+        guard isPlain, namesVersions(served) else { return }
         let since = simulation.sinceDeath[number] ?? (0, 0)
         let connections = scenario.work.connections ?? 2
         let due = served.bytes.count - since.proven
