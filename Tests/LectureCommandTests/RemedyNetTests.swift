@@ -100,8 +100,8 @@ import Testing
         var options = NginxOrigin.Options()
         options.bytesPerSecond = 400_000
         let shelf = try await Shelf(options)
-        let film = try shelf.put("a.mp4", seed: 1, count: 2 << 20)
-        let run = try shelf.me.start("precache", "--json", shelf.url("a.mp4"), "--key", "a")
+        let film = try shelf.put("a.mp4", seed: 1, count: 5 << 20)
+        let run = try shelf.me.start("precache", "--json", "--connections", "1", shelf.url("a.mp4"), "--key", "a")
         try await run.wait(forOutput: #""event":"progress""#)
         #expect(try await shelf.me("cancel", "a").status == 0)
         _ = await run.ending()
