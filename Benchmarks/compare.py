@@ -54,17 +54,17 @@ http {{ log_format own '$status $body_bytes_sent'; access_log {self.log} own; se
 
 
 def run(arguments, kill_after=None, **options):
-    """Runs a command, and kills it after so many seconds; answers wall seconds, CPU seconds, peak memory in MiB, exit status."""
+    """Runs a command, kills it after this many seconds; returns wall seconds, CPU seconds, peak MiB, exit status."""
     begin = time.monotonic()
     options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
     process = subprocess.Popen(arguments, **options)
-    # The kernel's ru_maxrss also counts this script, which the child was until it became the tool; VmHWM does not.
+    # The kernel's ru_maxrss also counts this script, which the child was before exec; VmHWM does not.
     peak, ended = [0], threading.Event()
 
     def watch():
         while not ended.wait(0.01):
             if kill_after is not None and time.monotonic() - begin >= kill_after:
-                # Not process.kill(), which would take the status away from wait4.
+                # Not process.kill(), which would reap the status before wait4.
                 os.kill(process.pid, signal.SIGKILL)
                 return
             try:
@@ -124,7 +124,7 @@ def table(title, rows, base):
 
 
 def hold(what, figures):
-    """Compares figures with thresholds.json; ends the run with status 1 when one is beyond its limit."""
+    """Compares figures with thresholds.json; ends the run with status 1 when one exceeds its limit."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "thresholds.json")) as file:
         limits = json.load(file)[what]
     beyond = [f"{name}: {figures[name]:.2f}, the limit is {limit}"

@@ -33,7 +33,7 @@ class Sandbox:
             json.dump({"drm": {"keys": [key], "user_key": ready["user_key"]}, "network": {"timeout_s": 5}}, file)
 
     def drm(self, path="", **body):
-        """Asks what the callback was asked, or changes its policy and habits."""
+        """Reads the callback's log, or changes its policy and habits."""
         data = json.dumps(body).encode() if body else None
         with urllib.request.urlopen(f"{self.url}/_drm{path}", data) as answer:
             return answer.read().decode()
@@ -99,7 +99,7 @@ def ledger(options, work):
 
 
 def renewals(work):
-    """How often a renewal of each licence was permitted and committed, and which licences are there."""
+    """How often a renewal of each licence was permitted and committed, and which licences exist."""
     store = sqlite3.connect(f"file:{work}/store/lecturekit.db?mode=ro", uri=True)
     rows = store.execute("""SELECT content_key, (SELECT count(*) FROM licence_attempt WHERE licence_id = licence.id
         AND kind = 3 AND outcome IN ('permitted', 'reset')), coalesce(expires_ms, 0) FROM licence""").fetchall()
@@ -124,7 +124,7 @@ def renew_once(work, sandbox, kills, dice, before):
         else:
             sample = run(command, env=environment(work))
             status, peak, cpu = sample["status"], max(peak, sample["mib"]), cpu + sample["cpu"]
-        # 75: something waits for the server; the next run goes on.
+        # 75: something waits for the server; the next run continues.
         if status == 0 or status != 75:
             break
     wall = time.monotonic() - begin
@@ -179,11 +179,11 @@ SPEED = {"HS256": None, "ES256": "ecdsap256", "EdDSA": "ed25519", "RS256": "rsa2
 
 
 def openssl(algorithm, length):
-    """Verifications a second by `openssl speed`, over messages of the length of what a token signs."""
+    """Verifications per second by `openssl speed`, over messages as long as what a token signs."""
     what = ["-bytes", str(length), "-hmac", "sha256"] if SPEED[algorithm] is None else [SPEED[algorithm]]
     text = subprocess.run(["openssl", "speed", "-seconds", "1", *what], capture_output=True, text=True, check=True).stdout
     last = text.strip().splitlines()[-1].split()[-1]
-    # Thousands of bytes a second for HMAC, else verifications a second.
+    # Thousands of bytes per second for HMAC, else verifications per second.
     return float(last.rstrip("k")) * 1000 / length if SPEED[algorithm] is None else float(last)
 
 
@@ -212,7 +212,7 @@ def verify(options, work):
             rows[name].append((theirs, inside["per_cpu_second"], count / sample["cpu"]))
     for name, samples in rows.items():
         theirs, inside, batch = (median([sample[place] for sample in samples]) for place in range(3))
-        # What a token costs us, in what OpenSSL takes for its signature alone.
+        # The cost of a token, in units of OpenSSL's cost for its signature alone.
         ratio = median([sample[0] / sample[1] for sample in samples])
         whole = median([sample[0] / sample[2] for sample in samples])
         extra = (1 / inside - 1 / theirs) * 1e6

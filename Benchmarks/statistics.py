@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures learning reports: storing them, sending them, and that none is lost or booked twice.
+"""Measures learning reports: storing them, sending them, and that none is lost or recorded twice.
 
 Absolute figures belong to one machine on one day; the ratios within one run are the result. The server is
 lecture-sandbox's LMS on loopback. Everything lies in one directory on the disk (--dir), which is removed at the end.
@@ -20,7 +20,7 @@ LMS = "/lms/json"
 
 
 class Receiver:
-    """A lecture-sandbox whose LMS takes reports, ended when its standard input closes."""
+    """A lecture-sandbox whose LMS accepts reports, ended when its standard input closes."""
 
     def __init__(self, work, **target):
         self.process = subprocess.Popen(
@@ -40,7 +40,7 @@ class Receiver:
             return json.load(answer)
 
     def effects(self):
-        """How often each report took effect, for the ids that came."""
+        """How often each report took effect, for the received ids."""
         with urllib.request.urlopen(f"{self.url}/_lms?path={LMS}") as answer:
             for line in answer:
                 event = json.loads(line)
@@ -64,7 +64,7 @@ def environment(work):
 
 
 def write_lines(path, count, session=20):
-    """Reports r0, r1, …, so many in a session, as large as a small player's."""
+    """Reports r0, r1, …, a number of them per session, as large as a small player's."""
     with open(path, "w") as file:
         for number in range(count):
             report = {"PLAY_TIME": number % session * 30, "DURATION": 3600, "MEDIA_CONTENT_KEY": f"lecture-{number % 97}",
@@ -75,7 +75,7 @@ def write_lines(path, count, session=20):
 
 
 def acknowledged(path):
-    """The ids behind ACK; a line that a kill cut off is none."""
+    """The ids after ACK, without a line that a kill cut off."""
     with open(path) as file:
         return {line[4:-1] for line in file if line.startswith("ACK ") and line.endswith("\n")}
 
@@ -87,9 +87,9 @@ def account(work):
 
 
 def command(arguments, work, lines=None, output=None, kill_after=None):
-    """Runs a command to its end, or kills it after so many seconds, and measures it; status -9 is killed."""
-    with open(lines or os.devnull) as source, open(output or os.devnull, "w") as told:
-        return run([LECTURECTL, *arguments], kill_after, env=environment(work), stdin=source, stdout=told)
+    """Runs a command to its end, or kills it after this many seconds, and measures it; status -9 is killed."""
+    with open(lines or os.devnull) as source, open(output or os.devnull, "w") as results:
+        return run([LECTURECTL, *arguments], kill_after, env=environment(work), stdin=source, stdout=results)
 
 
 # Kills
@@ -102,7 +102,7 @@ def kills(options, work):
     figures, stored, peak = {"seed": options.seed, "count": options.count}, set(), 0
     try:
         receiver.habits("lose:30")
-        # A tenth of the kills meet the storing: each time the whole file is read again and known reports are passed by.
+        # A tenth of the kills hit the storing: each time the whole file is read again and known reports are skipped.
         done, begin = 0, time.monotonic()
         while True:
             moment = dice.uniform(0.2, 8) if done < options.kills // 10 else None
@@ -116,7 +116,7 @@ def kills(options, work):
                         "add: kills": done, "acknowledged": len(stored)})
         print(json.dumps(figures), flush=True)
         done, begin, peak, runs = 0, time.monotonic(), 0, 0
-        # The kills are spread over the work: a run gets as long as makes about a hundredth of it.
+        # The kills are spread over the work: a run lasts as long as about a hundredth of it takes.
         while True:
             moment = dice.uniform(0.1, options.moment) if done < options.kills - figures["add: kills"] else None
             sample = command(["--quiet", "lms", "send"], work, kill_after=moment)
@@ -149,8 +149,8 @@ def kills(options, work):
 
 
 def fsyncs(work, seconds=2):
-    """Overwrites and fdatasyncs a second on the same disk: what one commit a report could do at best. A log of SQLite is
-    overwritten too, and does not grow."""
+    """Overwrites and fdatasyncs per second on the same disk: the upper bound for one commit per report. SQLite's log is
+    also overwritten, and does not grow."""
     count, begin = 0, time.monotonic()
     with open(f"{work}/synced", "wb", buffering=0) as file:
         file.write(bytes(4 << 20))
@@ -208,7 +208,7 @@ def add(options, work):
 
 
 def plain(receiver, bodies, connections):
-    """The same bodies by Python's http.client over so many kept connections, which stores nothing."""
+    """The same bodies by Python's http.client over this many kept connections, which stores nothing."""
     host, waiting, lock = receiver.url.removeprefix("http://"), iter(bodies), threading.Lock()
 
     def work():
@@ -235,7 +235,7 @@ def plain(receiver, bodies, connections):
 
 
 def batches(lines, size):
-    """The bodies that the program makes of the same reports, in the same form."""
+    """The bodies that the program makes from the same reports, in the same form."""
     with open(lines) as file:
         reports = [json.loads(line) for line in file]
     for start in range(0, len(reports), size):

@@ -45,7 +45,7 @@ def expect(sample, what):
     return sample
 
 
-def tell(what, sample, count, size=None):
+def report(what, sample, count, size=None):
     rate = count / sample["wall"]
     bytes_text = f"{size / 1e6:9.1f} MB" if size is not None else " " * 12
     print(f"{what:24} {sample['wall']:8.1f} s {sample['cpu']:8.1f} CPU s {sample['mib']:7.1f} MiB {rate:10.0f}/s {bytes_text}",
@@ -53,7 +53,7 @@ def tell(what, sample, count, size=None):
 
 
 def plain(path):
-    """The bytes of a file, expanded by programs that others wrote."""
+    """The bytes of a file, expanded by third-party programs."""
     tool = {".gz": ["gzip", "-dc"], ".zst": ["zstd", "-dcq"]}.get(os.path.splitext(path)[1], ["cat"])
     return subprocess.Popen([*tool, path], stdout=subprocess.PIPE)
 
@@ -81,12 +81,12 @@ def main():
         environment = dict(os.environ, LECTURE_STORE=f"{work}/store", HOME=work)
         print(f"{options.count} reports, load {os.getloadavg()[0]:.1f}")
         sample = expect(run([LECTURECTL, "lms", "import", first], env=environment), "import")
-        tell("import", sample, options.count, os.path.getsize(first))
+        report("import", sample, options.count, os.path.getsize(first))
         os.unlink(first)
         for name in FORMATS:
             path = f"{work}/{name}"
             words = ["lms", "export", "--output", path] + (["--format", "xapi"] if "xapi" in name else [])
-            tell(name, expect(run([LECTURECTL, *words], env=environment), name), options.count, os.path.getsize(path))
+            report(name, expect(run([LECTURECTL, *words], env=environment), name), options.count, os.path.getsize(path))
             check(path, options.count)
             if ".zst" not in name:
                 os.unlink(path)
@@ -94,17 +94,17 @@ def main():
             os.fchmod(file.fileno(), 0o600)
             file.write(os.urandom(32))
         words = ["lms", "export", "--output", f"{work}/p.jsonl", "--pseudonymise", f"{work}/key"]
-        tell("pseudonymised jsonl", expect(run([LECTURECTL, *words], env=environment), "key"), options.count)
+        report("pseudonymised jsonl", expect(run([LECTURECTL, *words], env=environment), "key"), options.count)
         os.unlink(f"{work}/p.jsonl")
         for name in ("out.jsonl.zst", "out.csv.zst"):
             other = dict(environment, LECTURE_STORE=f"{work}/other-{name}")
             for what in ("import", "again"):
                 sample = expect(run([LECTURECTL, "lms", "import", f"{work}/{name}"], env=other), what)
-                tell(f"{what} {name}", sample, options.count)
+                report(f"{what} {name}", sample, options.count)
             shutil.rmtree(f"{work}/other-{name}")
         words = ["lms", "erase", "--user", "learner-500"]
-        # The id of one learner is the beginning of no other's here, but of sessions of nobody else: status 0.
-        tell("erase one learner", expect(run([LECTURECTL, *words], env=environment), "erase"), options.count)
+        # The id of one learner is no prefix of another's, only of its own sessions: status 0.
+        report("erase one learner", expect(run([LECTURECTL, *words], env=environment), "erase"), options.count)
     finally:
         shutil.rmtree(work)
 

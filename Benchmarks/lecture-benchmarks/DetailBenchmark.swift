@@ -2,15 +2,15 @@ import LectureKit
 import LectureModel
 import LectureStore
 
-/// Measures lists with everything they show: complete contents with two pictures each, first without licences, then
+/// Measures lists with everything they show: complete lectures with two images each, first without licences, then
 /// with one each under the device's real key.
 enum DetailBenchmark {
     /// Fills a store and lists it.
     ///
     /// - Parameters:
-    ///   - store: the directory of the store; made when it is missing.
-    ///   - device: where the device's key is; drawn when there is none.
-    ///   - count: how many contents.
+    ///   - store: the directory of the store; created when it is missing.
+    ///   - device: the directory of the device's key; generated when there is none.
+    ///   - count: the number of lectures.
     /// - Throws: `LectureError`.
     static func run(_ store: String, device: String, count: Int) async throws {
         try fill(store, count: count)
@@ -51,7 +51,7 @@ enum DetailBenchmark {
     }
 
     private static func report(_ name: String, _ count: Int) {
-        StoreBenchmark.report(name, median: 0, worst: 0, note: "\(count) contents")
+        StoreBenchmark.report(name, median: 0, worst: 0, note: "\(count) lectures")
     }
 
     private static func repeated(_ name: String, times: Int, _ body: () async throws -> Void) async throws {
@@ -68,7 +68,7 @@ enum DetailBenchmark {
             name, median: samples[times / 2], worst: samples[times - 1], processor: spent, note: "\(times) times")
     }
 
-    // MARK: A store of complete contents
+    // MARK: A store of complete lectures
 
     private static func fill(_ store: String, count: Int) throws {
         let now = Timestamp(milliseconds: 1_700_000_000_000)
@@ -94,12 +94,12 @@ enum DetailBenchmark {
         facts.synopsis = "What lecture \(number) is about, in a sentence or two as lists show them."
         facts.descriptionURL = "https://lectures.example/about/\(number)"
         (facts.width, facts.height, facts.duration) = (1920, 1080, .seconds(3_000))
-        // As long as an answer with a few subtitles and chapters is.
+        // As long as an answer with a few subtitles and chapters.
         facts.descriptor = #"{"version":1,"chapters":"\#(String(repeating: "chapter ", count: 250))"}"#
         _ = try index.setFacts(lease, facts, now: now)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
         let version = try index.beginVersion(
-            lease, wishes: roles.map { ResourceWish(role: $0, name: "", urls: []) }, now: now)
+            lease, requests: roles.map { ResourceRequest(role: $0, name: "", urls: []) }, now: now)
         for var resource in try index.resources(version) {
             resource.state = .planned
             resource.path = "media/\(number % 256)/\(number).\(resource.role.name)"

@@ -2,7 +2,7 @@ import LectureCrypto
 import LectureModel
 import LectureStore
 
-/// Measures the ledger of licences: one licence for each content of the store, deadlines over 200 days, a tenth ended.
+/// Measures the ledger of licences: one licence per lecture of the store, deadlines over 200 days, a tenth ended.
 enum LedgerBenchmark {
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
     private static let day: Int64 = 86_400_000
@@ -64,7 +64,7 @@ enum LedgerBenchmark {
 
     private static func fill(_ ledger: SQLiteLicenceLedger, count: Int) throws -> LedgerAnchor? {
         var anchor: LedgerAnchor?
-        // As long as the token of an answer is.
+        // As long as the token of an answer.
         let token = String(repeating: "eyJhbGciOiJIUzI1NiJ9", count: 30)
         for start in stride(from: 0, to: count, by: 1000) {
             anchor = try ledger.transaction {

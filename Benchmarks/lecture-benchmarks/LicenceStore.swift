@@ -8,14 +8,14 @@ import LectureStore
 enum LicenceStore {
     private static let day: Int64 = 86_400_000
 
-    /// Puts contents and their licences into a store, with deadlines over 200 days, a tenth ended. Their contents are
-    /// paused, so that no command fetches them. What the store holds already stays.
+    /// Adds lectures and their licences to a store, with deadlines over 200 days, a tenth ended. The lectures are
+    /// paused, so that no command downloads them. What is already in the store is kept.
     ///
     /// - Parameters:
-    ///   - store: the directory of the store; made when it is missing.
-    ///   - device: where the device's key is; drawn when there is none.
-    ///   - count: how many.
-    ///   - callback: where the licences come from.
+    ///   - store: the directory of the store; created when it is missing.
+    ///   - device: the directory of the device's key; generated when there is none.
+    ///   - count: the number of lectures.
+    ///   - callback: the URL that the licences come from.
     /// - Throws: `LectureError`.
     static func fill(_ store: String, device: String, count: Int, callback: String) throws {
         let clock = SystemClock()
@@ -28,7 +28,7 @@ enum LicenceStore {
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(key))
         let (uuid, anchors) = (try index.identity().uuid, try home.anchors(key))
         let known = try anchors.anchor(of: uuid)
-        // Before the first append: no revision that the anchor knows is given again.
+        // Before the first append, so that no revision known to the anchor is used again.
         _ = try ledger.inspect(against: known)
         var anchor = known
         for start in stride(from: 0, to: count, by: 1000) {
@@ -54,17 +54,17 @@ enum LicenceStore {
         policy.countLimit = 10
         entry.record = LicenceRecord(form: .callback, policy: policy, isVerified: true)
         entry.granted = now
-        // As long as the token of an answer for ten is.
+        // As long as the token of an answer for ten.
         entry.token = String(repeating: "eyJhbGciOiJIUzI1NiJ9", count: 120)
         return entry
     }
 
-    /// Measures what the library answers about a store that was filled.
+    /// Measures the library's queries of a filled store.
     ///
     /// - Parameters:
     ///   - store: the directory of the store.
-    ///   - device: where the device's key is.
-    ///   - play: a complete content with a licence for many plays; nil plays none.
+    ///   - device: the directory of the device's key.
+    ///   - play: a complete lecture with a licence for many plays; nil plays none.
     /// - Throws: `LectureError`.
     static func inspect(_ store: String, device: String, play: String?) async throws {
         var configuration = LectureConfiguration(storeDirectory: store)

@@ -2,14 +2,13 @@ import Glibc
 import LectureModel
 import LectureStore
 
-/// Measures lists and questions inside the process: `lecture-benchmarks [COUNT]`, 100,000 contents unless told.
+/// Measures lists and queries inside the process: `lecture-benchmarks [COUNT]`, 100,000 lectures by default.
 ///
 /// The other words serve `Benchmarks/licences.py`: `fill STORE DEVICE COUNT CALLBACK`, `inspect STORE DEVICE [KEY]` and
 /// `verify TRUST-DIR`. `details STORE DEVICE [COUNT]` fills a store and measures lists with everything they show.
 ///
-/// Prints one JSON object a line; milliseconds are the median and the worst of 50 runs, and
-/// the processor's time for one. The ledger of licences comes
-/// last: see ``LedgerBenchmark``.
+/// Prints one JSON object per line; milliseconds are the median and the worst of 50 runs, and the CPU time of one. The
+/// ledger of licences comes last: see ``LedgerBenchmark``.
 @main
 enum StoreBenchmark {
     static func main() async throws {
@@ -36,7 +35,7 @@ enum StoreBenchmark {
         let location = StoreLocation(directory: directory)
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         let filling = try milliseconds { try fill(index, count: count) }
-        report("enqueue", median: filling, worst: filling, note: "\(count) contents, one transaction a thousand")
+        report("enqueue", median: filling, worst: filling, note: "\(count) lectures, one transaction per thousand")
         let queries = try SQLiteContentQueries(opening: location)
         for sort in ContentSort.allCases {
             for offset in [0, count / 2, count - 50] {
@@ -65,7 +64,7 @@ enum StoreBenchmark {
         }
     }
 
-    /// Puts contents into a store, one transaction a thousand.
+    /// Adds lectures to a store, one transaction per thousand.
     static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
         for start in stride(from: 0, to: count, by: 1000) {
             try index.transaction {
@@ -75,13 +74,13 @@ enum StoreBenchmark {
     }
 
     private static func add(_ number: Int, to index: SQLiteDownloadIndex) throws {
-        var wish = DownloadRequest(url: "http://127.0.0.1/course-\(number % 40)/lecture-\(number).mp4")
+        var request = DownloadRequest(url: "http://127.0.0.1/course-\(number % 40)/lecture-\(number).mp4")
         // Titles that do not come in the order of the rows.
-        wish.title = "Lecture \(number &* 7919 % count(of: number))"
-        wish.course = "Course \(number % 40)"
+        request.title = "Lecture \(number &* 7919 % count(of: number))"
+        request.course = "Course \(number % 40)"
         let identity = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 8))) }
         _ = try index.enqueue(
-            wish,
+            request,
             source: RequestSource(
                 derivedKey: ContentKey("lecture-\(number)"), identity: identity, isGateway: false),
             check: .list, now: Timestamp(milliseconds: Int64(number)))
@@ -101,21 +100,21 @@ enum StoreBenchmark {
         report(name, median: samples[times / 2], worst: samples[times - 1], processor: processor, note: note)
     }
 
-    /// How long something takes.
+    /// The time that something takes.
     static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
         let begin = nanoseconds()
         try body()
         return Double(nanoseconds() - begin) / 1e6
     }
 
-    /// What a clock shows.
+    /// The reading of a clock.
     static func nanoseconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    /// How much of the processor this process has had.
+    /// The CPU time of this process.
     static func processorNanoseconds() -> Int { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
     /// Prints one result.

@@ -3,13 +3,13 @@ import LectureFiles
 import LectureKit
 import LectureModel
 
-/// Measures a stream: the same media through an empty cache, and through one that holds it.
+/// Measures a stream: the same media through an empty cache, and through one that has it.
 enum StreamBenchmark {
-    /// Reads media twice and tells how long it took.
+    /// Reads media twice and prints how long it took.
     ///
     /// - Parameters:
     ///   - url: the media.
-    ///   - directory: an empty place for the store and the device's key.
+    ///   - directory: an empty directory for the store and the device's key.
     /// - Throws: `LectureError`.
     static func run(_ url: String, in directory: String) async throws {
         var configuration = LectureConfiguration(storeDirectory: "\(directory)/store")

@@ -2,12 +2,12 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// Measures how many tokens a second are judged inside the process, signature and claims, on one core.
+/// Measures how many tokens per second are verified inside the process, signature and claims, on one core.
 enum VerifyBenchmark {
-    /// Reads lines of `NAME KIND TOKEN` from standard input and judges each token for a second.
+    /// Reads lines of `NAME KIND TOKEN` from standard input and verifies each token for a second.
     ///
-    /// - Parameter directory: what they are trusted by, as `licence verify --trust-dir` takes it.
-    /// - Throws: `LectureError`: `cryptography` when a token cannot be judged, `data` where one is refused.
+    /// - Parameter directory: the trust directory, as for `licence verify --trust-dir`.
+    /// - Throws: `LectureError`: `cryptography` when a token cannot be verified, `data` when one is refused.
     static func run(trustedBy directory: String) throws {
         let verifier = LicenceVerifier(trust: LicenceTrust(directory: directory))
         while let line = readLine() {

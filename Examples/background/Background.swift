@@ -1,13 +1,13 @@
 import Glibc
 import LectureKit
 
-/// Pre-caches lectures, and leaves what is not complete to a process of its own when this one ends, however it ends.
+/// Pre-caches lectures; a worker process continues unfinished ones when this process ends, however it ends.
 ///
 /// - Parameters:
 ///   - addresses: media files or gateway links, http or https.
-///   - directory: the directory of the store; made when it is missing.
+///   - directory: the directory of the store; created when it is missing.
 /// - Returns: whether every lecture is complete.
-/// - Throws: `LectureError` when the store cannot be used, or there is no `lecturectl` to go on with.
+/// - Throws: `LectureError` when the store cannot be used, or `lecturectl` is missing.
 func precache(_ addresses: [String], into directory: String) async throws -> Bool {
     let configuration = LectureConfiguration(storeDirectory: directory)
     let manager = try LectureManager(configuration)
@@ -16,7 +16,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
         for await case .progress(let progress) in events { say("\(progress.key): \(progress.percent) %") }
     }
     let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-    // After the wishes are in the store: who is killed from here on loses nothing.
+    // The requests are in the store: from here on nothing is lost if this process is killed.
     let worker = try BackgroundWorker(configuration)
     say("worker \(worker.processIdentifier)")
     try await manager.untilRest()
@@ -28,7 +28,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     }
     await manager.close()
     await listener.value
-    // With something left it goes on when this process ends.
+    // If lectures are left, it continues when this process ends.
     if isComplete { worker.dismiss() }
     return isComplete
 }

@@ -4,18 +4,18 @@
 import Foundation
 import KollusSDK
 
-/// The chapter on deletion: one content, all of them but samples, the streaming cache.
+/// The chapter on deletion: one lecture, all lectures except samples, the streaming cache.
 class Deletion: NSObject {
     let storage: KollusStorage
 
     init(storage: KollusStorage) { self.storage = storage }
 
-    /// Deletes files and record; a transfer under way is ended first.
+    /// Deletes files and record; a running transfer is ended first.
     func remove(_ mediaContentKey: String) throws {
         try storage.removeContent(mediaContentKey)
     }
 
-    /// Deletes everything that is no sample.
+    /// Deletes everything except samples.
     func removeAll() throws {
         // proof: the header says that these are contents.
         for content in storage.contents() as! [KollusContent] where content.contentType != .sample {
@@ -23,7 +23,7 @@ class Deletion: NSObject {
         }
     }
 
-    /// Deletes what streaming has kept, except what is being streamed.
+    /// Deletes the streaming cache, except what is being streamed.
     func removeCache() throws {
         try storage.removeCache()
     }
@@ -48,7 +48,7 @@ extension Deletion: GuideChapter {
         }
     }
 
-    /// Whether it should not be there any more.
+    /// Whether it should be deleted.
     private func isGone(_ words: [String], _ content: KollusContent) -> Bool {
         words.first == "--all" ? content.contentType != .sample : words.contains(content.mediaContentKey)
     }

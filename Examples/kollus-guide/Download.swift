@@ -4,14 +4,14 @@
 import Foundation
 import KollusSDK
 
-/// The chapter on downloads: load, look for room, download, follow, cancel and go on.
+/// The chapter on downloads: load, check for space, download, follow, cancel and continue.
 ///
-/// The delegate's methods are spelled as Xcode shows the headers: everything implicitly unwrapped.
+/// The delegate's methods are declared as Xcode shows the headers: everything implicitly unwrapped.
 class Downloads: NSObject, KollusStorageDelegate {
     let storage: KollusStorage
     /// At this percentage a download is cancelled once, as if a learner had tapped on it.
     var cancelPercent: UInt?
-    /// Told when no download is left; a view controller would update its views.
+    /// Called when no download is left; a view controller would update its views.
     var onRest: ((Bool) -> Void)?
     private var addresses: [String] = []
     private var isComplete = true
@@ -22,13 +22,13 @@ class Downloads: NSObject, KollusStorageDelegate {
         storage.delegate = self
     }
 
-    /// Fetches several contents, one after the other.
+    /// Downloads several lectures, one after the other.
     func download(_ urls: [String]) {
         addresses += urls
         next()
     }
 
-    /// Loading waits for a server, so it is done off the main queue.
+    /// Loading waits for a server, so it runs off the main queue.
     private func next() {
         guard !addresses.isEmpty else { return onRest?(isComplete) ?? () }
         let url = addresses.removeFirst()
@@ -58,7 +58,7 @@ class Downloads: NSObject, KollusStorageDelegate {
         }
     }
 
-    /// The vendor's samples ask for 150 MB beside the content.
+    /// The vendor's samples require 150 MB besides the lecture.
     private func hasRoom(for mediaContentKey: String) -> Bool {
         // proof: the header says that these are contents.
         let contents = storage.contents() as! [KollusContent]
@@ -75,11 +75,11 @@ class Downloads: NSObject, KollusStorageDelegate {
         next()
     }
 
-    /// One method for everything: an error, the end, or progress.
+    /// One method for everything: an error, completion, or progress.
     func kollusStorage(_ kollusStorage: KollusStorage!, downloadContent content: KollusContent!, error: Error!) {
         let key = content.mediaContentKey!
         if let error = error as NSError? {
-            // iOS does not tell a cancel; here it is the final event of the download.
+            // iOS reports no event for a cancel; here it is the final event of the download.
             if error.code == -8615 { return goOn(content) }
             fail(key, error)
         } else if content.downloaded {
@@ -94,7 +94,7 @@ class Downloads: NSObject, KollusStorageDelegate {
         }
     }
 
-    /// Downloading again goes on behind what was kept.
+    /// Downloading again continues after the data that was kept.
     private func goOn(_ content: KollusContent) {
         print("\(content.mediaContentKey!): cancelled at \(content.downloadProgress) %")
         start(content.mediaContentKey)

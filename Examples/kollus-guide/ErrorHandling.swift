@@ -4,7 +4,7 @@
 import Foundation
 import KollusSDK
 
-/// What an application does about an error, by the groups of the vendor's guide.
+/// How an application handles an error, by the groups of the vendor's guide.
 enum Advice: String {
     case checkKey = "check the application key"
     case freeSpace = "free some space, then download again"
@@ -29,14 +29,14 @@ enum Advice: String {
         case -8643, -8644, -8683, -8687: self = .renew
         case -8680: self = .refresh
         case -4085: self = .newLink
-        // libcurl's numbers and the servers' 5xx, of content servers and of licence servers.
+        // libcurl's numbers and the 5xx statuses of content and licence servers.
         case -8099 ... -8001, -9099 ... -9001, -8599 ... -8500, -9599 ... -9500: self = .retry
         default: self = .askProvider
         }
     }
 }
 
-/// The chapter on errors: every call that throws, every event with an error, one place that judges them.
+/// The chapter on errors: every call that throws, every event with an error, one place that handles them.
 class ErrorHandling: NSObject, KollusStorageDelegate {
     let storage: KollusStorage
     var onEnd: ((Bool) -> Void)?
@@ -58,7 +58,7 @@ class ErrorHandling: NSObject, KollusStorageDelegate {
         }
     }
 
-    /// Where a view controller would present an alert: the sentence, and what to do.
+    /// Where a view controller would present an alert: the message, and what to do.
     func show(_ error: NSError) {
         print("error \(error.code): \(error.localizedDescription)")
         print("advice: \(Advice(error).rawValue)")
@@ -75,7 +75,7 @@ class ErrorHandling: NSObject, KollusStorageDelegate {
     }
 }
 
-/// `kollus-guide errors URL`: promises that it is complete; otherwise says what is to be done.
+/// `kollus-guide errors URL`: promises that it is complete; otherwise prints what to do.
 extension ErrorHandling: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
         onEnd = end

@@ -4,14 +4,14 @@
 import Foundation
 import KollusSDK
 
-/// The chapter on events: one object that hears everything, and what each of the five methods means.
+/// The chapter on events: one delegate for everything, and what each of the five methods means.
 ///
-/// The methods are spelled as the vendor's guide prints them: `storage`, and a `json` that may be missing.
+/// The methods are declared as the vendor's guide prints them: `storage`, and a `json` that may be missing.
 class EventLog: NSObject, KollusStorageDelegate {
     let storage: KollusStorage
-    /// Told when all downloads are over and the reports are sent.
+    /// Called when all downloads have ended and the reports are sent.
     var onRest: ((Bool) -> Void)?
-    /// How many downloads have not come to their end.
+    /// How many downloads have not ended.
     private(set) var running = 0
     private var isGood = true
 
@@ -21,7 +21,7 @@ class EventLog: NSObject, KollusStorageDelegate {
         storage.delegate = self
     }
 
-    /// Begins downloads, then sends what learners did meanwhile.
+    /// Starts downloads, then sends the reports stored meanwhile.
     func begin(_ urls: [String]) {
         running = urls.count
         if urls.isEmpty { storage.sendStoredLms() }
@@ -43,7 +43,7 @@ class EventLog: NSObject, KollusStorageDelegate {
         if running == 0 { storage.sendStoredLms() }
     }
 
-    /// A download has changed: failed, finished, or on its way.
+    /// A download has changed: failed, finished, or in progress.
     func kollusStorage(_ storage: KollusStorage, downloadContent content: KollusContent, error: Error?) {
         if let error = error as NSError? {
             over(content.mediaContentKey, error)
@@ -54,7 +54,7 @@ class EventLog: NSObject, KollusStorageDelegate {
         }
     }
 
-    /// A licence server was asked. Both dictionaries may hold user ids: keep them out of logs.
+    /// A licence server was asked. Both dictionaries may contain user ids: keep them out of logs.
     func kollusStorage(
         _ storage: KollusStorage, request: [AnyHashable: Any], json: [AnyHashable: Any]?, error: Error?
     ) {
@@ -63,7 +63,7 @@ class EventLog: NSObject, KollusStorageDelegate {
         print("licence server: kind \(kind), result \(result)")
     }
 
-    /// A licence of a batch is renewed, or is not.
+    /// A licence of a batch was renewed, or failed.
     func kollusStorage(_ storage: KollusStorage, cur: Int32, count: Int32, error: Error?) {
         print("renewal: \(cur) of \(count)")
     }
@@ -73,7 +73,7 @@ class EventLog: NSObject, KollusStorageDelegate {
         print("report: \(lmsData.utf8.count) bytes, answer \(resultJson == nil ? "none" : "JSON")")
     }
 
-    /// The reports that were stored are sent, as far as that was possible.
+    /// The stored reports were sent, as far as possible.
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
         print("reports: \(successCount) sent, \(failCount) not")
         onRest?(isGood && failCount == 0)

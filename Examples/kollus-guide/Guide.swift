@@ -2,12 +2,12 @@ import Dispatch
 import Foundation
 import KollusSDK
 
-/// A chapter as a program: begins on the main queue, and says once whether it did what it promises.
+/// A chapter as a program: starts on the main queue, and reports once whether it did what it promises.
 protocol GuideChapter: AnyObject {
     func begin(_ words: [String], end: @escaping (Bool) -> Void)
 }
 
-/// What a provider has issued, as the environment has it.
+/// The values that a provider has issued, from the environment.
 struct Issued {
     let key: String?
     let bundleID: String?
@@ -20,8 +20,8 @@ struct Issued {
     }
 }
 
-/// `kollus-guide CHAPTER …`: the chapters of the vendor's guide, run against whatever server and key the environment
-/// names. The exit status says whether a chapter did what it promises.
+/// `kollus-guide CHAPTER …`: the chapters of the vendor's guide, run against the server and key that the environment
+/// names. The exit status shows whether a chapter did what it promises.
 @main
 enum Guide {
     static let usage = """
@@ -33,10 +33,10 @@ enum Guide {
                kollus-guide events [URL...]
                kollus-guide errors URL
                kollus-guide short URL
-        KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are what the provider has issued; the key is
-        verified by the directory LECTURE_TRUST. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
+        KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are issued by the provider; the key is
+        verified with the directory LECTURE_TRUST. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
         """
-    /// A chapter keeps itself alive while it waits for events.
+    /// Keeps the chapter alive while it waits for events.
     nonisolated(unsafe) static var chapter: AnyObject?
     /// The longest that a chapter may take, in seconds.
     static let patience = 300.0
@@ -46,7 +46,7 @@ enum Guide {
         guard let name = words.first else { leave(64, usage) }
         DispatchQueue.main.async { begin(name, Array(words.dropFirst())) }
         DispatchQueue.main.asyncAfter(deadline: .now() + patience) { leave(75, "no end after \(patience) seconds") }
-        // An application for iOS has a main queue that runs; a program of the command line runs it itself.
+        // An iOS application has a running main queue; a command-line program runs it itself.
         dispatchMain()
     }
 
@@ -84,7 +84,7 @@ enum Guide {
         }
     }
 
-    /// The end that iOS leaves to the system: what is under way is ended cleanly.
+    /// The end that iOS leaves to the system: running work is ended cleanly.
     static func finish(_ storage: KollusStorage, _ isDone: Bool) {
         storage.close()
         exit(isDone ? 0 : 1)

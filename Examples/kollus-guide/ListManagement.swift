@@ -4,11 +4,11 @@
 import Foundation
 import KollusSDK
 
-/// The chapter on lists: what is complete, what is on its way, what came this week, and folders first.
+/// The chapter on lists: complete, in progress, completed this week, and folders first.
 class ContentList: NSObject {
     /// A line of the application's table.
     enum Row {
-        /// The iOS SDK knows no folders; an application makes its own, here of the courses.
+        /// The iOS SDK has no folders; an application makes its own, here from the courses.
         case folder(String, [KollusContent])
         case content(KollusContent)
 
@@ -24,14 +24,14 @@ class ContentList: NSObject {
 
     init(storage: KollusStorage) { self.storage = storage }
 
-    /// Everything that is known; nothing before a start, when the storage answers nil.
+    /// All contents; none before a start, when the storage returns nil.
     var contents: [KollusContent] {
         guard let contents = storage.contents() else { return [] }
         // proof: the header says that these are contents.
         return contents as! [KollusContent]
     }
 
-    /// A file is complete when the storage says so, HLS when all of it is there.
+    /// A file is complete when the storage says so, HLS when all of it is present.
     func isComplete(_ content: KollusContent) -> Bool {
         switch content.contentType {
         case .downloading: return content.downloaded

@@ -13,9 +13,9 @@ class Preparation: NSObject {
     /// Opens the storage; no network is needed for that.
     ///
     /// - Parameters:
-    ///   - key: as the provider has issued it.
-    ///   - bundleID: that the key is issued for.
-    ///   - expires: the day on which the key ends, `yyyy/MM/dd`, as it was issued.
+    ///   - key: the key that the provider has issued.
+    ///   - bundleID: the bundle id that the key is issued for.
+    ///   - expires: the day on which the key expires, `yyyy/MM/dd`, as issued.
     ///   - path: the storage's directory; nil for the usual one.
     /// - Throws: `NSError`: −2107, −2106, −2103, −2105 or −2104 when the values do not agree; the storage's own.
     func prepare(key: String?, bundleID: String?, expires: String?, path: String? = nil) throws {
@@ -32,7 +32,7 @@ class Preparation: NSObject {
     }
 }
 
-/// A day as providers write it.
+/// A day in the format of providers.
 func day(_ text: String?) -> Date? {
     let formatter = DateFormatter()
     formatter.calendar = Calendar(identifier: .gregorian)

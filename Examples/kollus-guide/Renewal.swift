@@ -4,17 +4,17 @@
 import Foundation
 import KollusSDK
 
-/// The chapter on renewal: which licences have ended, all of them anew, and what the servers said.
+/// The chapter on renewal: expired licences, all licences, and the servers' answers.
 ///
-/// The delegate's methods are spelled as wrappers in production do: nothing optional but the error.
+/// The delegate's methods are declared as wrappers in production do: only the error is optional.
 class Renewals: NSObject, KollusStorageDelegate {
     let storage: KollusStorage
-    /// Told with the number of licences that could not be renewed.
+    /// Called with the number of licences that could not be renewed.
     var onEnd: ((Int) -> Void)?
     private var failures = 0
     private var wanted: Set<String> = []
     private var isLast = false
-    /// Contents that a server has ordered away, and whose exchange has not come yet.
+    /// Lectures that a server has revoked, and whose exchange has not been reported yet.
     private var ordered = 0
 
     init(storage: KollusStorage) {
@@ -23,14 +23,14 @@ class Renewals: NSObject, KollusStorageDelegate {
         storage.delegate = self
     }
 
-    /// What has a licence, and with it a day of its last check.
+    /// What has a licence, and therefore a date of its last check.
     var licensed: [KollusContent] {
         // proof: the header says that these are contents.
         let contents = storage.contents() as! [KollusContent]
         return contents.filter { $0.drmCheckDate != nil }
     }
 
-    /// Renews all licences, or those that have ended. Where there are none, nobody is told of anything.
+    /// Renews all licences, or those that have ended. If there are none, no delegate method is called.
     func renew(all: Bool) {
         (failures, isLast, ordered) = (0, false, 0)
         wanted = Set((all ? licensed : licensed.filter { $0.drmExpired }).map { $0.mediaContentKey })
@@ -38,7 +38,7 @@ class Renewals: NSObject, KollusStorageDelegate {
         storage.updateDownloadDRMInfo(all)
     }
 
-    /// Once for each content. The iOS SDK tells no end: it is where the numbers meet.
+    /// Called once per lecture. The iOS SDK has no event for the end: it is when `cur` reaches `count`.
     func kollusStorage(_ kollusStorage: KollusStorage, cur: Int32, count: Int32, error: Error?) {
         if let error = error as NSError? {
             if error.code == -8680 { ordered += 1 } else { failures += 1 }
@@ -50,14 +50,14 @@ class Renewals: NSObject, KollusStorageDelegate {
         endIfOver()
     }
 
-    /// What was ordered away by another answer than this renewal's is not among the numbers.
+    /// Lectures that are revoked by an answer outside this renewal are not counted.
     private func endIfOver() {
         guard isLast && ordered <= 0 || wanted.isEmpty else { return }
         onEnd?(failures)
         onEnd = nil
     }
 
-    /// What a server was asked and what it answered. When it orders a content away, its file is gone already.
+    /// A request to a server and its answer. When the answer revokes a lecture, its file is already deleted.
     func kollusStorage(
         _ kollusStorage: KollusStorage, request: [AnyHashable: Any], json: [AnyHashable: Any], error: Error?
     ) {

@@ -4,7 +4,7 @@
 import Foundation
 import KollusSDK
 
-/// All of it in short: the example of the README.
+/// The short version: the example of the README.
 class Lectures: NSObject, KollusStorageDelegate {
     let storage = KollusStorage()
     var onEnd: ((NSError?) -> Void)?

@@ -1,19 +1,19 @@
 import Glibc
 import LectureKit
 
-/// Pre-caches lectures and prints what becomes true, then where each of them lies.
+/// Pre-caches lectures and prints their events, then the path of each.
 ///
 /// - Parameters:
 ///   - addresses: media files or gateway links, http or https.
-///   - directory: the directory of the store; made when it is missing.
+///   - directory: the directory of the store; created when it is missing.
 /// - Returns: whether every lecture is complete.
 /// - Throws: `LectureError` when the store cannot be used.
 func precache(_ addresses: [String], into directory: String) async throws -> Bool {
     let manager = try LectureManager(LectureConfiguration(storeDirectory: directory))
-    // A stream tells what becomes true after it was asked for, so it comes before the wishes.
+    // Subscribe before enqueuing; events are not replayed.
     let events = manager.events
     let listener = Task {
-        for await event in events { tell(event) }
+        for await event in events { report(event) }
     }
     let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
     try await manager.untilRest()
@@ -24,12 +24,12 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
         case .failure(let error):
             print("\(address): \(error.message)")
             isComplete = false
-        case .success(let wish):
-            if try await manager.content(wish.key)?.state == .completed {
-                print("\(wish.key): \(try await manager.path(wish.key))")
+        case .success(let request):
+            if try await manager.content(request.key)?.state == .completed {
+                print("\(request.key): \(try await manager.path(request.key))")
             } else {
-                let reason = try await manager.why(wish.key)
-                print("\(wish.key): \(reason.why) \(reason.next)")
+                let reason = try await manager.why(request.key)
+                print("\(request.key): \(reason.why) \(reason.next)")
                 isComplete = false
             }
         }
@@ -41,8 +41,8 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
 
 /// Prints one event.
 ///
-/// - Parameter event: what became true.
-func tell(_ event: LectureEvent) {
+/// - Parameter event: the event.
+func report(_ event: LectureEvent) {
     switch event {
     case .progress(let progress): print("\(progress.key): \(progress.percent) %")
     case .completed(let content): print("\(content.key): complete, \(content.provenBytes) bytes")
