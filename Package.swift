@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The manifest of LectureKit. Rules: docs/architecture.md. `Tools/check-layers` holds every import against it.
+// The manifest of LectureKit. Rules: docs/architecture.md. `Tools/check-layers` checks every import against it.
 
 import PackageDescription
 
@@ -13,12 +13,14 @@ let migrations = [
     "0005_add_stream_cache",
     "0006_add_version_source",
     "0007_add_course_lists",
+    "0008_add_output_files",
+    "0009_add_granting_keys",
 ]
 
 let package = Package(
     name: "LectureKit",
     products: [
-        // `import LectureKit` brings the model's types; its own name stays for those who import it by that.
+        // `import LectureKit` includes the model's types; the model's own name can still be imported.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
@@ -40,9 +42,9 @@ let package = Package(
         .systemLibrary(
             name: "CNghttp2", path: "Tools/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CZlib", path: "Tools/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // GNU calls that the Glibc module does not show; C because they need _GNU_SOURCE.
+        // GNU calls that the Glibc module hides; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
-        // Media bytes for the sandbox; C because they must be quick in a debug build too.
+        // Media bytes for the sandbox; C because they must be fast in a debug build too.
         .target(name: "CSandbox", path: "Tools/CSandbox"),
 
         // Vocabulary and ports.
@@ -53,7 +55,7 @@ let package = Package(
         .target(name: "LectureLicence", dependencies: ["LectureModel"]),
         .target(name: "LectureStatistics", dependencies: ["LectureModel"]),
 
-        // Adapters: one means each.
+        // Adapters: one technology each.
         .target(
             name: "SchemaMigrations", path: "Migrations", exclude: ["README.md", "SHA256SUMS"],
             resources: migrations.map { .embedInCode("\($0).sql") }),
@@ -72,7 +74,7 @@ let package = Package(
                 "LectureFiles",
                 "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
-        // The façade, and the other name under which applications know it.
+        // The façade, and its other module name for applications.
         .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
@@ -80,21 +82,21 @@ let package = Package(
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
-        // What the servers of the tests need of GnuTLS: digests, certificates, TLS.
+        // GnuTLS for the servers of the tests: digests, certificates, TLS.
         .target(name: "SandboxSecurity", dependencies: ["CGnuTLS"], path: "Tools/SandboxSecurity"),
-        // The hostile origin and its cases, and the command that holds clients against them.
+        // The hostile origin and its cases, and the command that runs clients against them.
         .target(
             name: "HostileSuite", dependencies: ["SandboxSecurity", "LectureModel", "LectureTestSupport", "CNghttp2"],
             path: "Tests/HostileSuite"),
         .executableTarget(name: "lecture-hostile", dependencies: ["HostileSuite"], path: "Tools/lecture-hostile"),
 
-        // Examples: in the documents word for word, so they are built with everything else.
+        // Examples: quoted verbatim in the documents, so they are built with everything else.
         .executableTarget(
             name: "precache-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/precache"),
         .executableTarget(name: "kollus-guide", dependencies: ["KollusSDK"], path: "Examples/kollus-guide"),
         .executableTarget(
             name: "background-example", dependencies: ["LectureKit", "LectureModel"], path: "Examples/background"),
-        // What a program of another package has: nothing but the library's own module.
+        // As in another package: it imports only the library's own module.
         .executableTarget(name: "service-example", dependencies: ["LectureKit"], path: "Examples/service"),
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
@@ -106,7 +108,7 @@ let package = Package(
         .target(name: "LectureTestSupport", dependencies: ["LectureModel"], path: "Tests/LectureTestSupport"),
         .target(
             name: "LectureProgramSupport", dependencies: ["LectureTestSupport"], path: "Tests/LectureProgramSupport"),
-        // Readers of foreign bytes and what must hold of them; for the tests and for libFuzzer.
+        // Readers of untrusted bytes and their invariants; for the tests and for libFuzzer.
         .target(
             name: "LectureFuzzing",
             dependencies: [
@@ -114,7 +116,7 @@ let package = Package(
                 "LectureModel", "LectureStore", "LectureTransport",
             ],
             path: "Tests/LectureFuzzing"),
-        // A world with virtual time, in which the real engine and the real store are told any story from its seed.
+        // A world with virtual time, in which the real engine and the real store run scenarios generated from a seed.
         .target(
             name: "LectureSimulation",
             dependencies: [
@@ -166,7 +168,7 @@ let package = Package(
                 "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
                 "LectureStatistics", "LectureTestSupport",
             ]),
-        // The library as other packages have it: `import LectureKit` and nothing else of it.
+        // The library as other packages use it: only `import LectureKit`.
         .testTarget(name: "PackageUseTests", dependencies: ["LectureKit", "LectureTestSupport"]),
         .testTarget(
             name: "LectureCommandTests",
@@ -175,20 +177,20 @@ let package = Package(
                 "LectureTestSupport",
             ],
             exclude: ["Golden"]),
-        // Black boxes: the built program, real servers, real disks, and everything that goes wrong.
+        // Black-box tests: the built program, real servers, real disks, and failures of all kinds.
         .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(
             name: "HostileTests", dependencies: ["HostileSuite", "LectureProgramSupport", "LectureTestSupport"]),
-        // Black boxes as well: licences, and whoever would have more of them than is granted.
+        // Black-box tests of licences, and of attempts to get more than is granted.
         .testTarget(
             name: "LicenceProgramTests",
             dependencies: ["LectureCrypto", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
-        // And reports: learning management systems with habits, kills, and a record store that others wrote.
+        // Black-box tests of reports: misbehaving learning management systems, kills, and a third-party record store.
         .testTarget(
             name: "StatisticsProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
-        // The façade: its parts, its surface, and applications as they are written for the iOS SDK. Both targets of clients
-        // have the same files, by a link: what an application developer has, in either language mode.
+        // The façade: its parts, its interface, and applications as written for the iOS SDK. Both client targets share
+        // their files by a link: the code of an application developer, in either language mode.
         .target(
             name: "KollusTestSupport", dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureTestSupport"],
             path: "Tests/KollusTestSupport"),
@@ -205,7 +207,7 @@ let package = Package(
             name: "KollusClientSwift6Tests", dependencies: ["KollusSDK", "KollusSDKBinary", "KollusTestSupport"]),
         // The chapters of the vendor's guide, as a program against the sandbox.
         .testTarget(name: "KollusGuideTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
-        // The façade against real servers: starts, transfers, and whatever an application does wrong.
+        // The façade against real servers: starts, transfers, and misuse by applications.
         .testTarget(
             name: "KollusStorageTests",
             dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureSQLite", "LectureTestSupport"]),
@@ -217,7 +219,7 @@ let package = Package(
     ]
 )
 
-// Only some of the tests, for quick turns: LECTUREKIT_TESTS="KollusStorageTests" swift test
+// Only some of the tests, for quick runs: LECTUREKIT_TESTS="KollusStorageTests" swift test
 if let names = Context.environment["LECTUREKIT_TESTS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
@@ -230,7 +232,7 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 
 // One loop, so that no target can be forgotten.
 for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
-    // Applications: warnings are errors, and beyond that there is only what Xcode gives a new project.
+    // Applications: warnings are errors, otherwise the settings of a new Xcode project.
     if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
         target.swiftSettings = [
             .swiftLanguageMode(target.name.contains("Swift6") ? .v6 : .v5), .treatAllWarnings(as: .error),

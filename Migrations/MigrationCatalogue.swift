@@ -46,5 +46,13 @@ package enum MigrationCatalogue {
             identifier: "0007_add_course_lists",
             sha256: "b4c3fd57c283b1569d1c8cce4a2e0950d225e1c6a021d6af22cf8fb7f2de3381",
             sql: PackageResources._007_add_course_lists_sql),
+        Entry(
+            identifier: "0008_add_output_files",
+            sha256: "83597a1e7d6f4d5f1a4e36543d276c4f7c0911f93dce12629bd1c4b548413564",
+            sql: PackageResources._008_add_output_files_sql),
+        Entry(
+            identifier: "0009_add_granting_keys",
+            sha256: "af7c39637dee30a1be958275e0aa48a5f82b93a9483cbc7d82849460825b4c2b",
+            sql: PackageResources._009_add_granting_keys_sql),
     ]
 }

@@ -1,5 +1,5 @@
-"""The deliberate mistakes of Tools/mutate: file, suite that has to see it, what stands there, what the mistake makes of
-it. `ON` stands for "this mistake is switched on"; a mistake whose text is gone is an error, so that the list stays true."""
+"""The deliberate mistakes of Tools/mutate: file, suite that must detect it, the original text, its replacement. `ON` means
+"this mistake is switched on"; a mistake whose text no longer exists is an error, so that the list stays correct."""
 
 LICENCE, CRYPTO, FILES = "LectureLicenceTests", "LectureCryptoTests", "LectureFilesTests.Sealed(Part|Damage)Tests"
 # The others take minutes, and are about other things.

@@ -1,4 +1,4 @@
-"""Reads Swift source as far as the checks beside it need."""
+"""Reads Swift source as far as the checks need."""
 import re
 
 

@@ -20,6 +20,15 @@ int csystem_rename_noreplace(int from_dir, const char *from, int to_dir, const c
     return renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
+int csystem_rename_exchange(int dir, const char *one, const char *other) {
+    return renameat2(dir, one, dir, other, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+int csystem_open_parent(int dir) {
+    int fd = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 ? fd : -errno;
+}
+
 static int set_lock(int fd, off_t byte, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     return fcntl(fd, F_OFD_SETLK, &lock) == 0 ? 0 : errno;

@@ -1,25 +1,25 @@
 import Foundation
 
-/// Which bundle id an application has.
+/// The bundle id of an application.
 ///
-/// On iOS applications write `storage.applicationBundleID = Bundle.main.bundleIdentifier`. On Linux a program is no
-/// bundle and that is nil, so the identifier is looked for elsewhere. The first of these that names one counts:
+/// On iOS applications write `storage.applicationBundleID = Bundle.main.bundleIdentifier`. On Linux a program is not a
+/// bundle and that is nil, so the identifier comes from elsewhere. The first of these that is set applies:
 ///
 /// 1. ``KollusStorage/applicationBundleID``
 /// 2. ``KollusSettings/bundleIdentifier``
 /// 3. the environment's `LECTURE_BUNDLE_ID`
-/// 4. `CFBundleIdentifier` in the `Info.plist` that lies beside the program
+/// 4. `CFBundleIdentifier` in the `Info.plist` beside the program
 enum ApplicationBundle {
     /// The environment variable that names the identifier.
     static let variable = "LECTURE_BUNDLE_ID"
 
-    /// The identifier that counts.
+    /// The identifier that applies.
     ///
     /// - Parameters:
-    ///   - values: what the application has set.
+    ///   - values: the application's values.
     ///   - environment: of this process.
-    ///   - directory: where the program lies.
-    /// - Returns: nil when nothing names one.
+    ///   - directory: the program's directory.
+    /// - Returns: nil when none is set.
     static func identifier(
         _ values: StorageCore.Values, _ environment: [String: String], directory: URL? = programDirectory
     ) -> String? {
@@ -29,7 +29,7 @@ enum ApplicationBundle {
         return directory.flatMap { written(in: $0) }
     }
 
-    /// What an `Info.plist` says (XML or binary, Information Property List of Apple's).
+    /// The identifier in an `Info.plist` (XML or binary, Apple's Information Property List).
     private static func written(in directory: URL) -> String? {
         guard let data = try? Data(contentsOf: directory.appending(path: "Info.plist")),
             let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
@@ -38,7 +38,7 @@ enum ApplicationBundle {
         return text
     }
 
-    /// Where this program lies, links followed.
+    /// The directory of this program, links resolved.
     static var programDirectory: URL? {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map {
             URL(filePath: $0).deletingLastPathComponent()

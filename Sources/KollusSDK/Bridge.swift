@@ -4,8 +4,8 @@ import LectureModel
 
 /// Runs asynchronous work for callers that wait for it.
 ///
-/// The waiting caller may be one of the few threads of Swift's own pool; were the work to need that pool as well,
-/// enough callers at once would wait for ever. So it runs on threads of its own.
+/// The waiting caller may be one of the few threads of Swift's own pool; if the work needed that pool as well, enough
+/// callers at once would wait forever. So it runs on its own threads.
 final class BridgeExecutor: TaskExecutor {
     static let shared = BridgeExecutor()
     private let queue = DispatchQueue(label: "kollussdk.bridge", qos: .userInitiated, attributes: .concurrent)
@@ -16,7 +16,7 @@ final class BridgeExecutor: TaskExecutor {
     }
 }
 
-/// Waits for asynchronous work. Every error comes out as a ``KollusError``.
+/// Waits for asynchronous work. Every error is thrown as a ``KollusError``.
 func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
     let box = Guarded<Result<Value, KollusError>?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -31,12 +31,12 @@ func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Val
     return try result.get()
 }
 
-/// Begins asynchronous work that nobody waits for.
+/// Starts asynchronous work that no caller waits for.
 func beginning(_ work: @escaping @Sendable () async -> Void) {
     Task(executorPreference: BridgeExecutor.shared) { await work() }
 }
 
-/// Makes every error that leaves the SDK one of its own.
+/// Translates errors into the SDK's own.
 func translating<Value>(_ work: () throws -> Value) throws -> Value {
     do { return try work() } catch { throw KollusError.of(error) }
 }
@@ -45,20 +45,20 @@ extension KollusError {
     /// The same error when it is the SDK's own, else a translation.
     static func of(_ error: any Error) -> KollusError { error as? KollusError ?? KollusError(wrapping: error) }
 
-    /// The same of a call that waits, except that the cancellation of its task stays what it is.
+    /// The same for a call that waits, except that the cancellation of its task is not translated.
     static func ofWaiting(_ error: any Error) -> any Error { error is CancellationError ? error : of(error) }
 }
 
 extension Timestamp {
-    /// As Foundation has it.
+    /// As a Foundation value.
     var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// From Foundation's.
+    /// From a Foundation value.
     init(_ date: Date) { self.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.down))) }
 }
 
 extension Duration {
-    /// As Foundation has it.
+    /// As a Foundation value.
     var seconds: TimeInterval { Double(milliseconds) / 1000 }
 }
 

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import LectureModel
 
-/// Finds out whether a delegate implements anything at all.
+/// Checks whether a delegate implements any method.
 ///
-/// A method with other optionals compiles and is never called. The language does not tell whether a requirement is met
-/// by a class or by a default, so the names of the program's own functions are asked: the symbol table of an executable
-/// that was not stripped, which is what a developer runs. Where it says nothing, nothing is told here; an event that
-/// nobody has heard is told when it comes (`Deliverer`).
+/// A method with other optionals compiles and is never called. The language does not show whether a requirement is met
+/// by a class or by a default, so the names of the program's own functions are searched: the symbol table of an
+/// executable that was not stripped, which is what a developer runs. Without one, nothing is logged here; an event that
+/// the delegate does not receive is logged when it occurs (`Deliverer`).
 enum DelegateInspection {
-    /// Every spelling that binds, as names of functions are written out.
+    /// Every spelling that binds, in the form of demangled function names.
     private static let spellings: Set<String> = [
         "kollusStorage(_: S?, downloadContent: C?, error: E?)", "kollusStorage(_: S, downloadContent: C, error: E?)",
         "kollusStorage(_: S?, request: D?, json: D?, error: E?)", "kollusStorage(_: S, request: D, json: D, error: E?)",
@@ -19,7 +19,7 @@ enum DelegateInspection {
         "kollusStorage(_: S?, lmsData: String?, resultJson: D?)", "kollusStorage(_: S, lmsData: String, resultJson: D)",
         "kollusStorage(_: S, lmsData: String, resultJson: D?)", "onSendCompleteStoredLms(_: Int32, failCount: Int32)",
     ]
-    /// From what the runtime writes to what stands above, in this order.
+    /// From the runtime's names to the ones above, in this order.
     private static let abbreviations =
         [
             ("KollusSDK.KollusStorage", "S"), ("KollusSDK.KollusContent", "C"), ("Swift.Error", "E"),
@@ -28,7 +28,7 @@ enum DelegateInspection {
     private static let seen = Guarded<Set<String>>([])
     private static let queue = DispatchQueue(label: "kollussdk.inspection", qos: .utility)
 
-    /// Looks at a delegate's class, once, and says soon when it implements none of the methods.
+    /// Inspects a delegate's class, once, and logs soon if it implements none of the methods.
     static func inspect(_ delegate: any KollusStorageDelegate) {
         var names: [String] = []
         var type: AnyClass? = Swift.type(of: delegate)
@@ -58,17 +58,17 @@ enum DelegateInspection {
     }
 
     private static let advice =
-        "A method binds only with exactly the optionals of one of the declarations; compare its parameters with them."
+        "A method binds only if its optionals match one of the declarations exactly; compare its parameters with them."
 
-    /// What is told about a method that no spelling binds.
+    /// The log line about a method that no spelling binds.
     static func sentence(_ method: String, _ type: Any.Type) -> String {
-        "\(type) has no method \(method), so nobody was told of this event. \(advice)"
+        "\(type) has no method \(method), so it did not receive this event. \(advice)"
     }
 }
 
 /// The names of the functions of this program.
 private struct ProgramSymbols {
-    /// Those of the executable; nil when it was stripped.
+    /// The symbols of the executable; nil when it was stripped.
     static let table = ProgramSymbols(path: "/proc/self/exe")
 
     private let names: Data
@@ -94,7 +94,7 @@ private struct ProgramSymbols {
         return nil
     }
 
-    /// The names that begin so, at most a thousand.
+    /// The names with this prefix, at most a thousand.
     func names(beginningWith prefix: String) -> [String] {
         let needle = Data([0] + prefix.utf8)
         var found: [String] = []
@@ -103,13 +103,13 @@ private struct ProgramSymbols {
             let start = range.lowerBound + 1
             let end = names[start...].firstIndex(of: 0) ?? names.endIndex
             found.append(String(decoding: names[start..<end], as: UTF8.self))
-            // The byte behind a name is the one before the next.
+            // The byte after a name is the one before the next.
             place = end
         }
         return found
     }
 
-    /// A symbol as it is written in source.
+    /// A symbol in demangled form.
     static func written(_ symbol: String) -> String? {
         guard let text = unsafe swiftDemangle(symbol, symbol.utf8.count, nil, nil, 0) else { return nil }
         defer { unsafe free(text) }
@@ -117,7 +117,7 @@ private struct ProgramSymbols {
     }
 }
 
-/// Of the runtime library: writes a name out, into memory that the caller frees.
+/// From the runtime library: demangles a name into memory that the caller frees.
 @_silgen_name("swift_demangle")
 private func swiftDemangle(
     _ name: UnsafePointer<CChar>, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,

@@ -2,13 +2,14 @@ import Dispatch
 import Foundation
 import LectureModel
 
-/// Brings events to the delegate: in order, each once, on the queue that the application chose.
+/// Delivers events to the delegate: in order, each once, on the queue that the application chose.
 ///
-/// What comes before the first delegate is set waits for it. A delegate that has gone hears nothing more, as on iOS.
+/// Events before the first delegate is set wait for it. After the delegate was released nothing is delivered, as on
+/// iOS.
 ///
 /// `@unchecked Sendable`: all state is behind the lock; the delegate is fetched and called on its queue only.
 final class Deliverer: @unchecked Sendable {
-    /// Something to tell.
+    /// A delivery.
     enum Delivery: Sendable {
         case download(KollusContent, error: KollusError?, isFinal: Bool)
         case exchange(KollusExchange)
@@ -16,7 +17,7 @@ final class Deliverer: @unchecked Sendable {
         case report(data: String, answer: String?)
         case reportsEnded(delivered: Int, failed: Int)
 
-        /// The content whose progress it is, which a later one replaces.
+        /// The content's key if this is progress, which a later delivery replaces.
         fileprivate var progressKey: String? {
             if case .download(let content, nil, isFinal: false) = self { content.mediaContentKey } else { nil }
         }
@@ -33,18 +34,19 @@ final class Deliverer: @unchecked Sendable {
         var hadDelegate = false
         var isPumping = false
         var isClosed = false
-        var told: Set<String> = []
+        var reported: Set<String> = []
     }
 
-    /// More than this waits for no first delegate: the oldest progress and then the oldest events go.
+    /// The most events that wait for the first delegate: beyond that the oldest progress and then the oldest events are
+    /// dropped.
     private static let mostWaiting = 10_000
-    /// So many at once, that a main queue stays free for others.
+    /// The most deliveries in one block, so that the main queue stays responsive.
     private static let batch = 32
 
     private let state = Guarded(State())
     private weak var storage: KollusStorage?
 
-    /// Names the storage that the delegate is told of; once, before anything is told.
+    /// Sets the storage that is passed to the delegate; once, before any delivery.
     func serve(_ storage: KollusStorage) { self.storage = storage }
 
     var delegate: (any KollusStorageDelegate)? {
@@ -64,11 +66,11 @@ final class Deliverer: @unchecked Sendable {
         set { state.withLock { $0.queue = newValue } }
     }
 
-    /// Tells something, soon.
+    /// Queues a delivery.
     func post(_ delivery: Delivery) {
         let dropped = state.withLock { state -> Bool in
             if state.isClosed || state.hadDelegate && state.delegate == nil { return false }
-            // Only the newest progress of a content is news.
+            // Only the newest progress of a content is kept.
             if let key = delivery.progressKey, let last = state.waiting.lastIndex(where: { $0.key == key }),
                 state.waiting[last].progressKey != nil
             {
@@ -80,19 +82,19 @@ final class Deliverer: @unchecked Sendable {
             state.waiting.remove(at: state.waiting.firstIndex { $0.progressKey != nil } ?? 0)
             return true
         }
-        // Not here: events come on the manager's queue, where a delegate of the log must not ask the storage anything.
+        // Not here: events come on the manager's queue, where a delegate of the log must not call the storage.
         if dropped {
             DispatchQueue.global(qos: .utility).async {
-                LogUtil.utilLog("\(Self.mostWaiting) events wait for a delegate; the oldest ones are dropped.")
+                LogUtil.utilLog("\(Self.mostWaiting) events are waiting for a delegate; the oldest ones are dropped.")
             }
         }
         pump()
     }
 
-    /// Takes back what was not told yet about a content.
+    /// Drops waiting deliveries about a content.
     func forget(_ key: String) { state.withLock { $0.waiting.removeAll { $0.key == key } } }
 
-    /// Tells nothing more.
+    /// Stops all deliveries.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -111,7 +113,7 @@ final class Deliverer: @unchecked Sendable {
 
     private func drain() {
         for _ in 0..<Self.batch {
-            // The delegate lives at least until its call returns, whatever happens within.
+            // The delegate is retained until its call returns.
             let next = state.withLock { state -> (Delivery, any KollusStorageDelegate)? in
                 guard let delegate = state.delegate else {
                     if state.hadDelegate { state.waiting = [] }
@@ -120,7 +122,7 @@ final class Deliverer: @unchecked Sendable {
                 return state.waiting.isEmpty ? nil : (state.waiting.removeFirst(), delegate)
             }
             guard let (delivery, delegate) = next, let storage else { break }
-            tell(delivery, delegate, storage)
+            notify(delivery, delegate, storage)
         }
         state.withLock { $0.isPumping = false }
         pump()
@@ -128,8 +130,8 @@ final class Deliverer: @unchecked Sendable {
 
     // MARK: The spellings
 
-    private func tell(_ delivery: Delivery, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage) {
-        // Typed as optionals they reach the spelling that unwraps implicitly.
+    private func notify(_ delivery: Delivery, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage) {
+        // Typed as optionals, the arguments select the implicitly unwrapped spelling.
         let some: KollusStorage? = storage
         let name: String
         let unheard: Bool
@@ -143,7 +145,7 @@ final class Deliverer: @unchecked Sendable {
             }
         case .exchange(let exchange):
             name = "kollusStorage(_:request:json:error:)"
-            unheard = tell(exchange, delegate, storage)
+            unheard = notify(exchange, delegate, storage)
         case .renewal(let current, let count, let error):
             name = "kollusStorage(_:cur:count:error:)"
             let (cur, count, error): (Int32, Int32, (any Error)?) = (
@@ -171,7 +173,7 @@ final class Deliverer: @unchecked Sendable {
         if unheard { diagnose(name, of: delegate) }
     }
 
-    private func tell(
+    private func notify(
         _ exchange: KollusExchange, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage
     ) -> Bool {
         let items = exchange.items.jsonObjects
@@ -179,7 +181,7 @@ final class Deliverer: @unchecked Sendable {
         request["items"] = items
         request["server"] = exchange.server
         var json = exchange.answer?.jsonObject
-        // One answer object, or an array of them: both are in use.
+        // One answer object, or an array of them: servers send both.
         let answers = json?["data"] as? [[String: Any]] ?? (json?["data"] as? [String: Any]).map { [$0] } ?? []
         if answers.count == 1, let answer = answers.first { json?.merge(answer) { old, _ in old } }
         let error: (any Error)? = exchange.error
@@ -193,16 +195,16 @@ final class Deliverer: @unchecked Sendable {
         }
     }
 
-    /// Says once that a class has no method for an event.
+    /// Logs once that a class has no method for an event.
     private func diagnose(_ method: String, of delegate: any KollusStorageDelegate) {
         let line = DelegateInspection.sentence(method, type(of: delegate))
-        if state.withLock({ $0.told.insert(line).inserted }) { LogUtil.utilLog(line) }
+        if state.withLock({ $0.reported.insert(line).inserted }) { LogUtil.utilLog(line) }
     }
 }
 
 /// Counts the empty defaults that a delivery reaches.
 ///
-/// A delivery is one thread's; the count is kept with the thread, since several storages deliver at once.
+/// A delivery runs on one thread; the count is kept with the thread, since several storages may deliver at once.
 enum Unheard {
     private static let key = "KollusSDK.unheard"
 
@@ -213,15 +215,15 @@ enum Unheard {
         values[key] = count + 1
     }
 
-    /// Whether a delivery reached nothing but defaults.
+    /// Whether a delivery reached only defaults.
     ///
     /// - Parameters:
     ///   - spellings: how many spellings the delivery calls.
-    ///   - delivery: calls them.
-    /// - Returns: whether nobody has heard it.
+    ///   - delivery: calls all spellings.
+    /// - Returns: whether the delegate received nothing.
     static func all(of spellings: Int, _ delivery: () -> Void) -> Bool {
         let values = Thread.current.threadDictionary
-        // A delegate may wait for another delivery on this thread.
+        // A delegate may run another delivery on this thread.
         let outer = values[key]
         values[key] = 0
         delivery()

@@ -1,20 +1,20 @@
 import Foundation
 import LectureModel
 
-/// Values that were set by name, for classes that are read-only otherwise: `NSObject` has `setValue(_:forKey:)` on iOS
-/// and not on Linux.
+/// Values set by name, for classes that are otherwise read-only: `NSObject` has `setValue(_:forKey:)` on iOS and not on
+/// Linux.
 final class KeyedValues: Sendable {
-    /// What a value may be.
+    /// The kinds of values.
     enum Kind: Sendable {
-        /// `String!`; nil is a value.
+        /// `String!`; nil is valid.
         case text
-        /// `Date!`; nil is a value.
+        /// `Date!`; nil is valid.
         case date
-        /// A whole number, also as a number of another type or as an enumeration of the SDK's.
+        /// A whole number, also as a number of another type or as one of the SDK's enumerations.
         case integer
         /// Seconds.
         case seconds
-        /// A truth.
+        /// A Boolean.
         case flag
         /// `CGSize`.
         case size
@@ -32,13 +32,13 @@ final class KeyedValues: Sendable {
 
     private let values = Guarded<[String: Value]>([:])
 
-    /// Keeps a value.
+    /// Sets a value.
     ///
     /// - Parameters:
-    ///   - value: of the kind, or what stands for it: an `NSNumber` for a number or a truth.
+    ///   - value: of the kind, or its bridged form: an `NSNumber` for a number or a Boolean.
     ///   - name: of the property.
-    ///   - kind: what it has to be.
-    /// - Returns: false for a value that is nothing of the kind; then nothing has changed.
+    ///   - kind: the required kind.
+    /// - Returns: false for a value of another kind; then nothing has changed.
     func set(_ value: Any?, _ name: String, _ kind: Kind) -> Bool {
         guard let made = Self.make(value, kind) else { return false }
         values.withLock { $0[name] = made }
@@ -96,7 +96,7 @@ final class KeyedValues: Sendable {
         if case .seconds(let value) = value(name) { value } else { own() }
     }
 
-    /// A truth that was set, else the class's own.
+    /// A Boolean that was set, else the class's own.
     func flag(_ name: String, _ own: @autoclosure () -> Bool) -> Bool {
         if case .flag(let value) = value(name) { value } else { own() }
     }

@@ -2,25 +2,25 @@ public import Foundation
 import LectureKit
 import LectureModel
 
-/// A picture of one content as it stood in the store at one moment. It does not change: events bring new ones, and
-/// ``KollusStorage/contents()`` makes new ones. Two pictures of one content are equal.
+/// A snapshot of one content in the store. It does not change: events deliver new ones, and
+/// ``KollusStorage/contents()`` makes new ones. Two snapshots of one content are equal.
 ///
-/// The tests of an application make contents of their own: with ``init()`` and ``setValue(_:forKey:)``, as on iOS, or
-/// as a subclass that overrides properties.
+/// The tests of an application make their own: with ``init()`` and ``setValue(_:forKey:)``, as on iOS, or as a subclass
+/// that overrides properties.
 open class KollusContent: NSObject, @unchecked Sendable {
-    /// What the store says.
+    /// The store's values.
     let details: ContentDetails?
-    /// Bytes that came and are not proven yet; nil where the store's own number counts.
+    /// Bytes received including unverified ones; nil to use the store's own number.
     let receivedBytes: Int64?
-    /// Why the last download ended, where the store does not say it any more.
+    /// Why the last download ended, if the store no longer has the reason.
     let lastError: KollusError?
-    /// Whether its download was ended while the store still winds it up.
+    /// Whether its download was cancelled and is still being ended.
     let isEnding: Bool
 
-    /// What an application's tests have set by name.
+    /// Values that an application's tests have set by name.
     private let given = KeyedValues()
 
-    /// A content without anything, for tests of applications and for views that have none yet.
+    /// Makes an empty content, for tests of applications and for views that have none yet.
     public override init() {
         (details, receivedBytes, lastError, isEnding) = (nil, nil, nil, false)
         super.init()
@@ -48,8 +48,8 @@ open class KollusContent: NSObject, @unchecked Sendable {
     open var teacher: String! { given.text("teacher", content?.teacher ?? "") }
     /// The path of a still picture; nil until it is on the disk.
     open var snapshot: String! { given.text("snapshot", details?.snapshotPath) }
-    /// The path of a sheet of small pictures; nil until it is on the disk. The file's name carries the width and height
-    /// of a tile and their number (`NAME.160x90x10.jpg`) where the gateway's address does.
+    /// The path of a sheet of small pictures; nil until it is on the disk. The file's name contains the width and
+    /// height of a tile and their number (`NAME.160x90x10.jpg`) if the gateway's URL does.
     open var thumbnail: String! { given.text("thumbnail", details?.thumbnailPath) }
     /// Its identity.
     open var mediaContentKey: String! { given.text("mediaContentKey", content?.key.text ?? "") }
@@ -61,15 +61,15 @@ open class KollusContent: NSObject, @unchecked Sendable {
     open var naturalSize: CGSize {
         given.size("naturalSize", CGSize(width: details?.width ?? 0, height: details?.height ?? 0))
     }
-    /// Which player is meant for it: `native`.
+    /// The intended player: `native`.
     open var iosPlayerType: String! { given.text("iosPlayerType", "native") }
-    /// What kind of content it is.
+    /// Its type.
     open var contentType: KollusContentType {
         KollusContentType(rawValue: given.integer("contentType", content?.type.rawValue ?? 1)) ?? .downloading
     }
     /// How long it plays, in seconds; 0 when unknown.
     open var duration: TimeInterval { given.seconds("duration", content?.duration.map(\.seconds) ?? 0) }
-    /// Where a player goes on, in seconds.
+    /// Where a player resumes, in seconds.
     open var position: TimeInterval { given.seconds("position", details?.resumePoint.seconds ?? 0) }
     /// The number of its row in the store.
     open var contentIndex: UInt { given.integer("contentIndex", UInt(clamping: details?.number ?? 0)) }
@@ -82,15 +82,15 @@ open class KollusContent: NSObject, @unchecked Sendable {
     }
     /// When its licence ends; nil for no end.
     open var drmExpireDate: Date! { given.date("drmExpireDate", policy?.expiresAt.map(\.date)) }
-    /// How often it may be played; 0 for no bound.
+    /// How often it may be played; 0 for no limit.
     open var drmExpireCountMax: Int { given.integer("drmExpireCountMax", policy?.countLimit ?? 0) }
-    /// How often it may still be played; 0 without a bound too, see ``drmExpireCountMax``.
+    /// How often it may still be played; also 0 without a limit, see ``drmExpireCountMax``.
     open var drmExpireCount: Int { given.integer("drmExpireCount", details?.licence?.countLeft ?? 0) }
-    /// How long it may be played, in seconds; 0 for no bound.
+    /// How long it may be played, in seconds; 0 for no limit.
     open var drmTotalExpirePlayTime: TimeInterval {
         given.seconds("drmTotalExpirePlayTime", policy?.playTimeLimit?.seconds ?? 0)
     }
-    /// How long it may still be played, in seconds; 0 without a bound too, see ``drmTotalExpirePlayTime``.
+    /// How long it may still be played, in seconds; also 0 without a limit, see ``drmTotalExpirePlayTime``.
     open var drmExpirePlayTime: TimeInterval {
         given.seconds("drmExpirePlayTime", details?.licence?.playTimeLeft?.seconds ?? 0)
     }
@@ -112,7 +112,7 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     // MARK: Its transfer
 
-    /// Bytes of the whole content, as its source announced them or as they are; 0 when nobody has said.
+    /// Bytes of the whole content, as announced by its source or as received; 0 when unknown.
     open var fileSize: Int64 { given.integer("fileSize", content?.totalBytes ?? details?.announcedBytes ?? 0) }
     /// Bytes received.
     open var downloadSize: Int64 {
@@ -129,8 +129,8 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     /// Whether it is complete.
     open var downloaded: Bool { given.flag("downloaded", content?.state == .completed) }
-    /// Bytes that are kept on the disk of a transfer that does not run: it was stopped, has failed, waits, or its
-    /// program was killed. 0 while it runs and when it is complete. A new download goes on behind them.
+    /// Bytes on the disk of a transfer that is not running: it was stopped, has failed, waits, or its program was
+    /// killed. 0 while it runs and when it is complete. A new download continues after them.
     open var downloadStopSize: Int64 { given.integer("downloadStopSize", keptBytes) }
 
     private var keptBytes: Int64 {
@@ -142,14 +142,14 @@ open class KollusContent: NSObject, @unchecked Sendable {
         }
     }
 
-    /// When it became complete, in seconds since 1970; 0 until then. ``downloadedDate`` goes beyond 2038.
+    /// When it became complete, in seconds since 1970; 0 until then. ``downloadedDate`` also works after 2038.
     open var downloadedTime: Int32 {
         given.integer("downloadedTime", Int32(clamping: (content?.completed?.milliseconds ?? 0) / 1000))
     }
 
     // MARK: By name
 
-    /// The properties of the iOS SDK, by the names that they have there.
+    /// The properties of the iOS SDK, by their names there.
     private static let kinds: [String: KeyedValues.Kind] = [
         "company": .text, "title": .text, "course": .text, "teacher": .text, "snapshot": .text, "thumbnail": .text,
         "mediaContentKey": .text, "synopsis": .text, "descriptionURL": .text, "naturalSize": .size,
@@ -166,19 +166,19 @@ open class KollusContent: NSObject, @unchecked Sendable {
     /// Sets a property by its name, for tests of applications. `NSObject` has this on iOS and not on Linux.
     ///
     /// - Parameters:
-    ///   - value: a `String`, a `Date`, a number, a `Bool`, a `CGSize`, or an `NSNumber` for numbers and truths. Nil
-    ///     is a value of texts and dates only.
+    ///   - value: a `String`, a `Date`, a number, a `Bool`, a `CGSize`, or an `NSNumber` for numbers and Booleans. Nil
+    ///     is valid for texts and dates only.
     ///   - key: the property's name, in either spelling: `drmExpireDate`, `DRMExpireDate`.
     open func setValue(_ value: Any?, forKey key: String) {
         let name = Self.name(key)
         guard let kind = Self.kinds[name] else { return setValue(value, forUndefinedKey: key) }
-        if !given.set(value, name, kind) { LogUtil.utilLog("KollusContent cannot have such a value as its \(key).") }
+        if !given.set(value, name, kind) { LogUtil.utilLog("KollusContent cannot take this value for \(key).") }
     }
 
     /// A property by its name.
     ///
     /// - Parameter key: as in ``setValue(_:forKey:)``.
-    /// - Returns: its value, numbers as they are declared; nil where it is nil.
+    /// - Returns: its value, numbers in their declared types; nil if it is nil.
     open func value(forKey key: String) -> Any? {
         switch Self.name(key) {
         case "company": company
@@ -220,16 +220,16 @@ open class KollusContent: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Is called for a name that no property has. On iOS it raises; here it writes a line to ``LogUtil``.
+    /// Called for an unknown name. On iOS it raises; here it writes a line to ``LogUtil``.
     ///
     /// - Parameters:
-    ///   - value: what was to be set.
+    ///   - value: the value to set.
     ///   - key: the name.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
         LogUtil.utilLog("KollusContent has no property \(key).")
     }
 
-    /// Is called for a name that no property has. On iOS it raises; here it writes a line to ``LogUtil``.
+    /// Called for an unknown name. On iOS it raises; here it writes a line to ``LogUtil``.
     ///
     /// - Parameter key: the name.
     /// - Returns: nil.
@@ -240,14 +240,14 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     // MARK: Identity
 
-    /// Whether it is a picture of the same content.
+    /// Whether it is a snapshot of the same content.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? KollusContent else { return false }
         let (key, others) = (mediaContentKey ?? "", other.mediaContentKey ?? "")
         return key.isEmpty && others.isEmpty ? self === other : key == others
     }
 
-    /// Fits ``isEqual(_:)``.
+    /// Consistent with ``isEqual(_:)``.
     open override var hash: Int { mediaContentKey?.hashValue ?? 0 }
 
     /// The key and the progress, for logs: nothing about a learner.
@@ -257,25 +257,25 @@ open class KollusContent: NSObject, @unchecked Sendable {
 // MARK: Beside the iOS SDK
 
 extension KollusContent {
-    /// Where a content is on its way.
+    /// The states of a content.
     public enum State: String, Sendable, CaseIterable {
-        /// Known, and not asked to be fetched.
+        /// Known, but no download was requested.
         case registered
-        /// Waits for its turn, or for another attempt.
+        /// Queued, or waiting for another attempt.
         case waiting
-        /// Bytes are coming, or are being proven.
+        /// Bytes are being received or verified.
         case downloading
-        /// Stands still by request; what came is kept.
+        /// Stopped on request; downloaded data is kept.
         case paused
-        /// Stands still for another reason; what came is kept.
+        /// Stopped for another reason; downloaded data is kept.
         case stopped
-        /// Cannot be had; ``KollusContent/error`` says why.
+        /// Cannot be downloaded; ``KollusContent/error`` says why.
         case failed
         /// Complete.
         case completed
     }
 
-    /// Where it is on its way.
+    /// Its state.
     public var state: State {
         guard let content else { return downloaded ? .completed : .registered }
         if isEnding, content.state != .completed { return content.provenBytes == 0 ? .registered : .paused }
@@ -291,7 +291,7 @@ extension KollusContent {
         }
     }
 
-    /// What went wrong last; nil when nothing did.
+    /// The last error; nil when there was none.
     public var error: KollusError? {
         content?.error.flatMap { $0.code == .cancelled ? nil : KollusError($0) } ?? lastError
     }
@@ -300,17 +300,17 @@ extension KollusContent {
     public var folder: String { content?.folder ?? "" }
     /// When it became complete; nil until then.
     public var downloadedDate: Date? { content?.completed?.date }
-    /// When it was registered; nil for a content that is none.
+    /// When it was registered; nil for an empty content.
     public var registeredDate: Date? { content?.added.date }
-    /// How often it was played, where plays are counted.
+    /// How often it was played, if plays are counted.
     public var drmUsedCount: Int { details?.licence?.countUsed ?? 0 }
-    /// How often it may still be played; nil for no bound.
+    /// How often it may still be played; nil for no limit.
     public var drmRemainingCount: Int? { details?.licence?.countLeft }
     /// Whether it needs a licence to be played.
     public var needsLicence: Bool { details?.licence != nil }
-    /// Whether it can be played without a network now: complete, and nothing speaks against it.
+    /// Whether it can be played offline now: complete, and permitted by its licence.
     public var isPlayableOffline: Bool { downloaded && details?.licence?.isPlayable != false }
-    /// Why it may not be played now, the reason that counts first; nil when it may, as far as its licence goes.
+    /// Why its licence does not permit playing now, the most important reason; nil when it does.
     public var refusal: KollusError? {
         details?.licence?.reasons.first.map { KollusError(LectureError($0.code, detail: mediaContentKey)) }
     }

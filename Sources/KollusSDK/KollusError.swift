@@ -2,41 +2,41 @@ public import Foundation
 import LectureModel
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The domain of every error that the SDK throws or tells. The iOS SDK publishes none.
+/// The domain of every error that the SDK throws or reports. The iOS SDK publishes none.
 public let KollusErrorDomain = "KollusErrorDomain"
 
-/// An error of the SDK: a number, a sentence that says what to do, and what it was about.
+/// An error of the SDK: a number, a sentence that says what to do, and its subject.
 ///
 /// The numbers are the vendor's (``Code``) and negative, as in `NSError.code` of the iOS SDK. It is an `NSError`, so
 /// `catch let error as NSError` works as on iOS.
 public final class KollusError: NSError, @unchecked Sendable {
-    /// The key in `userInfo` of what it was about: a content's key, a path, a server's host. Never a secret.
+    /// The key in `userInfo` of its subject: a content's key, a path, a server's host. Never a secret.
     public static let detailKey = "KollusErrorDetail"
 
     /// The vendor's name for the number; nil for the families (transfers, HTTP statuses) and LectureKit's own numbers.
     public var kind: Code? { Code(rawValue: code) }
 
-    /// What it was about; empty when there is nothing to tell.
+    /// Its subject; empty when there is none.
     public var detail: String { userInfo[Self.detailKey] as? String ?? "" }
 
     /// An error with the vendor's number.
     ///
     /// - Parameters:
     ///   - kind: the number.
-    ///   - detail: what it was about.
+    ///   - detail: its subject.
     public init(_ kind: Code, detail: String = "") {
         super.init(
             domain: KollusErrorDomain, code: kind.rawValue, userInfo: Self.info(kind.sentence, detail))
     }
 
-    /// From the library's error: the same number, and the server's own sentence where it sent one.
+    /// From the library's error: the same number, and the server's own message if it sent one.
     init(_ error: LectureError) {
         super.init(
             domain: KollusErrorDomain, code: error.code.number,
             userInfo: Self.info(Self.sentence(error), error.detail))
     }
 
-    /// From whatever was thrown.
+    /// From any thrown error.
     convenience init(wrapping error: any Error) {
         switch error {
         case let error as LectureError: self.init(error)
@@ -61,7 +61,7 @@ public final class KollusError: NSError, @unchecked Sendable {
         return info
     }
 
-    /// When a licence server refused with a sentence of its own, that sentence replaces ours.
+    /// When a licence server refused with its own message, that message replaces ours.
     private static func sentence(_ error: LectureError) -> String {
         let kind = Code(rawValue: error.code.number)
         switch kind {
@@ -69,13 +69,13 @@ public final class KollusError: NSError, @unchecked Sendable {
             if !error.cause.isEmpty { return error.cause }
         default: break
         }
-        // Why a key cannot be verified is for whoever set the values: a clock that is behind, another issuer.
+        // The cause helps the developer who set the values: a clock that is behind, another issuer.
         if kind == .INCORRECT_AUTH_KEY, !error.cause.isEmpty {
             return "\(Code.INCORRECT_AUTH_KEY.sentence) (\(error.cause))"
         }
         if let kind { return kind.sentence }
         let summary = error.code.summary.prefix(1).uppercased() + error.code.summary.dropFirst()
-        // What a remedy says of the command means nothing to an application.
+        // A remedy that mentions the command means nothing to an application.
         let remedy = error.code.remedy
         return remedy.isEmpty || remedy.contains("lecturectl") || remedy.contains("--")
             ? "\(summary)." : "\(summary). \(remedy)"

@@ -1,54 +1,54 @@
 public import Foundation
 
-/// What has become true, with its reason: what ``KollusStorageDelegate`` tells, and what it has no word for. Told after
-/// the commit that makes it true, in the order of the commits. Later versions add cases: keep a `default`.
+/// Events with their reasons: those of ``KollusStorageDelegate``, and those it does not have. Sent after the commit
+/// that makes them true, in the order of the commits. Later versions add cases: keep a `default`.
 public enum KollusEvent: Sendable {
-    /// Waits for its turn or for another attempt.
+    /// Queued, or waiting for another attempt.
     ///
     /// - Parameters:
     ///   - content: the content.
-    ///   - error: what the last attempt met; nil when there was none.
-    ///   - until: when it is tried again; nil when nobody knows.
+    ///   - error: the error of the last attempt; nil when there was none.
+    ///   - until: when it is tried again; nil when unknown.
     case waiting(KollusContent, error: KollusError?, until: Date?)
-    /// Work on it has begun or goes on.
+    /// Work on it has started or continues.
     case started(KollusContent)
-    /// Bytes came.
+    /// Bytes were received.
     case progress(KollusContent, KollusProgress)
-    /// It stands still because ``KollusStorage/pause(_:)`` said so; what came is kept.
+    /// ``KollusStorage/pause(_:)`` stopped it; downloaded data is kept.
     case paused(KollusContent)
-    /// It stands still because it was cancelled; what came is kept.
+    /// It was cancelled; downloaded data is kept.
     case cancelled(KollusContent)
-    /// Its download ended before it was complete; what came is kept, a new download goes on.
+    /// Its download ended before it was complete; downloaded data is kept, and a new download continues.
     case stopped(KollusContent, KollusError)
-    /// It cannot be had.
+    /// It cannot be downloaded.
     case failed(KollusContent, KollusError)
     /// It is complete.
     case completed(KollusContent)
-    /// It is gone, with its files.
+    /// It was removed, with its files.
     ///
     /// - Parameters:
     ///   - key: its media content key.
-    ///   - byServer: whether a licence server has ordered it away.
+    ///   - byServer: whether a licence server has ordered the removal.
     case removed(key: String, byServer: Bool)
-    /// A licence server permits that a content is kept.
+    /// A licence server permits the download of a content.
     case licenceGranted(key: String)
-    /// A licence server was asked, and answered or not.
+    /// An exchange with a licence server, answered or not.
     case licenceExchange(KollusExchange)
-    /// A batch renewal begins.
+    /// A batch renewal starts.
     case renewalBegan(total: Int)
-    /// One licence of a batch is renewed, or has failed and is as it was.
+    /// One licence of a batch was renewed, or failed and is unchanged.
     case renewed(key: String, current: Int, count: Int, error: KollusError?)
     /// A batch renewal is over.
     case renewalEnded(KollusRenewal)
-    /// A request with learning reports went to an LMS.
+    /// A request with learning reports was sent to an LMS.
     case reportsExchanged(KollusReportExchange)
-    /// A sending of stored reports is over.
+    /// Sending stored reports is over.
     case reportsSent(delivered: Int, refused: Int, left: Int)
-    /// The storage could not be written, or something that goes on by itself went wrong.
+    /// The storage could not be written, or background work failed.
     case trouble(KollusError)
 }
 
-/// How fast a content comes.
+/// The progress of a download.
 public struct KollusProgress: Sendable, Hashable {
     /// Bytes received.
     public let bytes: Int64
@@ -64,21 +64,21 @@ public struct KollusProgress: Sendable, Hashable {
 public struct KollusExchange: Sendable {
     /// Scheme, host and port.
     public let server: String
-    /// What was asked: a JSON array, without session keys. Holds user ids.
+    /// The request's items: a JSON array, without session keys. Contains user ids.
     public let items: String
-    /// What was answered, as JSON; nil when nothing readable came.
+    /// The answer, as JSON; nil when none was readable.
     public let answer: String?
     /// Why there is no answer; nil when there is one.
     public let error: KollusError?
 }
 
-/// What became of a batch renewal.
+/// The result of a batch renewal.
 public struct KollusRenewal: Sendable, Hashable {
-    /// How many licences were wanted.
+    /// How many licences it covers.
     public let total: Int
-    /// How many are renewed.
+    /// How many were renewed.
     public let renewed: Int
-    /// How many failed; they are as they were.
+    /// How many failed; they are unchanged.
     public let failed: Int
     /// How many wait for their server.
     public let waiting: Int
@@ -86,25 +86,25 @@ public struct KollusRenewal: Sendable, Hashable {
 
 /// One exchange with an LMS.
 public struct KollusReportExchange: Sendable, Hashable {
-    /// The target's address.
+    /// The target's URL.
     public let url: String
-    /// What each report said, as JSON.
+    /// The data of each report, as JSON.
     public let data: [String]
-    /// The HTTP status; nil when none came.
+    /// The HTTP status; nil when none was received.
     public let status: Int?
-    /// The answer; nil when none came that is a text.
+    /// The answer; nil when there was none as text.
     public let answer: String?
-    /// Whether the LMS has taken the reports.
+    /// Whether the LMS accepted the reports.
     public let isDelivered: Bool
 }
 
-/// Why a content is as it is.
+/// The diagnosis of a content.
 public struct KollusDiagnosis: Sendable, Hashable {
     /// What its state means, in one sentence.
     public let what: String
-    /// Why it is so; empty when the state says it all.
+    /// Why; empty when the state needs no explanation.
     public let why: String
-    /// What happens next by itself.
+    /// What happens next without any action.
     public let next: String
     /// Facts that explain slowness or caution.
     public let notes: [String]

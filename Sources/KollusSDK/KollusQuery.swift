@@ -2,11 +2,11 @@ public import Foundation
 import LectureKit
 import LectureModel
 
-/// Which contents, in which order: the filters and sorts of the vendor's chapter on lists.
+/// Selects and sorts contents: the filters and orders of the vendor's chapter on lists.
 public struct KollusQuery: Sendable, Hashable {
     /// The orders of a list.
     public enum Order: Sendable, Hashable {
-        /// As registered.
+        /// In the order of registration.
         case registered
         /// By title, letter case ignored.
         case title
@@ -14,7 +14,7 @@ public struct KollusQuery: Sendable, Hashable {
         case downloaded
         /// Largest first.
         case size
-        /// The licence that ends first, contents without such a day last.
+        /// The licence that ends first, contents without an end last.
         case expiry
         /// Contents in folders first, by folder and title; then those at top level.
         case foldersFirst
@@ -24,28 +24,28 @@ public struct KollusQuery: Sendable, Hashable {
     var sort = ContentSort.added
     var page = ContentPage()
 
-    /// Everything.
+    /// All contents.
     public static var all: Self { Self() }
 
-    /// What is not complete: on its way, waiting, stopped or failed.
+    /// Incomplete contents: downloading, waiting, stopped or failed.
     public static var inProgress: Self {
         var query = Self()
         query.filter.states = [.queued, .loading, .downloading, .verifying, .stopped, .failed]
         return query
     }
 
-    /// What is complete.
+    /// Complete contents.
     public static var completed: Self {
         var query = Self()
         query.filter.states = [.completed]
         return query
     }
 
-    /// What became complete within the last days.
+    /// Contents that became complete within the last days.
     ///
     /// - Parameters:
     ///   - days: seven in the vendor's guide.
-    ///   - now: the time they end at.
+    ///   - now: the end of these days.
     /// - Returns: the query, latest first.
     public static func recent(days: Int = 7, now: Date = Date()) -> Self {
         var query = Self.completed
@@ -60,12 +60,12 @@ public struct KollusQuery: Sendable, Hashable {
     /// Only this course.
     public func ofCourse(_ course: String) -> Self { changing { $0.filter.course = course } }
 
-    /// Only this kind.
+    /// Only this type.
     public func ofType(_ type: KollusContentType) -> Self {
         changing { $0.filter.type = ContentType(rawValue: type.rawValue) }
     }
 
-    /// Only what has a licence that ends before a moment.
+    /// Only contents with a licence that ends before a moment.
     public func expiring(before date: Date) -> Self { changing { $0.filter.expiresBefore = Timestamp(date) } }
 
     /// In this order.
@@ -86,8 +86,8 @@ public struct KollusQuery: Sendable, Hashable {
     /// A part of the list.
     ///
     /// - Parameters:
-    ///   - offset: how many are passed by.
-    ///   - limit: how many at the most.
+    ///   - offset: how many to skip.
+    ///   - limit: how many at most.
     /// - Returns: the query.
     public func page(offset: Int = 0, limit: Int) -> Self {
         changing { $0.page = ContentPage(offset: offset, limit: limit) }
@@ -102,9 +102,9 @@ public struct KollusQuery: Sendable, Hashable {
 
 /// What a content's description lists.
 public struct KollusOutline {
-    /// Subtitle files, in their order.
+    /// Subtitle files, in order.
     public let subtitles: [SubTitleInfo]
-    /// Chapters, one element a language.
+    /// Chapters, one element per language.
     public let chapters: [ChapterDict]
     /// Bookmarks, by position.
     public let bookmarks: [KollusBookmark]

@@ -4,31 +4,31 @@ import LectureModel
 
 // MARK: Beside the iOS SDK
 
-/// What the iOS SDK has no word for.
+/// Additions to the iOS SDK.
 extension KollusStorage {
-    /// What differs from machine to machine. Read at the start, except ``KollusSettings/renewalWindow``,
+    /// Settings that differ from machine to machine. Read at the start, except ``KollusSettings/renewalWindow``,
     /// ``KollusSettings/completedDownload``, ``KollusSettings/cancelledDownload`` and ``KollusSettings/deviceType``,
-    /// which count at once.
+    /// which apply at once.
     public var settings: KollusSettings {
         get { core[\.settings] }
         set { core[\.settings] = newValue }
     }
 
-    /// The queue on which the delegate is called: the main queue, unless an application without a run loop says
-    /// otherwise. Serial, so that events come one after the other.
+    /// The queue on which the delegate is called: the main queue, unless an application without a run loop sets
+    /// another. Serial, so that events come one after the other.
     public var delegateQueue: DispatchQueue {
         get { core.deliverer.queue }
         set { core.deliverer.queue = newValue }
     }
 
-    /// What becomes true from now on, with reasons. Every call gives a stream of its own; ``close()`` ends it.
+    /// Events from now on, with reasons. Every call returns a new stream; ``close()`` ends it.
     public var events: AsyncStream<KollusEvent> { core.hub.stream() }
 
     /// Whether it is started and not closed.
     public var isStarted: Bool { core.state.withLock { $0.running != nil } }
 
-    /// Ends all transfers cleanly and waits for it. What came is kept; nothing is told any more. With
-    /// ``setBackgroundDownload(_:)`` another process goes on. A second call does nothing.
+    /// Ends all transfers cleanly and waits for it. Downloaded data is kept; no more events are sent. With
+    /// ``setBackgroundDownload(_:)`` another process continues. A second call does nothing.
     public func close() {
         let core = core
         try? waiting { await core.close() }
@@ -37,7 +37,7 @@ extension KollusStorage {
     /// ``close()`` without blocking a thread.
     public func finish() async { await core.close() }
 
-    // MARK: Asynchronous twins
+    // MARK: Asynchronous variants
     // They end with `CancellationError` as soon as their task is cancelled.
 
     /// ``loadContentURL(_:)`` without blocking a thread.
@@ -56,22 +56,23 @@ extension KollusStorage {
     ///
     /// - Parameters:
     ///   - key: the media content key.
-    ///   - includingSample: whether a sample goes as well.
-    /// - Throws: as ``removeContent(_:)``; `CancellationError` when the task is cancelled, and then the removal goes
-    ///   on.
+    ///   - includingSample: whether to remove a sample as well.
+    /// - Throws: as ``removeContent(_:)``; `CancellationError` when the task is cancelled, and then the removal
+    ///   continues.
     public func remove(_ key: String, includingSample: Bool = false) async throws {
         try await core.remove(key, includingSample: includingSample)
     }
 
     // MARK: Transfers
 
-    /// Stops a transfer and keeps what came; ``resume(_:)`` goes on. No final event: the download is not over.
+    /// Stops a transfer and keeps the downloaded data; ``resume(_:)`` continues. No final event: the download is not
+    /// over.
     ///
     /// - Parameter key: the media content key.
     /// - Throws: ``KollusError``: −8621, −9000.
     public func pause(_ key: String) throws { try core.pause(key) }
 
-    /// Goes on with a content that was paused, cancelled or stopped, or has failed.
+    /// Continues a content that was paused, cancelled or stopped, or has failed.
     ///
     /// - Parameter key: the media content key.
     /// - Throws: as ``downloadContent(_:)``.
@@ -86,7 +87,7 @@ extension KollusStorage {
     /// - Throws: ``KollusError``: −8614 before a start.
     public func content(_ key: String) throws -> KollusContent? { try core.content(key) }
 
-    /// Contents that pass a filter, in an order: the store looks for them, not the application.
+    /// Contents that match a query, in its order: the store filters and sorts them, not the application.
     ///
     /// - Parameter query: which, in which order, how many.
     /// - Returns: the contents.
@@ -105,7 +106,7 @@ extension KollusStorage {
         return try translating { try manager.wait { try $0.folders(below: folder) } }
     }
 
-    /// Why a content is as it is, and what happens next.
+    /// Explains the state of a content, and what happens next.
     ///
     /// - Parameter key: the media content key.
     /// - Returns: sentences.
@@ -125,7 +126,7 @@ extension KollusStorage {
     /// The subtitle files, chapters and bookmarks that a content's description lists.
     ///
     /// - Parameter key: the media content key.
-    /// - Returns: empty arrays where there are none.
+    /// - Returns: empty arrays if there are none.
     /// - Throws: ``KollusError``: −8621.
     public func outline(_ key: String) throws -> KollusOutline {
         let manager = try core.manager()
@@ -133,10 +134,10 @@ extension KollusStorage {
         return try translating { KollusOutline(try manager.wait { try $0.outline(known) }) }
     }
 
-    /// Keeps where a player shall go on (``KollusContent/position``).
+    /// Stores where a player resumes (``KollusContent/position``).
     ///
     /// - Parameters:
-    ///   - position: seconds from the beginning.
+    ///   - position: seconds from the start.
     ///   - key: the media content key.
     /// - Throws: ``KollusError``: −8621.
     public func setPosition(_ position: TimeInterval, of key: String) throws {
@@ -148,28 +149,28 @@ extension KollusStorage {
 
     // MARK: Licences and reports
 
-    /// Renews the licences of some contents and waits for it; the delegate and ``events`` are told as it goes.
+    /// Renews the licences of some contents and waits for it; the delegate and ``events`` report the progress.
     ///
-    /// - Parameter keys: media content keys; those without a licence are passed by.
-    /// - Returns: what became of them.
-    /// - Throws: ``KollusError`` of the storage; `CancellationError` when the task is cancelled, and then the
-    ///   renewal goes on.
+    /// - Parameter keys: media content keys; those without a licence are skipped.
+    /// - Returns: the result.
+    /// - Throws: ``KollusError`` of the storage; `CancellationError` when the task is cancelled, and then the renewal
+    ///   continues.
     @discardableResult
     public func renewLicences(of keys: [String]) async throws -> KollusRenewal {
         try await core.renew(.keys(keys.map { try StorageCore.key($0) }))
     }
 
-    /// The manager of the library below, for everything else: plays, reports, exports.
+    /// The manager of the underlying library, for all other features: plays, reports, exports.
     ///
     /// - Throws: ``KollusError``: −8614 before a start.
     public func manager() throws -> LectureManager { try core.manager() }
 
     // MARK: Streaming
 
-    /// Opens a stream: media that is read through the streaming cache and not kept.
+    /// Opens a stream: media that is read through the streaming cache and not stored.
     ///
     /// - Parameter url: a gateway link or a media file.
-    /// - Returns: the stream; it lies in the cache as long as it is open.
+    /// - Returns: the stream; its bytes stay in the cache as long as it is open.
     /// - Throws: ``KollusError``: −8637, −80xx, −84xx. `CancellationError` when the task is cancelled.
     public func stream(_ url: String) async throws -> KollusStream {
         let manager = try core.manager()
@@ -177,7 +178,7 @@ extension KollusStorage {
     }
 }
 
-/// Media that is read without being kept.
+/// Media that is read without being stored.
 public final class KollusStream: Sendable {
     private let stream: LectureStream
 
@@ -188,9 +189,9 @@ public final class KollusStream: Sendable {
     /// The length in bytes.
     public var byteCount: Int64 { stream.byteCount }
 
-    /// Reads bytes, from the cache where they lie there.
+    /// Reads bytes, from the cache if they are there.
     ///
-    /// - Parameter range: from 0; what lies beyond the end is left out.
+    /// - Parameter range: from 0; bytes beyond the end are left out.
     /// - Returns: the bytes.
     /// - Throws: ``KollusError``; `CancellationError` when the task is cancelled.
     public func read(_ range: Range<Int64>) async throws -> Data {

@@ -2,10 +2,10 @@ public import Foundation
 import LectureKit
 import LectureModel
 
-/// The storage of an application: loads, downloads, keeps, renews and removes contents, and sends learning reports.
+/// The storage of an application: loads, downloads, stores, renews and removes contents, and sends learning reports.
 ///
-/// The names, types and meanings are those of the Kollus iOS SDK's `KollusStorage`; <doc:Migration> lists every one of
-/// them with every difference. What the iOS SDK has no word for stands below *Beside the iOS SDK*.
+/// The names, types and meanings are those of the Kollus iOS SDK's `KollusStorage`; <doc:Migration> lists all of them
+/// with every difference. Additions to the iOS SDK are under *Beside the iOS SDK*.
 ///
 /// ```swift
 /// let storage = KollusStorage()
@@ -18,8 +18,8 @@ import LectureModel
 /// try storage.downloadContent(mediaContentKey)
 /// ```
 ///
-/// Every method may be called on every thread, also from within the delegate's methods. Those that ask a server or wait
-/// for the disk block their caller; each has an asynchronous twin.
+/// Every method may be called on every thread, also from within the delegate's methods. Those that contact a server or
+/// wait for the disk block their caller; each has an asynchronous variant.
 ///
 /// ## Topics
 /// ### Start and end
@@ -39,10 +39,10 @@ import LectureModel
 /// - ``updateDownloadDRMInfo(_:)``
 /// - ``sendStoredLms()``
 open class KollusStorage: NSObject, @unchecked Sendable {
-    /// What does the work.
+    /// The implementation.
     let core = StorageCore()
 
-    /// A storage that is not started.
+    /// Makes a storage that is not started.
     public override init() {
         super.init()
         core.deliverer.serve(self)
@@ -52,7 +52,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
 
     // MARK: The application
 
-    /// What is told of events; held weakly. Events from a start on wait for the first delegate.
+    /// Receives events; held weakly. Events after a start wait for the first delegate.
     open var delegate: (any KollusStorageDelegate)! {
         get { core.deliverer.delegate }
         set { core.deliverer.delegate = newValue }
@@ -61,8 +61,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     /// The version of the SDK.
     open var applicationVersion: String! { LectureKitVersion.number }
 
-    /// The id of this player: the thumbprint of the device's key. Nil before a start. The same that licence servers see
-    /// as `player_id`.
+    /// The id of this player: the thumbprint of the device's key. Nil before a start. Licence servers see it as
+    /// `player_id`.
     open var applicationDeviceID: String! { core.state.withLock { $0.running?.playerID } }
 
     /// The licence file that is issued for the application.
@@ -71,8 +71,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         set { core[\.applicationKey] = newValue }
     }
 
-    /// The bundle id that the key is issued for. `Bundle.main.bundleIdentifier` is nil on Linux; while none is set
-    /// here, it is ``KollusSettings/bundleIdentifier``, else the environment's `LECTURE_BUNDLE_ID`, else the
+    /// The bundle id that the key is issued for. `Bundle.main.bundleIdentifier` is nil on Linux; if none is set here,
+    /// it is ``KollusSettings/bundleIdentifier``, else the environment's `LECTURE_BUNDLE_ID`, else the
     /// `CFBundleIdentifier` of an `Info.plist` beside the program.
     open var applicationBundleID: String! {
         get {
@@ -106,20 +106,20 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     /// Bytes of the streaming cache on the disk; 0 before a start.
     open var cacheDataSize: Int64 { (try? core.manager().wait { try $0.streamCacheBytes() }) ?? 0 }
 
-    /// The local port for hybrid applications. Kept and not used: there is no local server here.
+    /// The local port for hybrid applications. Stored but not used: there is no local server here.
     open var serverPort: Int {
         get { core[\.serverPort] }
         set { core[\.serverPort] = newValue }
     }
 
-    /// A text of the application's that goes to licence servers with every question, as the form field
+    /// A text of the application that is sent to licence servers with every request, as the form field
     /// `extra_drm_param`. Nil sends none.
     open var extraDrmParam: String! {
         get { core[\.extraParameter] }
         set { core.setExtraParameter(newValue) }
     }
 
-    /// What the SDK calls itself to servers.
+    /// The SDK's user agent.
     open var appUserAgent: String! { LectureKitVersion.userAgent }
 
     /// `kp-mobile`, unless ``KollusSettings/deviceType`` says otherwise.
@@ -127,10 +127,10 @@ open class KollusStorage: NSObject, @unchecked Sendable {
 
     // MARK: Start
 
-    /// Chooses the directory. Only before a start; what lies elsewhere stays there and is not seen from here.
+    /// Sets the directory. Only before a start; data in other directories stays there and is not visible.
     ///
-    /// - Parameter path: absolute, or relative to the working directory; made at the start.
-    /// - Returns: false after a start, for nil and an empty text, and for what is no directory.
+    /// - Parameter path: absolute, or relative to the working directory; created at the start.
+    /// - Returns: false after a start, for nil and an empty text, and for a path that is not a directory.
     @discardableResult
     open func setKollusPath(_ path: String!) -> Bool {
         guard let path, !path.isEmpty, !path.utf8.contains(0) else { return false }
@@ -149,18 +149,18 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     ///   ``close()``.
     open func start() throws { try core.start(.plain) }
 
-    /// As ``start()``, where the application says whether this is its first run.
+    /// As ``start()``; the application says whether this is its first run.
     ///
-    /// - Parameter first: true makes a player id where there is none; false needs the one that is there.
-    /// - Throws: as ``start()``, and −20110 when the player id is not there.
+    /// - Parameter first: true creates a player id if there is none; false requires an existing one.
+    /// - Throws: as ``start()``, and −20110 when the player id was not found.
     open func start(withFirst first: Bool) throws { try core.start(.first(first)) }
 
-    /// As ``start()``; the first run of a storage makes the player id, later ones look for it three times.
+    /// As ``start()``; the first run of a storage creates the player id, later ones look for it three times.
     ///
     /// - Throws: as ``start(withFirst:)``.
     open func startWithCheck() throws { try core.start(.check) }
 
-    /// As ``start()``, with a new player id. What is bound to the old one cannot be played until that is put back.
+    /// As ``start()``, with a new player id. Contents bound to the old one cannot be played until that is restored.
     ///
     /// - Throws: as ``start()``.
     open func startWithNewPlayerID() throws { try core.start(.new) }
@@ -168,18 +168,18 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     // MARK: Contents
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// Asks a source what it is and registers it, without fetching it. Waits for the network.
+    /// Queries a source and registers it, without downloading it. Waits for the network.
     ///
     /// - Parameter URL: a gateway link, a media file, or `kollus://download` with one of them.
     /// - Returns: the media content key; the same for the same content.
-    /// - Throws: ``KollusError``: −8613, −8637, −80xx, −84xx, −86xx; −8645 without a network for what is not complete.
+    /// - Throws: ``KollusError``: −8613, −8637, −80xx, −84xx, −86xx; −8645 without a network if it is not complete.
     open func loadContentURL(_ URL: String!) throws -> String {
         let (core, text) = (core, URL)
         return try waiting { try await core.load(text) }
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// Says which content an address stands for. Asks nobody and registers nothing.
+    /// Returns the content of a URL. Contacts no server and registers nothing.
     ///
     /// - Parameter URL: as for ``loadContentURL(_:)``.
     /// - Returns: the media content key.
@@ -189,17 +189,18 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         return try waiting { try await core.check(text) }
     }
 
-    /// Begins to fetch a loaded content, or goes on where it stopped. The delegate is told once that it has begun, of
-    /// progress, and of the end exactly once; also when another process, such as a background worker, downloads it.
+    /// Starts the download of a loaded content, or continues where it stopped. The delegate receives one event for the
+    /// start, progress, and exactly one final event; also when another process, such as a background worker, downloads
+    /// it.
     ///
     /// - Parameter mediaContentKey: from ``loadContentURL(_:)``.
-    /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while a download runs that this storage was
-    ///   asked for, −9000 when it is complete.
+    /// - Throws: ``KollusError``: −8613, −8614 when it is not loaded, −8631 while this storage is downloading it, −9000
+    ///   when it is complete.
     open func downloadContent(_ mediaContentKey: String!) throws { try core.download(mediaContentKey) }
 
-    /// Ends a transfer and keeps what came (``KollusContent/downloadStopSize``); waits until that is on the disk. The
-    /// delegate is told −8615, unless ``KollusSettings/cancelledDownload`` asks for silence. What does not run stays
-    /// as it is.
+    /// Ends a transfer and keeps the downloaded data (``KollusContent/downloadStopSize``); waits until that is on the
+    /// disk. The delegate receives −8615, unless ``KollusSettings/cancelledDownload`` is silent. A transfer that is not
+    /// running is not changed.
     ///
     /// - Parameter mediaContentKey: the content.
     /// - Throws: ``KollusError``: −8613, −8621.
@@ -208,8 +209,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         try waiting { try await core.cancel(text) }
     }
 
-    /// Deletes a content and its files, after its transfer has ended. What is not there is gone already. No event of it
-    /// is begun after the call.
+    /// Deletes a content and its files, after its transfer has ended. Deleting an unknown content is not an error. No
+    /// event of it is started after the call.
     ///
     /// - Parameter mediaContentKey: the content.
     /// - Throws: ``KollusError``: −8613, −8648 for a sample.
@@ -218,7 +219,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         try waiting { try await core.remove(text, includingSample: false) }
     }
 
-    /// All contents that are known: fetched, unfinished, failed, samples; as ``KollusContent``. Nil before a start.
+    /// All known contents: complete, unfinished, failed, samples; as ``KollusContent``. Nil before a start.
     open func contents() -> NSMutableArray! {
         guard let contents = try? core.contents() else { return nil }
         return NSMutableArray(array: contents)
@@ -226,7 +227,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
 
     // MARK: The streaming cache
 
-    /// Empties the streaming cache, except of what is being streamed.
+    /// Clears the streaming cache, except for active streams.
     ///
     /// - Throws: ``KollusError`` of the storage.
     open func removeCache() throws {
@@ -234,7 +235,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
         try waiting { try await manager.clearStreamCache() }
     }
 
-    /// Bounds the streaming cache.
+    /// Limits the streaming cache.
     ///
     /// - Parameter cacheSizeMB: in MiB; 0 keeps a stream's bytes only until it ends. A negative number changes nothing.
     open func setCacheSize(_ cacheSizeMB: Int) {
@@ -245,26 +246,26 @@ open class KollusStorage: NSObject, @unchecked Sendable {
 
     // MARK: Settings
 
-    /// How long and how often servers are waited for. The vendor recommends 30 and 3.
+    /// Sets the timeout and the retries of requests. The vendor recommends 30 and 3.
     ///
     /// - Parameters:
     ///   - timeOut: seconds without a byte, from 1.
     ///   - retryCount: attempts after the first, from 0.
     open func setNetworkTimeOut(_ timeOut: Int, retry retryCount: Int) { core.setPatience(timeOut, retryCount) }
 
-    /// Whether a process of its own goes on with unfinished downloads once this one has ended, however it ends.
+    /// Whether a separate process continues unfinished downloads after this one has ended, however it ends.
     ///
-    /// - Parameter bBackground: false from the beginning.
+    /// - Parameter bBackground: false by default.
     open func setBackgroundDownload(_ bBackground: Bool) { core.setBackground(bBackground) }
 
     // MARK: Licences and reports
 
-    /// Renews licences, ten a request. The delegate is told of each content and each request.
+    /// Renews licences, ten per request. The delegate receives an event for each content and each request.
     ///
-    /// - Parameter bAll: true renews all that a server gave, false those that have ended (or will within
+    /// - Parameter bAll: true renews all that a server granted, false those that have ended (or will within
     ///   ``KollusSettings/renewalWindow``).
     open func updateDownloadDRMInfo(_ bAll: Bool) { core.beginRenewal(all: bAll) }
 
-    /// Sends the learning reports that are stored. The delegate is told of each, and once of the end.
+    /// Sends the stored learning reports. The delegate receives an event for each, and one at the end.
     open func sendStoredLms() { core.beginSending() }
 }

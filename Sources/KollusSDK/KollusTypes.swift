@@ -1,7 +1,7 @@
 // The enumerations of the iOS SDK: `NS_ENUM(NSInteger, …)` in its headers, so the raw values are `Int`, and the names
 // are as Swift imports them.
 
-/// Which player plays a content.
+/// The player for a content.
 ///
 /// The cases keep their capital letter: they do not share the type's prefix, so the importer leaves them as they are.
 public enum KollusPlayerType: Int, Sendable, CaseIterable {
@@ -16,7 +16,7 @@ public enum KollusPlayerType: Int, Sendable, CaseIterable {
     case PlayerTypeHLS = 2
 }
 
-/// What a content is.
+/// The type of a content.
 public enum KollusContentType: Int, Sendable, CaseIterable {
     /// Streamed, not kept.
     case streaming = 0
@@ -32,7 +32,7 @@ public enum KollusContentType: Int, Sendable, CaseIterable {
 
 /// How a picture fills its view.
 public enum KollusPlayerContentMode: Int, Sendable, CaseIterable {
-    /// The whole picture, with bars where the shapes differ.
+    /// The whole picture, with bars if the shapes differ.
     case scaleAspectFit = 0
     /// The whole view, with parts of the picture cut off.
     case scaleAspectFill = 1
@@ -42,11 +42,11 @@ public enum KollusPlayerContentMode: Int, Sendable, CaseIterable {
     case scaleFill = 3
 }
 
-/// Whether a player begins again at the end.
+/// Whether a player repeats at the end.
 public enum KollusPlayerRepeatMode: Int, Sendable, CaseIterable {
     /// It stops.
     case none = 0
-    /// It begins again.
+    /// It starts again.
     case one = 1
 }
 

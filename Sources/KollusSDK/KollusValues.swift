@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A moment of a lecture that somebody has marked. Tests of applications make their own, with ``init()`` and
+/// A bookmarked position of a lecture. Tests of applications make their own, with ``init()`` and
 /// ``setValue(_:forKey:)`` or as a subclass.
 open class KollusBookmark: NSObject, @unchecked Sendable {
     private let own: (position: TimeInterval, kind: KollusBookmarkKind, text: String?, time: Date?)
-    /// What an application's tests have set by name.
+    /// Values that an application's tests have set by name.
     private let given = KeyedValues()
 
-    /// Seconds from the beginning.
+    /// Seconds from the start.
     open var position: TimeInterval { given.seconds("position", own.position) }
     /// When it was set; nil when unknown.
     open var time: Date! { given.date("time", own.time) }
@@ -20,16 +20,16 @@ open class KollusBookmark: NSObject, @unchecked Sendable {
         KollusBookmarkKind(rawValue: given.integer("kind", own.kind.rawValue)) ?? own.kind
     }
 
-    /// A learner's bookmark at the beginning, without a text.
+    /// Makes a learner's bookmark at the start, without a text.
     public override init() {
         own = (0, .user, nil, nil)
         super.init()
     }
 
-    /// A bookmark.
+    /// Makes a bookmark.
     ///
     /// - Parameters:
-    ///   - position: seconds from the beginning.
+    ///   - position: seconds from the start.
     ///   - kind: who set it.
     ///   - text: its text.
     ///   - time: when it was set; nil when unknown.
@@ -49,13 +49,13 @@ open class KollusBookmark: NSObject, @unchecked Sendable {
     ///   - key: the property's name.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let kind = Self.kinds[key] else { return LogUtil.utilLog("KollusBookmark has no property \(key).") }
-        if !given.set(value, key, kind) { LogUtil.utilLog("KollusBookmark cannot have such a value as its \(key).") }
+        if !given.set(value, key, kind) { LogUtil.utilLog("KollusBookmark cannot take this value for \(key).") }
     }
 
     /// A property by its name.
     ///
     /// - Parameter key: the property's name.
-    /// - Returns: its value; nil where it is nil, and for a name that no property has.
+    /// - Returns: its value; nil if it is nil, and for an unknown name.
     open func value(forKey key: String) -> Any? {
         switch key {
         case "position": return position
@@ -70,16 +70,16 @@ open class KollusBookmark: NSObject, @unchecked Sendable {
     }
 }
 
-/// The chat of a live lecture: a name that applications mention. It has no members here, since live lectures have
-/// none.
+/// The chat of a live lecture: a name that applications mention. It has no members here, since live lectures are not
+/// supported.
 open class KollusChat: NSObject {
-    /// A chat.
+    /// Makes a chat.
     public override init() { super.init() }
 }
 
 /// A part of a lecture that may be watched, in seconds.
 open class KPSection: NSObject {
-    /// Where it begins.
+    /// Where it starts.
     open var startTime = 0
     /// Where it ends.
     open var endTime = 0
@@ -89,7 +89,7 @@ open class KPSection: NSObject {
 open class SubTitleInfo: NSObject {
     /// Its name.
     open var strName: String!
-    /// Where it comes from.
+    /// Its URL.
     open var strUrl: String!
     /// Its language, BCP 47.
     open var strLanguage: String!
@@ -99,7 +99,7 @@ open class SubTitleInfo: NSObject {
 
 /// A chapter of a lecture.
 open class Chapter: NSObject {
-    /// Seconds from the beginning.
+    /// Seconds from the start.
     open var position: TimeInterval = 0
     /// Its name.
     open var value = ""

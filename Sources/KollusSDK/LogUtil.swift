@@ -1,7 +1,7 @@
 public import Foundation
 import LectureModel
 
-/// Receives what the SDK has to say to its developer.
+/// Receives the SDK's diagnostics for developers.
 public protocol UtilDelegate: AnyObject {
     /// A line of the log. Never a key, a token or a learner's name.
     ///
@@ -9,7 +9,7 @@ public protocol UtilDelegate: AnyObject {
     func onLogUtil(_ logData: String)
 }
 
-/// The log of the SDK: diagnostics for whoever writes the application. Without a delegate they go to standard error.
+/// The log of the SDK: diagnostics for the application's developer. Without a delegate they go to standard error.
 ///
 /// - Note: `+utilLog:` of the iOS SDK takes a variable number of arguments, which Swift does not import;
 ///   ``utilLog(_:)`` takes a text.
@@ -18,13 +18,13 @@ public final class LogUtil: NSObject, @unchecked Sendable {
     private weak var receiver: (any UtilDelegate)?
     private let lock = NSLock()
 
-    /// The one log of this process. In the headers `+sharedUtil`.
+    /// The log of this process. In the headers `+sharedUtil`.
     public class func shared() -> LogUtil { instance }
 
     /// The same under its name in the headers.
     public class func sharedUtil() -> LogUtil { instance }
 
-    /// Receives the lines; held weakly. Called on the thread that has something to say.
+    /// Receives the lines; held weakly. Called on the thread that logs.
     public var utilDelegate: (any UtilDelegate)? {
         get { lock.withLock { receiver } }
         set { lock.withLock { receiver = newValue } }

@@ -12,24 +12,24 @@ extension StorageCore {
         case .failed(let content): ended(content, isFinal: true, manager)
         case .stopped(let content): ended(content, isFinal: false, manager)
         case .removed(let key): removed(key)
-        case .licenceGranted(let key): tell(.licenceGranted(key: key.text))
+        case .licenceGranted(let key): notify(.licenceGranted(key: key.text))
         case .licenceDeleted(let key): state.withLock { _ = $0.ordered.insert(key) }
         case .licenceExchange(let exchange):
-            let told = KollusExchange(
+            let reported = KollusExchange(
                 server: exchange.server, items: exchange.items, answer: exchange.answer,
                 error: exchange.error.map { KollusError($0) })
-            tell(.licenceExchange(told))
-            deliverer.post(.exchange(told))
-        case .renewalBegan(let total, _): tell(.renewalBegan(total: total))
+            notify(.licenceExchange(reported))
+            deliverer.post(.exchange(reported))
+        case .renewalBegan(let total, _): notify(.renewalBegan(total: total))
         case .renewed(let key, let current, let count, let error):
             let error = error.map { KollusError($0) }
-            tell(.renewed(key: key.text, current: current, count: count, error: error))
+            notify(.renewed(key: key.text, current: current, count: count, error: error))
             deliverer.post(.renewal(current: current, count: count, error: error))
-        case .renewalEnded(let report): tell(.renewalEnded(KollusRenewal(report)))
+        case .renewalEnded(let report): notify(.renewalEnded(KollusRenewal(report)))
         case .reportExchange(let exchange):
-            tell(.reportsExchanged(KollusReportExchange(exchange)))
+            notify(.reportsExchanged(KollusReportExchange(exchange)))
             for data in exchange.data { deliverer.post(.report(data: data, answer: exchange.answer)) }
-        case .trouble(let error): tell(.trouble(KollusError(error)))
+        case .trouble(let error): notify(.trouble(KollusError(error)))
         // A newer version of a complete lecture is queued with an event of its own.
         case .unchanged, .outdated, .checkFailed: break
         case .licenceEnded, .published, .publishingFailed, .reportsProgress, .reportsDelivered, .reportRefused,
@@ -43,7 +43,7 @@ extension StorageCore {
     private func picture(
         _ key: ContentKey, _ manager: isolated LectureManager, bytes: Int64? = nil, isEnding: Bool = false
     ) -> KollusContent? {
-        // An event about a content whose row cannot be read is told by the library's own trouble.
+        // A content whose row cannot be read is skipped; the library reports the error itself.
         guard let details = (try? manager.details(key)) ?? nil else { return nil }
         return KollusContent(
             details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] }, isEnding: isEnding)
@@ -55,15 +55,15 @@ extension StorageCore {
         guard hub.hasListeners, !isSilent(content.key), let picture = picture(content.key, manager) else { return }
         if content.state == .queued {
             let error = content.error.map { KollusError($0) }
-            tell(.waiting(picture, error: error, until: content.nextAttempt?.date))
+            notify(.waiting(picture, error: error, until: content.nextAttempt?.date))
         } else {
-            tell(.started(picture))
+            notify(.started(picture))
         }
     }
 
     private func came(_ progress: DownloadProgress, _ manager: isolated LectureManager) {
         let key = progress.key
-        // Only forward: a file that has changed on its server begins anew, a bar does not.
+        // Only forward: a file that has changed on its server restarts, but progress does not go back.
         let isNews = state.withLock { state -> Bool in
             guard var ticket = state.tickets[key], !ticket.isPaused, progress.bytes > ticket.bytes else { return false }
             ticket.bytes = progress.bytes
@@ -71,10 +71,10 @@ extension StorageCore {
             return true
         }
         guard isNews || hub.hasListeners, !isSilent(key), let now = picture(key, manager, bytes: progress.bytes),
-            // Complete is told by the event that says so.
+            // Completion is reported by its own event.
             !now.downloaded
         else { return }
-        tell(
+        notify(
             .progress(
                 now,
                 KollusProgress(
@@ -93,28 +93,28 @@ extension StorageCore {
     private func completed(_ content: Content, _ manager: isolated LectureManager) {
         let hadTicket = state.withLock { state in
             state.lastErrors[content.key] = nil
-            // A cancel that came too late: it is complete, and that is its end.
+            // A cancel that was too late: the download completed, and that is its final event.
             let wasEnding = state.ending.removeValue(forKey: content.key) != nil
             return state.tickets.removeValue(forKey: content.key) != nil || wasEnding
         }
         guard !isSilent(content.key), let picture = picture(content.key, manager) else { return }
-        tell(.completed(picture))
+        notify(.completed(picture))
         if hadTicket { deliverer.post(.download(picture, error: nil, isFinal: true)) }
     }
 
-    /// A content that stands still. What passes by itself is no end; what does not is the final event of its download,
-    /// and then it stays so until the application asks for it again.
+    /// A content that stopped. A temporary stop is not final; any other is the final event of its download, and then it
+    /// stays stopped until the application requests it again.
     private func ended(_ content: Content, isFinal: Bool, _ manager: isolated LectureManager) {
         let key = content.key
         if isSilent(key) { return }
-        // It was cancelled: whatever else has become of it is not told.
+        // It was cancelled: its other outcomes are not reported.
         if state.withLock({ $0.ending[key] != nil }) { return }
         if !isFinal {
             switch content.stopReason {
             case .schedule, .serverWait, .dependency, nil:
                 guard hub.hasListeners, let picture = picture(key, manager) else { return }
                 let error = content.error.map { KollusError($0) }
-                return tell(.waiting(picture, error: error, until: content.nextAttempt?.date))
+                return notify(.waiting(picture, error: error, until: content.nextAttempt?.date))
             case .user: return stoodStill(key, manager)
             case .network, .space, .licenceRefused, .quota: break
             }
@@ -124,37 +124,37 @@ extension StorageCore {
             state.lastErrors[key] = error
             return state.tickets.removeValue(forKey: key)
         }
-        // Without a ticket it is the library's own business, or another program's.
+        // Without a ticket the download belongs to the library itself, or to another program.
         if ticket != nil, !isFinal { try? manager.pause(key) }
         guard let picture = picture(key, manager, bytes: ticket?.bytes) else { return }
-        tell(isFinal ? .failed(picture, error) : .stopped(picture, error))
+        notify(isFinal ? .failed(picture, error) : .stopped(picture, error))
         if ticket != nil { deliverer.post(.download(picture, error: error, isFinal: true)) }
     }
 
-    /// Paused or cancelled: by this storage, or by somebody else.
+    /// Paused or cancelled, by this storage or by another program.
     private func stoodStill(_ key: ContentKey, _ manager: isolated LectureManager) {
         guard let ticket = state.withLock({ $0.tickets[key] }) else { return }
         if ticket.isPaused {
-            if let picture = picture(key, manager) { tell(.paused(picture)) }
+            if let picture = picture(key, manager) { notify(.paused(picture)) }
             return
         }
-        // A wish that came meanwhile takes it up again.
+        // A download that was requested meanwhile continues it.
         if (try? manager.isWanted(key)) != false { return }
         state.withLock { _ = $0.tickets.removeValue(forKey: key) }
-        tellCancelled(key, ticket, manager)
+        notifyCancelled(key, ticket, manager)
     }
 
-    /// The final event of a download that is being wound up, if there is one.
-    func tellEnding(_ key: ContentKey, _ manager: isolated LectureManager) {
+    /// Sends the final event of a download that is being ended, if there is one.
+    func notifyEnding(_ key: ContentKey, _ manager: isolated LectureManager) {
         guard let ticket = state.withLock({ $0.ending.removeValue(forKey: key) }) else { return }
-        tellCancelled(key, ticket, manager)
+        notifyCancelled(key, ticket, manager)
     }
 
-    /// The final event of a download that was cancelled. Its numbers do not fall behind what was told before;
-    /// `downloadStopSize` says what is on the disk.
-    private func tellCancelled(_ key: ContentKey, _ ticket: Ticket, _ manager: isolated LectureManager) {
+    /// Sends the final event of a cancelled download. Its numbers are not lower than those reported before;
+    /// `downloadStopSize` is what is on the disk.
+    private func notifyCancelled(_ key: ContentKey, _ ticket: Ticket, _ manager: isolated LectureManager) {
         guard let picture = picture(key, manager, bytes: ticket.bytes, isEnding: true) else { return }
-        tell(.cancelled(picture))
+        notify(.cancelled(picture))
         guard self[\.settings].cancelledDownload == .isError else { return }
         deliverer.post(.download(picture, error: KollusError(.ERROR_CANCEL_DOWNLOAD, detail: key.text), isFinal: true))
     }
@@ -165,7 +165,7 @@ extension StorageCore {
             return state.ordered.remove(key) != nil
         }
         deliverer.forget(key.text)
-        tell(.removed(key: key.text, byServer: byServer))
+        notify(.removed(key: key.text, byServer: byServer))
     }
 }
 

@@ -2,19 +2,19 @@ import Foundation
 import LectureKit
 import LectureModel
 
-/// Licences, learning reports, the streaming cache, and what goes on behind.
+/// Licences, learning reports, the streaming cache, and background downloads.
 extension StorageCore {
     // MARK: Licences
 
-    /// Renews licences; also a batch of none begins and ends.
+    /// Renews licences; an empty batch also reports its start and end.
     func renew(_ selection: RenewalSelection) async throws -> KollusRenewal {
         let manager = try manager()
         do {
             let planned = try await manager.planRenewal(selection)
             guard planned.isEmpty else { return KollusRenewal(try await manager.renewLicences(selection)) }
             let nothing = KollusRenewal(total: 0, renewed: 0, failed: 0, waiting: 0)
-            tell(.renewalBegan(total: 0))
-            tell(.renewalEnded(nothing))
+            notify(.renewalBegan(total: 0))
+            notify(.renewalEnded(nothing))
             return nothing
         } catch { throw KollusError.ofWaiting(error) }
     }
@@ -26,7 +26,7 @@ extension StorageCore {
             all ? .all : window > 0 ? .within(.milliseconds(Int64(window * 1000))) : .expired
         beginning { [weak self] in
             do { _ = try await self?.renew(selection) } catch {
-                self?.tell(.trouble(KollusError.of(error)))
+                self?.notify(.trouble(KollusError.of(error)))
                 LogUtil.utilLog("updateDownloadDRMInfo: \(error.localizedDescription)")
             }
         }
@@ -38,12 +38,12 @@ extension StorageCore {
         let manager = try manager()
         do {
             let result = try await manager.sendReports()
-            tell(.reportsSent(delivered: result.delivered, refused: result.refused, left: result.left))
+            notify(.reportsSent(delivered: result.delivered, refused: result.refused, left: result.left))
             return result
         } catch { throw KollusError.of(error) }
     }
 
-    /// Every call ends with its own count, also where the store cannot be used.
+    /// Every call reports its own counts, even if the store cannot be used.
     func beginSending() {
         guard managerOrLog("sendStoredLms") != nil else { return }
         beginning { [weak self] in
@@ -91,7 +91,7 @@ extension StorageCore {
         running?.manager.wait { $0.setLicenceParameter(text) }
     }
 
-    /// The worker waits for the end of this process from now on, so that it goes on however that ends.
+    /// The worker waits for the end of this process from now on, so that it continues however the process ends.
     func setBackground(_ isOn: Bool) {
         let (running, program) = state.withLock { state in
             state.values.isBackgroundDownload = isOn

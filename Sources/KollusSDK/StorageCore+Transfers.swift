@@ -6,24 +6,24 @@ import LectureModel
 extension StorageCore {
     /// A media content key as an application passes it.
     ///
-    /// - Throws: −8613 for nil and for an empty text, −8621 for what no content can have.
+    /// - Throws: −8613 for nil and for an empty text, −8621 for an invalid key.
     static func key(_ text: String?) throws -> ContentKey {
         guard let text, !text.isEmpty else { throw KollusError(.ERROR_PARAM_VALUE, detail: "mediaContentKey") }
         guard let key = try? ContentKey(text) else { throw KollusError(.ERROR_NOT_FOUND_ID) }
         return key
     }
 
-    /// An address as an application passes it; of a `kollus://download` link the one that it names.
+    /// A URL as an application passes it; for a `kollus://download` link, the one that it names.
     private static func address(_ text: String?) throws -> String {
         guard let text, !text.isEmpty else { throw KollusError(.ERROR_PARAM_VALUE, detail: "URL") }
         guard DownloadRequest.isLink(text) else { return text }
-        guard let wishes = try? DownloadRequest.requests(link: text), wishes.count == 1 else {
+        guard let requests = try? DownloadRequest.requests(link: text), requests.count == 1 else {
             throw KollusError(.ERROR_NO_USE_CONTENT_URL)
         }
-        return wishes[0].url
+        return requests[0].url
     }
 
-    /// Says of an address that cannot be one what the vendor says.
+    /// Maps invalid-URL errors to the vendor's code.
     private static func refusing<Value>(_ work: () async throws -> Value) async throws -> Value {
         do { return try await work() } catch let error as LectureError {
             switch error.code {
@@ -40,12 +40,12 @@ extension StorageCore {
         let address = try Self.address(url)
         return try await Self.refusing {
             let known = try await manager.find(address)
-            // A removal that was interrupted is finished first; then it is a content like any other.
+            // An interrupted removal is finished first; then the content is loaded like any other.
             if let known, known.state == .removing { try await Self.untilGone(known.key, manager) }
             let content: Content
-            // Registered is not asked for: nobody who goes on with what is unfinished takes it up.
+            // Registering does not request a download: runs that continue unfinished downloads skip it.
             do { content = try await manager.load(address, asksForIt: false) } catch let error as LectureError {
-                // Offline a complete content is as good as loaded; an unfinished one has to be gone on with first.
+                // Offline, a complete content counts as loaded; an unfinished one must be downloaded first.
                 guard let known, Self.isUnreachable(error) else { throw error }
                 if known.state == .completed { return known.key.text }
                 throw KollusError(.ERROR_REQUEST_CONTENT_URL, detail: known.key.text)
@@ -85,24 +85,24 @@ extension StorageCore {
                 let details = try manager.wait({ try $0.details(key) })
             else { throw KollusError.of(error) }
             let picture = KollusContent(details)
-            tell(.completed(picture))
+            notify(.completed(picture))
             deliverer.post(.download(picture, error: nil, isFinal: true))
         }
     }
 
-    /// A download that a link asks for, which also says where it is listed.
-    func begin(_ wish: DownloadRequest, _ key: ContentKey, _ manager: LectureManager) throws {
+    /// Starts a download for a link, which also names its folder.
+    func begin(_ request: DownloadRequest, _ key: ContentKey, _ manager: LectureManager) throws {
         try manager.wait { manager in
             // A complete content only moves to its folder.
             if try manager.content(key)?.state != .completed { try self.begin(key, on: manager) }
-            try manager.download(wish)
+            try manager.download(request)
         }
     }
 
-    /// On the manager's queue, so that no event of an earlier download comes between the ticket and the wish.
+    /// On the manager's queue, so that no event of an earlier download comes between the ticket and the request.
     private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
-        // The end of the download before comes before this one's beginning.
-        tellEnding(key, manager)
+        // The previous download's final event comes before this one's start.
+        notifyEnding(key, manager)
         let old = state.withLock { state -> (isNew: Bool, ticket: Ticket?) in
             let old = state.tickets[key]
             if let old, !old.isPaused { return (false, old) }
@@ -115,18 +115,18 @@ extension StorageCore {
         }
         guard old.isNew else { throw KollusError(.ERROR_ALREADY_DOWNLOADING, detail: key.text) }
         do {
-            // Without a ticket nobody has heard of it: a download that the library was asked for directly is accepted,
-            // and told of from now on.
+            // Without a ticket nothing was reported yet: a download that was requested from the library directly is
+            // accepted, and reported from now on.
             do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {}
         } catch {
             state.withLock { $0.tickets[key] = old.ticket }
             throw error
         }
-        if old.ticket == nil { tellBegun(key, manager) }
+        if old.ticket == nil { notifyBegun(key, manager) }
     }
 
-    /// One event when a download is accepted: a short one may be over before another comes.
-    private func tellBegun(_ key: ContentKey, _ manager: isolated LectureManager) {
+    /// Sends one event when a download is accepted: a short one may be over before the next.
+    private func notifyBegun(_ key: ContentKey, _ manager: isolated LectureManager) {
         guard let picture = (try? manager.details(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
         else { return }
         state.withLock { state in
@@ -136,7 +136,7 @@ extension StorageCore {
         deliverer.post(.download(picture, error: nil, isFinal: false))
     }
 
-    /// The transfer has ended when this returns: what is kept is on the disk, and a new download may follow.
+    /// The transfer has ended when this returns: the kept bytes are on the disk, and a new download may follow.
     func cancel(_ text: String?) async throws {
         let manager = try manager()
         let key = try Self.key(text)
@@ -146,7 +146,8 @@ extension StorageCore {
                     throw KollusError(.ERROR_NOT_FOUND_ID, detail: key.text)
                 }
                 guard content.state != .completed else { return false }
-                // First what may fail: a download that goes on keeps its ticket, and so its final event.
+                // The call that may fail comes first: a download that continues keeps its ticket, and so its final
+                // event.
                 try manager.cancel(key)
                 self.state.withLock { state in
                     if let ticket = state.tickets.removeValue(forKey: key) { state.ending[key] = ticket }
@@ -155,12 +156,12 @@ extension StorageCore {
             }
             guard wasRunning else { return }
             try? await Self.untilStill(key, manager)
-            manager.wait { self.tellEnding(key, $0) }
+            manager.wait { self.notifyEnding(key, $0) }
         } catch { throw KollusError.of(error) }
     }
 
-    /// Waits until nobody works on a content: its bytes are on the disk then, and counted. Not longer than a user
-    /// would: a disk or another process that does not answer keeps nobody waiting.
+    /// Waits until no process works on a content: its bytes are on the disk then, and counted. Gives up after a few
+    /// seconds, so that a disk or process that does not respond cannot block the caller.
     private static func untilStill(_ key: ContentKey, _ manager: LectureManager) async throws {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(5)
@@ -207,7 +208,7 @@ extension StorageCore {
         } catch { throw KollusError.ofWaiting(error) }
     }
 
-    /// Waits until the row is gone, by whichever process; its files are gone before it.
+    /// Waits until the row is gone, whichever process removes it; its files are gone before it.
     private static func untilGone(_ key: ContentKey, _ manager: LectureManager) async throws {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)

@@ -3,17 +3,17 @@ import Foundation
 import LectureKit
 import LectureModel
 
-/// What a ``KollusStorage`` does, apart from its face: opens the library's manager, translates wishes, and turns events
-/// into deliveries.
+/// The implementation of ``KollusStorage``: opens the library's manager, translates requests, and turns events into
+/// deliveries.
 ///
 /// ```
 /// new ──start──▶ running ──close──▶ closed
 ///  ▲───refused───┘
 /// ```
 ///
-/// `@unchecked Sendable`: all state is behind the lock; what runs on the manager's queue is called by it.
+/// `@unchecked Sendable`: all state is behind the lock; work on the manager's queue is called by the manager.
 final class StorageCore: @unchecked Sendable {
-    /// What an application sets, before the start or later.
+    /// Values that an application sets, before the start or later.
     struct Values {
         var applicationKey: String?
         var bundleID: String?
@@ -29,15 +29,15 @@ final class StorageCore: @unchecked Sendable {
         var isBackgroundDownload = false
     }
 
-    /// A download that was asked for and has not come to its final event.
+    /// A requested download without its final event yet.
     struct Ticket {
         var isPaused = false
-        /// What was told last; it only grows, also from a pause to the end.
+        /// What was reported last; it only grows, also from a pause to the end.
         var percent: UInt = 0
         var bytes: Int64 = -1
     }
 
-    /// What there is after a start.
+    /// The state after a start.
     struct Running {
         let manager: LectureManager
         let playerID: String
@@ -52,13 +52,13 @@ final class StorageCore: @unchecked Sendable {
         var running: Running?
         var isClosed = false
         var tickets: [ContentKey: Ticket] = [:]
-        /// How downloads ended whose reason the store does not keep.
+        /// How downloads ended, if the store does not keep the reason.
         var lastErrors: [ContentKey: KollusError] = [:]
-        /// Contents that the application has removed: nothing is told of them any more.
+        /// Contents that the application has removed: their events are no longer reported.
         var removed: Set<ContentKey> = []
-        /// Contents that a licence server has ordered away.
+        /// Contents whose removal a licence server has ordered.
         var ordered: Set<ContentKey> = []
-        /// Downloads that were cancelled and are being wound up: their final event follows.
+        /// Cancelled downloads that are being ended: their final event follows.
         var ending: [ContentKey: Ticket] = [:]
     }
 
@@ -72,11 +72,11 @@ final class StorageCore: @unchecked Sendable {
 
     /// How a start treats the player id.
     enum StartMode {
-        /// Made when there is none.
+        /// Created when there is none.
         case plain
-        /// As the caller says: made on a first run, there on a later one.
+        /// As the caller says: created on a first run, required on a later one.
         case first(Bool)
-        /// Made on the first run of this store, there on a later one; looked for three times.
+        /// Created on the first run of this store, required on a later one, with three attempts.
         case check
         /// A new one.
         case new
@@ -101,11 +101,11 @@ final class StorageCore: @unchecked Sendable {
         try key.check(place.trust, now: Timestamp(Date()))
         let manager = try LectureManager(place.configuration)
         do {
-            // A clock that was set back does not make a key good again.
+            // A clock that was set back does not make a key valid again.
             let seen = try manager.wait { try $0.licenceTime() }
             if seen > Timestamp(Date()) { try key.check(place.trust, now: seen) }
             let identity = try PlayerIdentity.find(mode, manager)
-            // What a run that was killed had under way stands in the store as if it went on.
+            // Work of a killed run is in the store as if it were still running.
             manager.wait { try? $0.tidyAfterCrash() }
             return Running(
                 manager: manager, playerID: identity.playerID, path: place.configuration.storeDirectory,
@@ -116,21 +116,21 @@ final class StorageCore: @unchecked Sendable {
         }
     }
 
-    /// What follows a start without being waited for.
+    /// Work after a start that is not waited for.
     private func begin(_ running: Running, _ values: Values) {
         let manager = running.manager
         manager.wait { $0.setLicenceParameter(values.extraParameter) }
         if let megabytes = values.cacheMegabytes { setCacheLimit(megabytes) }
         if values.isBackgroundDownload { setBackground(true) }
-        // What a licence server was not told before the last end: that downloads are complete, say.
+        // Callbacks still pending from the last run, for instance of completed downloads.
         beginning { [weak self] in
             do {
                 if try await !manager.debts().isEmpty { try await manager.payDebts() }
-            } catch { self?.tell(.trouble(KollusError.of(error))) }
+            } catch { self?.notify(.trouble(KollusError.of(error))) }
         }
     }
 
-    /// Ends everything cleanly and waits for it. Again does nothing.
+    /// Ends everything cleanly and waits for it. A second call does nothing.
     func close() async {
         let running = state.withLock { state -> Running? in
             state.isClosed = true
@@ -142,7 +142,7 @@ final class StorageCore: @unchecked Sendable {
         hub.finish()
     }
 
-    /// Hands what is unfinished to the worker, if there is one, and closes.
+    /// Hands unfinished downloads to the worker, if there is one, and closes.
     private static func end(_ running: Running) async {
         let counts = (try? await running.manager.status().counts) ?? [:]
         let unfinished = [ItemState.queued, .loading, .downloading, .verifying].contains { counts[$0, default: 0] > 0 }
@@ -150,7 +150,7 @@ final class StorageCore: @unchecked Sendable {
         if unfinished { running.worker?.release() } else { running.worker?.dismiss() }
     }
 
-    /// For a storage that goes without having been closed.
+    /// For a storage that is released without having been closed.
     func abandon() {
         let running = state.withLock { state -> Running? in
             state.isClosed = true
@@ -164,7 +164,7 @@ final class StorageCore: @unchecked Sendable {
 
     // MARK: Questions about the state
 
-    /// The manager of a storage that was started.
+    /// The manager of a started storage.
     ///
     /// - Throws: −8614 before a start, −8661 after the end.
     func manager() throws -> LectureManager {
@@ -174,7 +174,7 @@ final class StorageCore: @unchecked Sendable {
         return running.manager
     }
 
-    /// The same for calls that cannot throw: what is wrong goes to the log.
+    /// The same for calls that cannot throw: errors go to the log.
     func managerOrLog(_ call: String) -> LectureManager? {
         do { return try manager() } catch {
             LogUtil.utilLog("\(call): \(error.localizedDescription)")
@@ -182,7 +182,7 @@ final class StorageCore: @unchecked Sendable {
         }
     }
 
-    func tell(_ event: KollusEvent) { hub.send(event) }
+    func notify(_ event: KollusEvent) { hub.send(event) }
 
     /// A value that an application has set or reads.
     subscript<Value>(path: WritableKeyPath<Values, Value>) -> Value {
@@ -203,7 +203,7 @@ struct ApplicationValues {
         application = ApplicationConfiguration(key: key, bundleID: bundle, expires: Self.text(date))
     }
 
-    /// Samples make the date from `yyyy/MM/dd`, which is a midnight here; such a date means the day.
+    /// The vendor's samples parse the date from `yyyy/MM/dd`, which gives a midnight; such a date means the day.
     private static func text(_ date: Date) -> String {
         for zone in [TimeZone.current, TimeZone(secondsFromGMT: 0)].compactMap(\.self) {
             var calendar = Calendar(identifier: .gregorian)
@@ -222,7 +222,7 @@ struct ApplicationValues {
     }
 }
 
-/// Where a storage lies, and what it is configured with.
+/// The location of a storage, and its configuration.
 struct StoragePlace {
     let configuration: LectureConfiguration
     let configurationFile: String?
@@ -248,10 +248,10 @@ struct StoragePlace {
         self.configuration = configuration
     }
 
-    /// The directory of a storage that names none: the command's own, so that both see the same contents.
+    /// The default directory: that of the command, so that both see the same lectures.
     static func path(_ environment: [String: String]) -> String {
         if let path = environment["LECTURE_STORE"], !path.isEmpty { return path }
-        // One that is not absolute is ignored, as the XDG Base Directory Specification demands.
+        // A relative path is ignored, as the XDG Base Directory Specification requires.
         if let base = environment["XDG_DATA_HOME"], base.hasPrefix("/") { return "\(base)/lecturekit" }
         return "\(NSHomeDirectory())/.local/share/lecturekit"
     }
@@ -266,9 +266,9 @@ struct StoragePlace {
     }
 }
 
-/// Finds the player id, or makes one.
+/// Finds the player id, or creates one.
 enum PlayerIdentity {
-    /// What a store remembers of its first run.
+    /// The note in which a store keeps the player id of its first run.
     private static let note = "kollus.player_id"
 
     static func find(_ mode: StorageCore.StartMode, _ manager: LectureManager) throws -> DeviceIdentity {
@@ -280,14 +280,14 @@ enum PlayerIdentity {
         case .check, .first(false): identity = try present(home, known)
         case .new:
             identity = try home.presentIdentity() == nil ? home.identity() : home.replaceKey()
-            // Asked for: the store is the new device's from now on.
+            // The caller requested it: from now on the store belongs to the new device.
             try manager.wait { try $0.acceptDevice() }
         }
         if identity.playerID != known { try manager.wait { try $0.setNote(note, identity.playerID) } }
         return identity
     }
 
-    /// Three looks, since a home directory on a network may be late.
+    /// Three attempts, since a home directory on a network may be late.
     private static func present(_ home: DeviceHome, _ known: String?) throws -> DeviceIdentity {
         var last: (any Error)?
         for look in 0..<3 {
@@ -300,6 +300,6 @@ enum PlayerIdentity {
         }
         throw last
             ?? LectureError(
-                .deviceKeyRefused, detail: home.directory, cause: "the player id of this storage is not there")
+                .deviceKeyRefused, detail: home.directory, cause: "this storage's player id was not found")
     }
 }

@@ -1,2 +1,2 @@
-// Some applications know the SDK by the name of the module that they wrapped around its binary.
+// Some applications import the SDK by the name of the module that wraps its binary.
 @_exported public import KollusSDK

@@ -1,6 +1,6 @@
-/// The length and the CRC-32 that stand at the end of gzip (RFC 1952 sections 2.3.1 and 8).
+/// The length and the CRC-32 in the gzip trailer (RFC 1952 sections 2.3.1 and 8).
 struct Checksum {
-    /// Sixteen bytes at a step need sixteen tables; four are quick enough beside inflating.
+    /// Sixteen bytes per step would need sixteen tables; four are fast enough next to inflating.
     private static let tables: [[UInt32]] = {
         var tables = [[UInt32]](repeating: [UInt32](repeating: 0, count: 256), count: 4)
         for byte in 0..<256 {
@@ -20,10 +20,10 @@ struct Checksum {
     private var remainder = UInt32.max
     private(set) var length: UInt32 = 0
 
-    /// The CRC-32 of what was taken.
+    /// The CRC-32 of the bytes so far.
     var value: UInt32 { ~remainder }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     mutating func update(_ bytes: ArraySlice<UInt8>) {
         length &+= UInt32(truncatingIfNeeded: bytes.count)
         let remainder = remainder
@@ -54,8 +54,8 @@ struct Checksum {
         }
     }
 
-    /// Whether the end of a file says that other bytes were compressed. Several gzip streams may stand one behind the
-    /// other; the last end is only that of all bytes when the length is theirs, so another length says nothing.
+    /// Whether the trailer of a file says that other bytes were compressed. Several gzip streams may follow one
+    /// another; the last trailer covers all bytes only if its length matches, so a different length proves nothing.
     ///
     /// - Parameter tail: the last eight bytes of the file.
     /// - Returns: whether it does.

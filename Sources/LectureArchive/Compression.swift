@@ -5,7 +5,7 @@ package enum Compression: String, Sendable, CaseIterable {
     /// Zstandard (RFC 8878).
     case zstd
 
-    /// The compression that the last letters of a file's name ask for; nil for none.
+    /// The compression for the extension of a file name; nil for none.
     ///
     /// - Parameter path: a path.
     package init?(path: String) {

@@ -1,17 +1,17 @@
 import CArchive
 package import LectureModel
 
-/// Compresses a stream of bytes, in the memory of a few blocks.
+/// Compresses a stream of bytes, using the memory of a few blocks.
 ///
-/// The same bytes give the same result: no time and no name stands in it. Used by one thread at a time.
+/// The same bytes give the same result: it contains no time and no name. Used by one thread at a time.
 @safe package final class Compressor {
-    /// Takes compressed bytes in order.
+    /// Receives compressed bytes in order.
     package typealias Sink = ([UInt8]) throws(LectureError) -> Void
 
-    /// How many bytes are gathered before the sink gets them.
+    /// How many bytes are buffered before the sink gets them.
     private static let blockBytes = 1 << 16
 
-    /// What libarchive's callback finds behind its pointer.
+    /// The context of libarchive's callback.
     private final class Outlet {
         let sink: Sink
         /// What the sink threw; it gets nothing more after that.
@@ -24,12 +24,12 @@ package import LectureModel
     private let outlet: Outlet
     private var isEnded = false
 
-    /// Begins a stream.
+    /// Starts a stream.
     ///
     /// - Parameters:
     ///   - compression: how.
     ///   - sink: gets the compressed bytes; what it throws comes out of ``write(_:)`` or ``finish()``.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive cannot begin.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive cannot start.
     package init(_ compression: Compression, _ sink: @escaping Sink) throws(LectureError) {
         guard let archive = unsafe archive_write_new() else {
             throw LectureError(.writeFile, detail: compression.rawValue, cause: "out of memory")
@@ -41,14 +41,14 @@ package import LectureModel
             case .gzip: unsafe archive_write_add_filter_gzip(archive)
             case .zstd: unsafe archive_write_add_filter_zstd(archive)
             }
-        // A filter that is only there as a program answers with a warning; no program is started behind one's back.
+        // A filter that exists only as an external program returns a warning; no program is started implicitly.
         try require(added)
         if compression == .gzip {
             try require(unsafe archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
         }
         try require(unsafe archive_write_set_format_raw(archive))
         try require(unsafe archive_write_set_bytes_per_block(archive, Int32(Self.blockBytes)))
-        // Otherwise the last block is filled up with zeros.
+        // Otherwise the last block is padded with zeros.
         try require(unsafe archive_write_set_bytes_in_last_block(archive, 1))
         // Unretained: the archive is freed with this object, and the outlet lives as long.
         let context = unsafe Unmanaged.passUnretained(outlet).toOpaque()
@@ -60,7 +60,7 @@ package import LectureModel
     }
 
     deinit {
-        // Else freeing an unfinished archive would write its end.
+        // Otherwise freeing an unfinished archive would write its trailer.
         if !isEnded { unsafe archive_write_fail(archive) }
         unsafe archive_write_free(archive)
     }
@@ -83,7 +83,7 @@ package import LectureModel
         if !isTaken { throw failure }
     }
 
-    /// Ends the stream; nothing may follow.
+    /// Finishes the stream; nothing may follow.
     ///
     /// - Throws: what the sink throws.
     package func finish() throws(LectureError) {
@@ -142,9 +142,9 @@ private func bytesCompressed(
     unsafe Compressor.take(context, UnsafeRawBufferPointer(start: bytes, count: count))
 }
 
-/// What libarchive says.
+/// libarchive's messages.
 enum ArchiveText {
-    /// The library's words about its last failure.
+    /// The library's message about its last failure.
     static func reason(_ archive: OpaquePointer) -> String {
         unsafe archive_error_string(archive).map { unsafe String(cString: $0) } ?? "libarchive gives no reason"
     }

@@ -2,21 +2,21 @@ import CArchive
 import Glibc
 package import LectureModel
 
-/// Reads a file piece by piece, whether it is gzip, Zstandard or plain; what it is its first bytes say, not its name.
+/// Reads a file piece by piece, whether it is gzip, Zstandard or plain; its first bytes decide, not its name.
 ///
-/// One piece is in memory at a time, so a file that expands without end fills nothing. Used by one thread at a time,
-/// which may block.
+/// One piece is in memory at a time, so a file that expands without end fills neither memory nor disk. Used by one
+/// thread at a time, which may block.
 @safe package final class Decompressor {
     private static let pieceBytes = 1 << 16
 
-    /// What libarchive's callback finds behind its pointer.
+    /// The context of libarchive's callback.
     @safe private final class Inlet {
         let descriptor: Int32
         let path: String
         let buffer: UnsafeMutableRawBufferPointer
-        /// The first bytes, by which a compressed file is known.
+        /// The first bytes, which identify a compressed file.
         var magic: [UInt8] = []
-        /// The last bytes, among which gzip has its checks.
+        /// The last bytes, which contain the gzip trailer.
         var tail: [UInt8] = []
         var failure: LectureError?
 
@@ -30,7 +30,7 @@ package import LectureModel
             unsafe buffer.deallocate()
         }
 
-        /// The next bytes of the file into the buffer.
+        /// Reads the next bytes of the file into the buffer.
         ///
         /// - Returns: how many, 0 at the end, −1 after a failure.
         func read() -> Int {
@@ -86,7 +86,7 @@ package import LectureModel
         }
         unsafe self.archive = archive
         piece = [UInt8](repeating: 0, count: Self.pieceBytes)
-        // Without a decoder of its own libarchive would start a program and say so with a warning.
+        // Without a built-in decoder libarchive would start an external program and return a warning.
         guard unsafe archive_read_support_filter_gzip(archive) == ARCHIVE_OK,
             unsafe archive_read_support_filter_zstd(archive) == ARCHIVE_OK,
             unsafe archive_read_support_format_raw(archive) == ARCHIVE_OK,
@@ -100,7 +100,7 @@ package import LectureModel
     ///
     /// - Returns: at most 64 KiB; nil at the end.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/exportIncomplete`` when
-    ///   the compressed stream is cut off or damaged; what came before is good as far as anybody can tell.
+    ///   the compressed stream is cut off or damaged; the bytes before are not known to be bad.
     package func next() throws(LectureError) -> [UInt8]? {
         if isEnded { return nil }
         let kind = try opened()
@@ -117,7 +117,7 @@ package import LectureModel
         return Array(piece[..<count])
     }
 
-    /// Opens the stream with the first piece, so that making a reader reads nothing.
+    /// Opens the stream with the first piece, so that creating a reader reads nothing.
     private func opened() throws(LectureError) -> Kind {
         if let kind { return kind }
         // Unretained: the archive is freed with this object, and the inlet lives as long.
@@ -136,7 +136,7 @@ package import LectureModel
         return kind
     }
 
-    /// What libarchive has taken the stream for.
+    /// What libarchive detected the stream as.
     private var foundKind: Kind {
         switch unsafe archive_filter_code(archive, 0) {
         case ARCHIVE_FILTER_GZIP: .gzip
@@ -145,19 +145,19 @@ package import LectureModel
         }
     }
 
-    /// Whether a file that passes for plain begins like a compressed one: it is too short to be known as one.
+    /// Whether a file detected as plain starts like a compressed one but is too short to be recognised.
     private var isBeginning: Bool {
         let magic = inlet.magic
         if magic.starts(with: [0x1F, 0x8B]) || magic == [0x1F] { return true }
         return [0x28, 0xB5, 0x2F, 0xFD].starts(with: magic)
     }
 
-    /// Looks at the end of the stream: libarchive compares neither the length nor the checksum of gzip.
+    /// Checks the end of the stream: libarchive compares neither the length nor the checksum of gzip.
     private func end(_ kind: Kind) throws(LectureError) {
         isEnded = true
         let number = unsafe archive_errno(archive)
         if inlet.failure != nil || number != 0 { throw failure }
-        if kind == .gzip, checksum.contradicts(tail: inlet.tail) { throw damage("the checksum of gzip is another") }
+        if kind == .gzip, checksum.contradicts(tail: inlet.tail) { throw damage("the gzip checksum does not match") }
     }
 
     private var failure: LectureError {
@@ -173,7 +173,7 @@ package import LectureModel
     /// Reads for libarchive.
     ///
     /// - Parameters:
-    ///   - context: what was given at the opening.
+    ///   - context: what was passed when the archive was opened.
     ///   - bytes: set to the bytes that were read.
     /// - Returns: how many, 0 at the end, −1 after a failure.
     fileprivate static func read(

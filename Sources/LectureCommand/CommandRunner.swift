@@ -1,10 +1,10 @@
 import LectureModel
 
-/// Runs one command line from its words to its exit status.
+/// Runs one command line, from its words to its exit status.
 package struct CommandRunner: Sendable {
-    /// What a command does once its command line is understood.
+    /// The action of a command, run with its parsed command line.
     ///
-    /// Throws ``UsageError`` for what only the command can judge, ``OutputError`` from the sinks, `LectureError` for
+    /// Throws ``UsageError`` for what only the command can check, ``OutputError`` from the sinks, `LectureError` for
     /// everything else.
     package typealias Action = @Sendable (ParsedCommand, CommandContext) async throws -> ExitStatus
 
@@ -12,8 +12,8 @@ package struct CommandRunner: Sendable {
 
     /// Makes a runner.
     ///
-    /// - Parameter actions: what each command does, by its words joined with blanks; `help`, `version` and `completion`
-    ///   are built in.
+    /// - Parameter actions: the action of each command, by its words joined with blanks; `help`, `version` and
+    ///   `completion` are built in.
     package init(actions: [String: Action]) {
         let builtIn: [String: Action] = [
             "help": Documents.help, "version": Documents.version, "completion": Documents.completion,
@@ -24,13 +24,13 @@ package struct CommandRunner: Sendable {
     /// Runs the context's command line.
     ///
     /// - Parameter context: all effects.
-    /// - Returns: how the process shall end. Every failure has been reported by then.
+    /// - Returns: the process's exit status. Every failure has been reported by then.
     package func run(_ context: CommandContext) async -> ExitStatus {
         let command: ParsedCommand
         do throws(UsageError) {
             command = try ArgumentParser.parse(context.arguments, environment: context.environment)
         } catch {
-            // Behind 'lms add' the word is an option with a value.
+            // After 'lms add' the word is an option with a value.
             let words = context.arguments.prefix { word in error.path != ["lms", "add"] || word != "add" }
             return report(error, wantsJSON: words.contains("--json"), context)
         }
@@ -49,7 +49,7 @@ package struct CommandRunner: Sendable {
         }
     }
 
-    /// Reports what ended a command: a sentence on standard error, and with `--json` a line on standard output.
+    /// Reports the error that ended a command: a message on standard error, and with `--json` a line on the output.
     private func report(_ error: any Error, wantsJSON: Bool, _ context: CommandContext) -> ExitStatus {
         switch error {
         case let error as OutputError:
@@ -62,7 +62,7 @@ package struct CommandRunner: Sendable {
             context.say(error.message)
             return announce(error.code, message: error.message, status: .status(for: error.code), wantsJSON, context)
         default:
-            // No other error is thrown here on purpose; naming the type helps to find who does.
+            // No other error is thrown on purpose; the type helps to find the cause.
             let bug = LectureError(.bug, cause: "\(type(of: error))")
             context.say(bug.message)
             return announce(.bug, message: bug.message, status: .software, wantsJSON, context)
@@ -74,7 +74,7 @@ package struct CommandRunner: Sendable {
     ) -> ExitStatus {
         guard wantsJSON else { return status }
         do throws(OutputError) {
-            try context.output.write(JSONLine.error(code, message: message))
+            try context.output.write(machine: JSONLine.error(code, message: message))
             return status
         } catch {
             return .inputOutput
@@ -87,7 +87,7 @@ enum Documents {
     @Sendable static func help(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         if command.flag("man") { return try show(ManualPage.text(), context) }
         guard CommandTable.spec(at: command.arguments) != nil else {
-            // The parser's own sentence names the nearest word.
+            // The parser's own message suggests the nearest word.
             _ = try ArgumentParser.parse(command.arguments)
             throw UsageError("There is no command '\(command.arguments.joined(separator: " "))'.", path: ["help"])
         }
@@ -105,7 +105,7 @@ enum Documents {
     }
 
     static func show(_ text: String, _ context: CommandContext) throws(OutputError) -> ExitStatus {
-        try context.output.write(text)
+        try context.output.write(machine: text)
         return .done
     }
 }

@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// How the command ends. The numbers are a contract with scripts; those between 64 and 78 are sysexits(3).
+/// The exit status. The numbers are a contract with scripts; those between 64 and 78 are from sysexits(3).
 package enum ExitStatus: Sendable, Equatable {
     /// Done.
     case done
     /// Finished, but some items failed.
     case someFailed
-    /// The command line cannot be carried out as typed.
+    /// The command line is invalid.
     case usage
     /// Damaged or refused input.
     case data
@@ -27,7 +27,7 @@ package enum ExitStatus: Sendable, Equatable {
     /// Ended by a signal.
     case signal(Int32)
 
-    /// The number the process ends with.
+    /// The process's exit status as a number.
     package var code: Int32 {
         switch self {
         case .done: 0
@@ -45,11 +45,11 @@ package enum ExitStatus: Sendable, Equatable {
         }
     }
 
-    /// What each status means, for the manual page.
+    /// The meaning of each status, for the manual page.
     package static let meanings: [(code: String, meaning: String)] = [
         ("0", "done"),
-        ("1", "finished, but some items failed; each is named"),
-        ("64", "the command line cannot be carried out as typed"),
+        ("1", "finished, but some items failed; each is reported"),
+        ("64", "the command line is invalid"),
         ("65", "damaged or refused input"),
         ("69", "a server could not be reached"),
         ("70", "a bug"),
@@ -64,13 +64,14 @@ package enum ExitStatus: Sendable, Equatable {
     /// The status for an error that ends a command.
     ///
     /// - Parameter code: the error's code.
-    /// - Returns: the status; a code without a rule of its own is a server's fault when it belongs to the families of
+    /// - Returns: the status; a code without its own rule is a server's fault when it belongs to the families of
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
         case .unknownContent, .reportRefused, .learnerLeft:
             return .someFailed
-        case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .notRemovable, .linkFetchesNothing:
+        case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
+            .linkFetchesNothing:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
@@ -80,7 +81,8 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .noLocation, .redirectRefused, .redirectLoop:
             return .unavailable
-        case .createDirectory, .createFile, .outputRefused, .nameTaken, .deviceKeyInUse:
+        case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
+            .anchorUnwritable:
             return .cannotCreate
         case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
             return .inputOutput
@@ -92,12 +94,13 @@ package enum ExitStatus: Sendable, Equatable {
             .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .storeOwner, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
+            .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
             .reportTargetRefuses,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
-            .licenceFileRefused, .reportInvalid, .reportConflict, .reportLine, .exportIncomplete:
+            .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .reportInvalid, .reportConflict, .reportLine,
+            .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing:
@@ -114,7 +117,7 @@ package enum ExitStatus: Sendable, Equatable {
     /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses, −4001…−4101 a gateway's numbers.
     private static func family(of code: LectureError.Code) -> Self {
         switch -code.number {
-        // What it does not have; with its other numbers it refuses who asks, or with which link.
+        // The gateway does not have the lecture; its other numbers refuse the user or the link.
         case 4011...4015: .unavailable
         case LectureError.Code.gatewayNumbers: .noPermission
         case 8401, 8403, 8407: .noPermission

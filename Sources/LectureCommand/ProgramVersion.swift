@@ -1,7 +1,7 @@
-/// The version the program says it is.
+/// The program's version.
 package enum ProgramVersion {
-    /// Semantic version; CHANGELOG.md says what is in it.
+    /// Semantic version; see CHANGELOG.md.
     package static let number = "0.1.0"
-    /// The day of the manual page, as mdoc(7) wants it.
+    /// The date of the manual page, in the format of mdoc(7).
     package static let manualDate = "November 20, 2026"
 }

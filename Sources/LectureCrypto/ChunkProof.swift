@@ -20,10 +20,10 @@ import LectureModel
     deinit { unsafe EVP_MAC_free(method) }
 }
 
-/// The proof of one chunk in progress: AES-256-GMAC (NIST SP 800-38D) over the chunk's place and its bytes. Used by one
-/// thread at a time.
+/// The proof of one chunk in progress: AES-256-GMAC (NIST SP 800-38D) over the chunk's position and its bytes. Used by
+/// one thread at a time.
 ///
-/// Random nonces of 96 bits keep the chance of a repetition below 2⁻³² up to 2³² proofs under one key (SP 800-38D,
+/// Random nonces of 96 bits keep the probability of a repetition below 2⁻³² up to 2³² proofs under one key (SP 800-38D,
 /// section 8.3): 4 PiB of chunks of 1 MiB, more than any store writes.
 @safe final class ChunkProof: RunningDigest {
     /// The length of a nonce in bytes.
@@ -42,7 +42,7 @@ import LectureModel
     /// - Parameters:
     ///   - algorithm: fetched before.
     ///   - key: the store's key.
-    ///   - nonce: 12 bytes, fresh for everything that is stored.
+    ///   - nonce: 12 bytes, new for everything that is stored.
     ///   - resource: the row the chunk belongs to.
     ///   - chunk: the index of the chunk.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -74,7 +74,7 @@ import LectureModel
         }
     }
 
-    /// Takes a number of the chunk's place, big endian.
+    /// Takes a number of the chunk's position, big endian.
     private func bind(_ number: UInt64) {
         unsafe withUnsafeBytes(of: number.bigEndian) { unsafe update($0) }
     }

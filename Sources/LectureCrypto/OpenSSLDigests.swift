@@ -18,7 +18,7 @@ package struct OpenSSLDigests: DigestMaker {
         mac = try GMACAlgorithm()
     }
 
-    /// As ``init(proofKey:)-([UInt8])``, for a key that shall not lie in an array.
+    /// As ``init(proofKey:)-([UInt8])``, for a key that must not be in an array.
     ///
     /// - Parameter proofKey: 32 bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
@@ -28,16 +28,16 @@ package struct OpenSSLDigests: DigestMaker {
         mac = try GMACAlgorithm()
     }
 
-    /// A SHA-256 that takes bytes piece by piece.
+    /// A SHA-256 that takes bytes incrementally.
     package func sha256() throws(LectureError) -> any RunningDigest { try SHA256Digest(digest) }
 
-    /// A new proof of a chunk, under a nonce from the kernel that no other proof has.
+    /// A new proof of a chunk, under a random nonce that no other proof has.
     package func proof(resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest {
         let nonce = try SecureRandom.bytes(ChunkProof.nonceLength)
         return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
     }
 
-    /// The proof of a chunk computed anew under the nonce of a stored one, to be compared with it.
+    /// The proof of a chunk computed under the nonce of a stored one, to be compared with it.
     package func proof(
         repeating proof: [UInt8], resource: ResourceID, chunk: Int
     ) throws(LectureError) -> any RunningDigest {
@@ -51,8 +51,8 @@ package struct OpenSSLDigests: DigestMaker {
     /// Compares two proofs or digests in constant time.
     package func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool { Self.equal(left, right) }
 
-    /// Compares two secrets or digests; the time depends only on their length, never on where they differ. The one
-    /// place where such a comparison is made.
+    /// Compares two secrets or digests; the time depends only on their length, never on where they differ. All such
+    /// comparisons are made here.
     ///
     /// - Parameters:
     ///   - left: some bytes.

@@ -3,8 +3,8 @@ import LectureModel
 
 /// Turns OpenSSL's error queue into a value.
 enum OpenSSLFailure {
-    /// Empties this thread's error queue and answers its oldest entry, which names the cause; later entries only say
-    /// who passed it on. To be called in the synchronous function that saw the failure: the queue belongs to the
+    /// Empties this thread's error queue and returns its oldest entry, which names the cause; later entries only say
+    /// which functions passed it on. Call it in the synchronous function that saw the failure: the queue belongs to the
     /// thread.
     ///
     /// - Parameter step: what was tried, for the error's detail.

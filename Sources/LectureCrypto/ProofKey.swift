@@ -1,19 +1,19 @@
 import COpenSSL
 import LectureModel
 
-/// The store's key for proofs: 32 bytes that are overwritten before their memory is given back.
+/// The store's key for proofs: 32 bytes that are overwritten before their memory is freed.
 ///
-/// `@unchecked Sendable`: the memory is written only in `init` and in `deinit`, where nobody else has a reference.
+/// `@unchecked Sendable`: the memory is written only in `init` and in `deinit`, where no other code has a reference.
 @safe final class ProofKey: @unchecked Sendable {
     /// The length of an AES-256 key in bytes.
     static let length = 32
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Copies a key. The caller's array is the caller's to forget.
+    /// Copies a key. The caller clears its own array.
     ///
     /// - Parameter bytes: 32 bytes.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length. The bytes are not repeated
-    ///   in the error.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length. The error does not contain
+    ///   the bytes.
     init(copying bytes: [UInt8]) throws(LectureError) {
         guard bytes.count == Self.length else {
             throw LectureError(.parameter, detail: "proof key", cause: "it must have \(Self.length) bytes")
@@ -35,15 +35,15 @@ import LectureModel
     }
 
     deinit {
-        // A plain store before a free is removed by the optimiser; this one is not.
+        // The optimiser removes a plain store before a free; this one it does not.
         unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)
         unsafe memory.deallocate()
     }
 
     /// Lends the key.
     ///
-    /// - Parameter body: gets the 32 bytes; must not keep the pointer.
-    /// - Returns: what `body` answers.
+    /// - Parameter body: receives the 32 bytes; must not keep the pointer.
+    /// - Returns: the result of `body`.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe body(UnsafeRawBufferPointer(memory))
     }

@@ -3,7 +3,7 @@ package import LectureModel
 
 /// Random bytes for keys and nonces, from OpenSSL's generator (seeded by the kernel, safe after `fork`).
 package enum SecureRandom {
-    /// Draws random bytes.
+    /// Generates random bytes.
     ///
     /// - Parameter count: how many bytes.
     /// - Returns: `count` unpredictable bytes.

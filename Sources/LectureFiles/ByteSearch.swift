@@ -1,14 +1,14 @@
 import Glibc
 package import LectureModel
 
-/// Looks for texts in the raw bytes of a file, whatever the file is for.
+/// Searches for texts in the raw bytes of a file of any kind.
 package enum ByteSearch {
     private static let pieceBytes = 1 << 20
 
-    /// How often any of the texts stands in a file.
+    /// How often any of the texts occurs in a file.
     ///
     /// - Parameters:
-    ///   - texts: each of at least one byte; those that are empty are passed by.
+    ///   - texts: each of at least one byte; empty ones are skipped.
     ///   - path: the file.
     /// - Returns: the number of places; nil when there is no such file.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
@@ -22,7 +22,7 @@ package enum ByteSearch {
         let texts = texts.filter { !$0.isEmpty }
         let longest = texts.map(\.count).max() ?? 0
         var buffer = [UInt8](repeating: 0, count: pieceBytes + longest)
-        // What the last piece ended with stands before the next one, so that no text is cut in two.
+        // The end of the last piece is put before the next one, so that no text is cut in two.
         var (kept, offset, found) = (0, UInt64(0), 0)
         while true {
             let got: Int
@@ -41,11 +41,11 @@ package enum ByteSearch {
         }
     }
 
-    /// How often any of the texts stands in some bytes.
+    /// How often any of the texts occurs in some bytes.
     ///
     /// - Parameters:
-    ///   - texts: those that are empty are passed by.
-    ///   - bytes: where they are looked for.
+    ///   - texts: empty ones are skipped.
+    ///   - bytes: where to search.
     /// - Returns: the number of places.
     package static func count(of texts: [[UInt8]], in bytes: [UInt8]) -> Int {
         texts.reduce(0) { $0 + ($1.isEmpty ? 0 : places(of: $1, in: bytes[...], endingBehind: 0)) }
@@ -68,7 +68,7 @@ package enum ByteSearch {
         return count
     }
 
-    /// Only places that end behind `kept` are new.
+    /// Only places that end after `kept` are new.
     private static func places(of text: [UInt8], in bytes: ArraySlice<UInt8>, endingBehind kept: Int) -> Int {
         unsafe bytes.withUnsafeBytes { haystack in
             guard haystack.count >= text.count, let base = haystack.baseAddress else { return 0 }

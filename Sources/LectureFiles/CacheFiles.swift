@@ -4,18 +4,18 @@ package import LectureModel
 /// The blocks of the streaming cache: `<root>/cache/<item>/<block>`, each a sealed file of one segment. Directories
 /// have the mode 0700, files 0600.
 ///
-/// Nothing is synced: a block proves itself when it is opened, and one that does not counts as missing. A block is
+/// Nothing is synced: a block is authenticated when it is opened, and counts as missing if that fails. A block is
 /// written under another name and renamed, so that half of one never has its name.
 package final class CacheFiles: Sendable {
     /// The directory's name in the store.
     package static let directoryName = "cache"
-    /// What the name of a block ends with while it is being written, behind its owner's number.
+    /// The suffix of a block's name while it is being written, after its owner's number.
     private static let draftSuffix = ".new"
 
     private let root: String
     private let opened = Monitor<Descriptor?>(nil)
 
-    /// Names the place; nothing is touched.
+    /// Creates the value; nothing is touched.
     ///
     /// - Parameter root: the path of the store.
     package init(root: String) { self.root = root }
@@ -72,10 +72,10 @@ package final class CacheFiles: Sendable {
         return count == length ? bytes : nil
     }
 
-    /// Seals and writes a block; takes the place of one that is there.
+    /// Seals and writes a block; replaces an existing one.
     ///
     /// - Parameters:
-    ///   - plaintext: all that the block holds.
+    ///   - plaintext: everything the block holds.
     ///   - block: which.
     ///   - isLast: whether the media ends with it.
     ///   - cipher: of the item.
@@ -117,9 +117,9 @@ package final class CacheFiles: Sendable {
         _ plaintext: [UInt8], _ index: Int, isLast: Bool, _ cipher: any ContentCipher
     ) throws(LectureError) -> [UInt8] {
         let header = try cipher.newHeader()
-        // A header of its own for each file, so that writing a block again is no repetition of a nonce.
+        // A header of its own for each file, so that writing a block again does not repeat a nonce.
         let sealer = try cipher.sealer(header: header, sealedBefore: [])
-        // All of it at once: without the optimiser, zeros behind the header would be appended one by one.
+        // All at once: without the optimiser, zeros after the header would be appended one by one.
         var sealed = [UInt8](repeating: 0, count: header.count + plaintext.count + SealedFormat.tagBytes)
         sealed.replaceSubrange(..<header.count, with: header)
         var failure: LectureError?
@@ -136,11 +136,11 @@ package final class CacheFiles: Sendable {
         return sealed
     }
 
-    // MARK: Deleting and looking
+    // MARK: Deleting and listing
 
-    /// Deletes files; those that are gone already are passed by.
+    /// Deletes files; those that are gone already are skipped.
     ///
-    /// - Parameter garbage: items with all that lies in their directories, and single blocks.
+    /// - Parameter garbage: items with everything in their directories, and single blocks.
     /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` for the first that cannot be deleted, after the
     ///   others.
     package func delete(_ garbage: StreamGarbage) throws(LectureError) {
@@ -164,7 +164,7 @@ package final class CacheFiles: Sendable {
         if let failure { throw failure }
     }
 
-    /// What lies in the cache. Drafts of dead owners are deleted on the way.
+    /// Lists the cache. Drafts of dead owners are deleted along the way.
     ///
     /// - Parameter isAlive: whether an owner lives.
     /// - Returns: the numbers of the blocks of each item that has a directory.
@@ -182,7 +182,7 @@ package final class CacheFiles: Sendable {
         return found
     }
 
-    /// What the files of the cache take.
+    /// The space the files of the cache take.
     ///
     /// - Returns: the sum of their lengths in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
@@ -201,7 +201,7 @@ package final class CacheFiles: Sendable {
             for entry in try cache.names() {
                 guard let number = Int64(entry), String(number) == entry else { continue }
                 let item = StreamItemID(number)
-                // It may go meanwhile.
+                // It may disappear meanwhile.
                 guard let directory = try? directory(of: item, creating: false) else { continue }
                 let names = try directory.names()
                 for name in names.isEmpty ? [""] : names { body(item, directory, name) }
@@ -223,13 +223,13 @@ package final class CacheFiles: Sendable {
 
     // MARK: Directories
 
-    /// The directory of an item; nil when it is missing and not to be made.
+    /// The directory of an item; nil when it is missing and not to be created.
     private func directory(of item: StreamItemID, creating: Bool) throws(SystemError) -> Descriptor? {
         guard let cache = try cache(creating: creating) else { return nil }
         return try Self.directory(String(item.value), in: cache, creating: creating)
     }
 
-    /// The cache's directory, held open once it is there.
+    /// The cache's directory, held open once it exists.
     private func cache(creating: Bool) throws(SystemError) -> Descriptor? {
         if let known = opened.read({ $0 }) { return known }
         let path = root
@@ -250,11 +250,7 @@ package final class CacheFiles: Sendable {
                 if error.number != ENOENT { throw error }
                 if !creating { return nil }
             }
-            do {
-                try systemCall { unsafe mkdirat(parent.number, name, 0o700) }
-            } catch {
-                if error.number != EEXIST { throw error }
-            }
+            try parent.makeDirectory(name)
         }
         throw SystemError(number: ENOENT)
     }

@@ -1,12 +1,12 @@
 import LectureModel
 
-/// Cuts the bytes of transfers into chunks and proves each.
+/// Cuts the bytes of transfers into chunks and computes the proof of each.
 ///
 /// Per transfer: `idle ──first byte of a chunk──▶ open ──last byte of the chunk──▶ idle`. Bytes that do not continue
-/// their transfer's open chunk, or that begin inside one, break the contract of ``PartFile`` and are refused before
-/// they are written: they would lie under a proof that does not cover them.
+/// their transfer's open chunk, or that start inside one, break the contract of ``PartFile`` and are refused before
+/// they are written: they would be recorded under a proof that does not cover them.
 struct ChunkAssembler {
-    /// A chunk whose last byte came.
+    /// A chunk whose last byte was received.
     struct Finished {
         /// The chunk and its proof.
         var chunk: WrittenChunk
@@ -50,7 +50,7 @@ struct ChunkAssembler {
     ///   - offset: their place in the file, in bytes.
     ///   - transfer: where they came from.
     ///   - endsObject: whether the object ends after them.
-    /// - Returns: the chunks that became whole, in order.
+    /// - Returns: the chunks that were completed, in order.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for bytes out of order or past the end, or
     ///   ``LectureError/Code/cryptography``.
     mutating func take(

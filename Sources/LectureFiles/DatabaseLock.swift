@@ -1,17 +1,17 @@
 import Glibc
 
-/// Who is writing to the store's database.
+/// The process that is writing to the store's database.
 ///
 /// SQLite's writer holds byte 120 of the file `-shm` for as long as its transaction lasts (`WAL_WRITE_LOCK` in wal.c,
 /// `UNIX_SHM_BASE` in os_unix.c). The kernel lists such locks with their processes in `/proc/locks` (proc(5)).
 package enum DatabaseLock {
-    /// The first byte of the locks in the shared-memory file, which is that of the writer.
+    /// The first lock byte in the shared-memory file, which is the writer's.
     private static let writerByte: UInt64 = 120
 
     /// Finds the process that holds the writer's lock.
     ///
     /// - Parameter root: the path of the store.
-    /// - Returns: its number and its name; nil when nobody writes, or when the kernel does not say.
+    /// - Returns: its number and its name; nil when no process writes, or when the kernel does not show it.
     package static func writer(of root: String) -> (pid: Int, name: String)? {
         var status = stat()
         guard unsafe stat("\(root)/lecturekit.db-shm", &status) == 0, let text = contents("/proc/locks") else {

@@ -9,7 +9,7 @@ final class Descriptor: Sendable {
 
     /// Takes over an open descriptor.
     ///
-    /// - Parameter number: to be closed by this object and by nobody else.
+    /// - Parameter number: to be closed by this object only.
     init(takingOwnership number: Int32) { self.number = number }
 
     deinit { close(number) }
@@ -19,15 +19,42 @@ final class Descriptor: Sendable {
     /// - Parameters:
     ///   - name: one component, or a path that needs no protection.
     ///   - flags: of `open(2)`.
-    ///   - mode: the permissions of a new file, cut by the umask.
+    ///   - mode: the permissions of a new file, cut by the umask; nil for those of the store's files: only for its
+    ///     owner, in a shared directory also for the group (see ``GroupSharing``).
     /// - Returns: the open file.
     /// - Throws: ``SystemError``.
-    func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) throws(SystemError) -> Descriptor {
-        Descriptor(
-            takingOwnership: try systemCall { unsafe openat(number, name, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
+    func open(_ name: String, _ flags: Int32, mode: mode_t? = nil) throws(SystemError) -> Descriptor {
+        let opened = Descriptor(
+            takingOwnership: try systemCall {
+                unsafe openat(number, name, flags | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o600)
+            })
+        guard flags & O_CREAT != 0, mode == nil, try status().isShared else { return opened }
+        let facts = try opened.status()
+        // Without O_EXCL the file may be another member's, who has set its permissions.
+        if facts.st_uid == geteuid(), facts.st_mode & 0o777 != SharedPermissions.file {
+            // Not by the mode of `open(2)`: the umask may take the group's part away.
+            try systemCall { fchmod(opened.number, SharedPermissions.file) }
+        }
+        return opened
     }
 
-    /// What the kernel knows of the file.
+    /// Makes a directory in this one, unless there is one: only for its owner, in a shared directory also for the
+    /// group.
+    ///
+    /// - Parameter name: one component.
+    /// - Throws: ``SystemError``.
+    func makeDirectory(_ name: String) throws(SystemError) {
+        do {
+            try systemCall { unsafe mkdirat(number, name, 0o700) }
+        } catch {
+            if error.number == EEXIST { return }
+            throw error
+        }
+        guard try status().isShared else { return }
+        try systemCall { unsafe fchmodat(number, name, SharedPermissions.directory, 0) }
+    }
+
+    /// The status of the file.
     ///
     /// - Returns: the answer of `fstat(2)`.
     /// - Throws: ``SystemError``.
@@ -37,7 +64,7 @@ final class Descriptor: Sendable {
         return status
     }
 
-    /// What the kernel knows of a name in this directory; symbolic links are not followed.
+    /// The status of a name in this directory; symbolic links are not followed.
     ///
     /// - Parameter name: one component.
     /// - Returns: the answer of `fstatat(2)`, or nil when there is no such name.
@@ -72,7 +99,7 @@ final class Descriptor: Sendable {
     /// Deletes a name in this directory, also that of an empty directory.
     ///
     /// - Parameter name: one component.
-    /// - Throws: ``SystemError``, with `ENOTEMPTY` for a directory that holds something: whose that is nobody knows.
+    /// - Throws: ``SystemError``, with `ENOTEMPTY` for a directory that is not empty: its files may be foreign.
     func remove(_ name: String) throws(SystemError) {
         do {
             try unlink(name)
@@ -82,7 +109,7 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// Gives a name in this directory another name, unless that is taken.
+    /// Renames a file in this directory, unless the new name is taken.
     ///
     /// Where the file system lacks `RENAME_NOREPLACE` a link and an unlink do the same; a crash between them leaves
     /// both names on one file, which ``PartPlace`` recognises.
@@ -101,10 +128,10 @@ final class Descriptor: Sendable {
 
     /// Waits until the file's bytes and everything needed to find them are on the disk.
     ///
-    /// - Throws: ``SystemError``. After one failure the kernel may call the lost pages clean: do not ask again.
+    /// - Throws: ``SystemError``. After one failure the kernel may mark the lost pages clean: do not retry.
     func sync() throws(SystemError) { try systemCall { fsync(number) } }
 
-    /// Writes all bytes at a place.
+    /// Writes all bytes at an offset.
     ///
     /// - Parameters:
     ///   - bytes: what to write.
@@ -119,7 +146,7 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// Reads bytes at a place, as many as there are.
+    /// Reads bytes at an offset, as many as there are.
     ///
     /// - Parameters:
     ///   - buffer: where they go.
@@ -139,20 +166,48 @@ final class Descriptor: Sendable {
     }
 }
 
+extension Descriptor {
+    /// Whether this directory is one of others or below one, whichever links led here.
+    ///
+    /// - Parameter places: the other directories.
+    /// - Returns: whether it is in one of them.
+    /// - Throws: ``SystemError``.
+    func isWithin(_ places: [stat]) throws(SystemError) -> Bool {
+        var (current, facts) = (self, try status())
+        while !places.contains(where: { $0.isSameFile(as: facts) }) {
+            let number = csystem_open_parent(current.number)
+            if number < 0 { throw SystemError(number: -number) }
+            let parent = Descriptor(takingOwnership: number)
+            let above = try parent.status()
+            if above.isSameFile(as: facts) { return false }
+            (current, facts) = (parent, above)
+        }
+        return true
+    }
+}
+
 extension stat {
+    /// What recognises the file later.
+    var outputFacts: OutputFacts {
+        OutputFacts(
+            inode: Int64(truncatingIfNeeded: st_ino), bytes: Int64(st_size),
+            modifiedNanoseconds: Int64(st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(st_mtim.tv_nsec))
+    }
+
+    /// Whether this is a symbolic link.
+    var isLink: Bool { st_mode & S_IFMT == S_IFLNK }
     /// Whether this is a regular file.
     var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
     /// Whether this is a directory.
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     /// The length in bytes.
     var byteCount: UInt64 { UInt64(max(0, st_size)) }
-    /// How many bytes of the disk the file occupies. `st_blocks` counts 512 bytes whatever the file system's blocks
-    /// are.
+    /// How many bytes the file occupies on disk. `st_blocks` counts 512 bytes whatever the file system's blocks are.
     var allocatedBytes: UInt64 { UInt64(max(0, st_blocks)) * 512 }
 
-    /// Whether two answers are about one file.
+    /// Whether two results are about the same file.
     ///
-    /// - Parameter other: another answer.
+    /// - Parameter other: another result.
     /// - Returns: whether device and inode agree.
     func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }

@@ -3,15 +3,15 @@ import Dispatch
 import Glibc
 package import LectureModel
 
-/// A program in a session of its own that outlives this process, tied to it by nothing but its standard input: the
-/// other end of that is held here, by nobody else, and closes with this process however it ends.
+/// A program in a session of its own that outlives this process, connected to it only by its standard input: the other
+/// end is held only here, and closes with this process however it ends.
 ///
-/// The tie is a pair of sockets and no pipe: writing to a program that is gone is then an error and not the signal
-/// SIGPIPE, which an embedding program may not have expected. The program is reaped as soon as it ends.
+/// The connection is a socket pair, not a pipe: writing to a program that has exited is then an error and not the
+/// signal SIGPIPE, which an embedding program may not expect. The program is reaped as soon as it ends.
 package final class DetachedProcess: Sendable {
-    /// The process identifier; another program's, some time after this one has ended.
+    /// The process identifier; may be reused some time after this one has ended.
     package let identifier: Int32
-    /// This end of the tie; nil once it is let go.
+    /// This end of the connection; nil once it is closed.
     private let tie: Guarded<Descriptor?>
     private let ending = Ending()
 
@@ -40,7 +40,7 @@ package final class DetachedProcess: Sendable {
     package func endInput(afterByte byte: UInt8) {
         guard let end = letGo() else { return }
         var byte = byte
-        // A program that has ended needs no word.
+        // A program that has ended needs no byte.
         _ = try? systemCall { unsafe Glibc.send(end.number, &byte, 1, Int32(MSG_NOSIGNAL)) }
     }
 
@@ -49,10 +49,10 @@ package final class DetachedProcess: Sendable {
 
     /// Waits until the program has ended and is reaped.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled; the program goes on.
+    /// - Throws: `CancellationError` when the task is cancelled; the program continues.
     package func untilEnded() async throws { try await ending.wait() }
 
-    /// Waits as ``untilEnded()``, and holds no reference meanwhile: the program is not held back by whoever waits.
+    /// Waits as ``untilEnded()``, and holds no reference meanwhile: a waiting caller does not keep the program running.
     package func whenEnded() -> Task<Void, Never> {
         Task { [ending] in try? await ending.wait() }
     }
@@ -84,7 +84,7 @@ package final class DetachedProcess: Sendable {
         for number in [STDOUT_FILENO, STDERR_FILENO] {
             try check(unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0))
         }
-        // What the embedding program opened without O_CLOEXEC would stay open for as long as the worker lives.
+        // Files the embedding program opened without O_CLOEXEC would stay open as long as the worker lives.
         try check(unsafe csystem_spawn_closefrom(&actions, STDERR_FILENO + 1))
         var attributes = posix_spawnattr_t()
         try check(unsafe posix_spawnattr_init(&attributes))
@@ -114,7 +114,7 @@ package final class DetachedProcess: Sendable {
         try check(unsafe posix_spawnattr_setflags(&attributes, flags))
     }
 
-    /// These calls answer the number of the error and leave `errno` alone.
+    /// These calls return the error number and leave `errno` unchanged.
     private static func check(_ result: Int32) throws(SystemError) {
         if result != 0 { throw SystemError(number: result) }
     }
@@ -125,7 +125,7 @@ package final class DetachedProcess: Sendable {
         let names = variables.keys.map { Array("\($0)=".utf8CString.dropLast()) }
         var position = unsafe environ
         while let entry = unsafe position.pointee {
-            // Copied with the NUL behind it.
+            // Copied with its NUL terminator.
             let text = unsafe Array(UnsafeBufferPointer(start: entry, count: strlen(entry) + 1))
             if !names.contains(where: { text.starts(with: $0) }) { entries.append(text) }
             unsafe position += 1
@@ -133,7 +133,7 @@ package final class DetachedProcess: Sendable {
         return entries + variables.map { Array("\($0.key)=\($0.value)".utf8CString) }
     }
 
-    /// C strings, ended by NULL.
+    /// C strings, terminated by NULL.
     private struct Words {
         private var texts: [[CChar]]
 
@@ -144,7 +144,7 @@ package final class DetachedProcess: Sendable {
         func withPointer<Result>(
             _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
         ) -> Result {
-            // One block for all of them, so that every pointer is good for the length of the call.
+            // One block for all of them, so that every pointer is valid for the duration of the call.
             var block = texts.flatMap(\.self)
             return unsafe block.withUnsafeMutableBufferPointer { block in
                 var pointers: [UnsafeMutablePointer<CChar>?] = unsafe []
@@ -165,7 +165,7 @@ package final class DetachedProcess: Sendable {
     // MARK: Reaping
 
     /// Has a child reaped when it ends, so that it does not stay behind as a zombie. Where the embedding program reaps
-    /// all children itself, nothing is left to be done.
+    /// all children itself, nothing remains to be done.
     private static func reap(_ child: Int32, _ ending: Ending) {
         let queue = DispatchQueue.global(qos: .utility)
         let number = csystem_pidfd_open(child)
@@ -175,7 +175,7 @@ package final class DetachedProcess: Sendable {
         }
         let descriptor = Descriptor(takingOwnership: number)
         let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
-        // The source holds itself until it is cancelled, and the descriptor for as long as it looks at it.
+        // The source retains itself until it is cancelled, and the descriptor while it watches it.
         source.setEventHandler {
             wait(for: child, ending)
             source.cancel()
@@ -189,7 +189,7 @@ package final class DetachedProcess: Sendable {
         ending.reach()
     }
 
-    /// Tells those who wait that the program has ended.
+    /// Notifies waiters that the program has ended.
     private final class Ending: Sendable {
         private struct State {
             var isReached = false

@@ -2,12 +2,12 @@ import Glibc
 
 extension Descriptor {
     /// The names in this directory without `.` and `..`, in no order. Names that are not UTF-8 are left out: the store
-    /// never makes such names.
+    /// never creates such names.
     ///
     /// - Returns: the names.
     /// - Throws: ``SystemError``.
     func names() throws(SystemError) -> [String] {
-        // A second opening, because a stream takes its descriptor over and moves its position.
+        // Opened again, because a stream takes over its descriptor and moves its position.
         let copy = try systemCall { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = unsafe fdopendir(copy) else {
             let number = errno
@@ -17,7 +17,7 @@ extension Descriptor {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while true {
-            // Only errno tells the end from a failure.
+            // Only errno distinguishes the end from a failure.
             errno = 0
             guard let entry = unsafe readdir(stream) else {
                 if errno != 0 { throw SystemError(number: errno) }

@@ -6,13 +6,13 @@ package final class DiskBudget: Sendable {
         fileprivate let number: UInt64
     }
 
-    /// How far a file is, as submitters and workers must see it at once and not only in the order of its queue.
+    /// The state of a file, which submitters and workers must see at once and not only in queue order.
     enum Stage {
         /// Blocks are taken.
         case open
-        /// No new blocks; those that wait are written.
+        /// No new blocks; waiting ones are written.
         case closing
-        /// No new blocks; those that wait are dropped.
+        /// No new blocks; waiting ones are dropped.
         case deleting
         /// As ``deleting``, because a call failed.
         case failed
@@ -20,7 +20,7 @@ package final class DiskBudget: Sendable {
 
     private struct File {
         var waiting = 0
-        /// Bytes of whole chunks that are written and not yet durable.
+        /// Bytes of whole chunks that are written but not yet durable.
         var unsynced: UInt64 = 0
         var stage = Stage.open
         var isClosing = false
@@ -33,10 +33,10 @@ package final class DiskBudget: Sendable {
         var blocked = 0
     }
 
-    /// How many bytes of one file may be written and not yet durable, beside those that wait to be written.
+    /// How many bytes of one file may be written but not yet durable, besides those waiting to be written.
     ///
-    /// It bounds what a kill costs: without it a disk that writes into memory quickly and syncs slowly would let a fast
-    /// network run far ahead of the journal.
+    /// It bounds what a kill costs: without it a disk that buffers quickly and syncs slowly would let a fast network
+    /// run far ahead of the journal.
     package static let unsyncedBytes: UInt64 = 8 << 20
 
     private let blocksPerFile: Int
@@ -53,10 +53,10 @@ package final class DiskBudget: Sendable {
         self.blocks = max(1, blocks)
     }
 
-    /// How many callers wait for the disk now.
+    /// How many callers are waiting for the disk.
     package var blockedCallers: Int { state.read { $0.blocked } }
 
-    /// How many blocks wait for the disk now.
+    /// How many blocks are waiting for the disk.
     package var waitingBlocks: Int { state.read { $0.waiting } }
 
     /// Opens an account for a file.
@@ -70,7 +70,7 @@ package final class DiskBudget: Sendable {
         }
     }
 
-    /// Forgets a file. Its last block has been given back before.
+    /// Closes the account of a file. Its last block has been released before.
     func close(_ account: Account) {
         state.change { $0.files[account.number] = nil }
     }
@@ -98,7 +98,7 @@ package final class DiskBudget: Sendable {
         }
     }
 
-    /// Gives a block's place back.
+    /// Releases a block's place.
     func leave(_ account: Account) {
         state.change { state in
             state.files[account.number]?.waiting -= 1
@@ -106,7 +106,7 @@ package final class DiskBudget: Sendable {
         }
     }
 
-    /// Notes bytes of chunks that were written whole.
+    /// Records bytes of chunks that were written whole.
     ///
     /// - Parameters:
     ///   - count: how many bytes.
@@ -115,7 +115,7 @@ package final class DiskBudget: Sendable {
         state.change { $0.files[account.number]?.unsynced += count }
     }
 
-    /// Notes that as many of these bytes are durable, or will never be.
+    /// Records that as many of these bytes are durable, or never will be.
     func settled(_ count: UInt64, _ account: Account) {
         state.change { state in
             let unsynced = state.files[account.number]?.unsynced ?? 0
@@ -123,10 +123,10 @@ package final class DiskBudget: Sendable {
         }
     }
 
-    /// How far the file is.
+    /// The state of the file.
     func stage(_ account: Account) -> Stage { state.read { $0.files[account.number]?.stage ?? .deleting } }
 
-    /// Notes that a call failed: waiting blocks are dropped, waiting callers are told.
+    /// Records that a call failed: waiting blocks are dropped, waiting callers return.
     ///
     /// - Parameter account: the file.
     /// - Returns: whether this is the file's first failure.
@@ -138,12 +138,12 @@ package final class DiskBudget: Sendable {
         }
     }
 
-    /// Notes that the file is to be closed: no new blocks are taken.
+    /// Records that the file is to be closed: no new blocks are taken.
     ///
     /// - Parameters:
     ///   - account: the file.
-    ///   - deleting: whether waiting blocks are dropped; else they are written.
-    /// - Returns: whether this is the first wish to close it.
+    ///   - deleting: whether waiting blocks are dropped; otherwise they are written.
+    /// - Returns: whether this is the first request to close it.
     func beginClosing(_ account: Account, deleting: Bool) -> Bool {
         state.change { state in
             guard var file = state.files[account.number], !file.isClosing else { return false }

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 package import LectureModel
 
-/// A part file on the disk.
+/// A part file on disk.
 ///
 /// ```
 ///   made ──open──▶ open ──submit, flush, digest──▶ open ──place──▶ placed
@@ -11,9 +11,9 @@ package import LectureModel
 ///     └──close──▶ (failed) ──close──▶ closed ◀──close────────────────┘
 /// ```
 ///
-/// Everything that blocks runs on two queues of the file: `writes` proves, writes and digests in the order of the
-/// calls; `syncs` waits for the disk, so that writing goes on meanwhile, and is also where the file is placed and
-/// closed, so that no sync is under way then. Only ``submit(_:from:endsObject:)`` blocks its caller.
+/// Everything that blocks runs on two queues of the file: `writes` computes proofs, writes and digests in the order of
+/// the calls; `syncs` waits for the disk, so that writing continues meanwhile, and also finalizes and closes the file,
+/// so that no sync is running then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
 /// `@unchecked Sendable`: `body`, `hasEnded` and `hasGivenUp` are touched only on `writes`, `isDirectoryDurable` and
 /// `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
@@ -25,17 +25,17 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let kept: Kept
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
-        /// Whole chunks that are written and not yet handed to a sync, and their length.
+        /// Whole chunks that are written but not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
         var writtenBytes: UInt64 = 0
     }
 
-    /// How the bytes are kept.
+    /// How the bytes are stored.
     private enum Kept {
         case clear(Descriptor, ReadableFile)
         case sealed(SealedPart)
 
-        /// The open file; a sealed one may become another.
+        /// The open file; a sealed one may be replaced.
         var file: Descriptor {
             switch self {
             case .clear(let file, _): file
@@ -43,7 +43,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             }
         }
 
-        /// Reads what was written, in clear.
+        /// Reads the written bytes, in clear.
         var reader: any ByteSource {
             switch self {
             case .clear(_, let reader): reader
@@ -51,7 +51,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             }
         }
 
-        /// Whether a sealed file could be gone on with under its header.
+        /// Whether a sealed file could be continued under its header.
         var isClean: Bool {
             switch self {
             case .clear: true
@@ -66,18 +66,18 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let file: Descriptor
     }
 
-    /// A block that came before the engine knew where the file goes.
+    /// A block that arrived before the engine knew where the file goes.
     private struct EarlyBlock {
         let block: Block
         let transfer: TransferID
         let endsObject: Bool
     }
 
-    /// What came before ``open(_:)``: the first bytes of an answer are there before its length is committed as a plan.
+    /// What arrived before ``open(_:)``: the first bytes of an answer arrive before its length is committed as a plan.
     private struct Early {
         var isOver = false
         var blocks: [EarlyBlock] = []
-        /// A small file is often whole, and told to flush, before it has a place.
+        /// A small file is often whole, and asked to flush, before it is opened.
         var wantsFlush = false
     }
 
@@ -86,21 +86,20 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private let digests: any DigestMaker
     private let budget: DiskBudget
     private let account: DiskBudget.Account
-    private let tell: @Sendable (PartFileEvent) -> Void
+    private let notify: @Sendable (PartFileEvent) -> Void
     private let writes: DispatchQueue
     private let syncs: DispatchQueue
 
     private var body: Body?
     private var hasEnded = false
-    /// What is left at the end: handed from `writes` to the last work on `syncs`.
+    /// What remains at the end: handed from `writes` to the last task on `syncs`.
     private var last: Group?
-    /// A segment was not sealed since the file is about to be closed; the blocks behind it would have a gap before
-    /// them.
+    /// A segment was not sealed because the file is about to be closed; the blocks after it would follow a gap.
     private var hasGivenUp = false
     private var isDirectoryDurable = false
     private var hasLostBytes = false
 
-    /// Makes a part file that is not open.
+    /// Creates a part file that is not open.
     ///
     /// - Parameters:
     ///   - media: the directory of all files.
@@ -115,10 +114,10 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         self.digests = digests
         self.budget = budget
         account = budget.open()
-        tell = receiver
-        // Without a common target: serial queues of their own get a thread each when they have work. Behind one
-        // concurrent queue Dispatch runs only as many as there are cores, also when all of them wait for the disk
-        // (32 waits of 50 ms on 2 cores: 0.8 s instead of 0.06 s).
+        notify = receiver
+        // Without a common target: separate serial queues get a thread each when they have work. On one concurrent
+        // queue Dispatch runs only as many as there are cores, even when all of them wait for the disk (32 waits of 50
+        // ms on 2 cores: 0.8 s instead of 0.06 s).
         writes = DispatchQueue(label: "lecturekit.files.writes")
         syncs = DispatchQueue(label: "lecturekit.files.syncs")
     }
@@ -127,12 +126,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     // MARK: The port
 
-    /// Makes or opens the file on `writes`, and queues the blocks that came before.
+    /// Creates or opens the file on `writes`, and queues the blocks that arrived before.
     package func open(_ plan: PartFilePlan) {
         writes.async { [self] in
             do throws(LectureError) {
                 body = try makeBody(plan)
-                if body != nil { tell(.opened) }
+                if body != nil { notify(.opened) }
             } catch {
                 fail(error)
             }
@@ -146,7 +145,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    /// Queues a block; waits first while the budget of blocks is used up.
+    /// Queues a block; waits first while the block budget is exhausted.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account) else { return false }
         let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
@@ -159,11 +158,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private func queueWrite(_ submitted: EarlyBlock) {
         writes.async { [self] in
             defer { budget.leave(account) }
-            // A block that entered the budget just before `close` may be queued just behind it.
+            // A block that entered the budget just before `close` may be queued just after it.
             guard isWriting, !hasEnded, !hasGivenUp else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
-                // While one half of what may be unsynced goes to the disk the other half comes from the network.
+                // While one half of the unsynced allowance is synced, the other half arrives from the network.
                 if body?.writtenBytes ?? 0 >= DiskBudget.unsyncedBytes / 2 { syncWritten() }
             } catch {
                 fail(error)
@@ -184,7 +183,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    /// Drops a transfer's begun chunk, also one that still waits for the file.
+    /// Drops a transfer's open chunk, also one that still waits for the file.
     package func abandon(_ transfer: TransferID) {
         let dropped = early.withLock { early in
             defer { early.blocks.removeAll { $0.transfer == transfer } }
@@ -202,14 +201,14 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             guard isWriting else { return }
             do throws(LectureError) {
-                if let sha256 = try digestOfWhole(total) { tell(.digested(sha256: sha256)) }
+                if let sha256 = try digestOfWhole(total) { notify(.digested(sha256: sha256)) }
             } catch {
                 fail(error)
             }
         }
     }
 
-    /// Places the file on `syncs`, after every sync that is under way.
+    /// Finalizes the file on `syncs`, after every running sync.
     package func place(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
@@ -219,7 +218,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 guard !hasLostBytes else { return }
                 do throws(LectureError) {
                     try target.place.place(target.file, total: length)
-                    tell(.placed)
+                    notify(.placed)
                 } catch {
                     fail(error)
                 }
@@ -227,9 +226,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    /// Ends waiting callers at once; writes, syncs and tells the rest in turn.
+    /// Ends waiting callers at once; writes, syncs and reports the rest in order.
     package func close(deleting: Bool) {
-        // At once, so that callers that wait in `submit` and a digest under way end.
+        // At once, so that callers waiting in `submit` and a running digest end.
         guard budget.beginClosing(account, deleting: deleting) else { return }
         let dropped = early.withLock { early in
             defer { early = Early(isOver: true) }
@@ -243,7 +242,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             hasEnded = true
             syncs.async { [self] in
                 finishLast(deleting: deleting)
-                tell(.closed(isClean: isClean && !hasLostBytes && budget.stage(account) != .failed))
+                notify(.closed(isClean: isClean && !hasLostBytes && budget.stage(account) != .failed))
             }
         }
     }
@@ -286,7 +285,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         do {
             try place.reserve(file, length: plan.total ?? 0, reserve: plan.reserveBytes, in: media)
         } catch {
-            // Nothing half made: a new file that has no room goes. Its error matters more than that of the deletion.
+            // No half-made file: a new file without space is deleted. Its error matters more than that of the deletion.
             if !plan.resumes { try? place.deletePart() }
             throw error
         }
@@ -295,17 +294,17 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             prefix: prefix)
     }
 
-    /// How long the file is that gets the final name.
+    /// The length of the file that gets the final name.
     private func lengthToPlace(_ total: UInt64) throws(LectureError) -> UInt64 {
         guard case .sealed(let part) = body?.kept else { return total }
-        // Of a resource without bytes no block ever came.
+        // An empty resource never gets a block.
         if total == 0 { try part.sealNothing() }
         return try SealedFormat.fileLength(total: total)
     }
 
     private func write(_ block: Block, from transfer: TransferID, endsObject: Bool) throws(LectureError) {
         guard var body = self.body else { throw LectureError(.bug, cause: "a block came before the file was opened") }
-        // The only reference while it is changed, so that the collections inside are not copied.
+        // Kept as the only reference while it is changed, so that the collections inside are not copied.
         self.body = nil
         defer { self.body = body }
         if body.plan.total == nil {
@@ -380,24 +379,24 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     // MARK: On `syncs`
 
-    /// Makes what was written durable and tells it: first the bytes, then, once, the name they are found by.
+    /// Makes the written bytes durable and reports it: first the bytes, then, once, the file name.
     private func sync(_ group: Group) {
         defer { budget.settled(group.byteCount, account) }
         let target = group.target
-        // After a failed sync the kernel may call the lost pages clean; a later success would prove nothing.
+        // After a failed sync the kernel may mark the lost pages clean; a later success would prove nothing.
         guard !hasLostBytes else { return }
         do {
             try systemCall { fdatasync(target.file.number) }
             if !isDirectoryDurable { try target.place.bucket.sync() }
             isDirectoryDurable = true
-            tell(.flushed(group.chunks))
+            notify(.flushed(group.chunks))
         } catch {
             hasLostBytes = true
             fail(FileIntent.write.error(error, target.place.path.text))
         }
     }
 
-    /// The file is closed when this returns: its room is free before anybody is told.
+    /// The file is closed when this returns: its space is free before that is reported.
     private func finishLast(deleting: Bool) {
         guard let group = last else { return }
         last = nil
@@ -415,6 +414,6 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     // MARK: On either
 
     private func fail(_ error: LectureError) {
-        if budget.fail(account) { tell(.failed(error)) }
+        if budget.fail(account) { notify(.failed(error)) }
     }
 }

@@ -3,10 +3,10 @@ package import LectureModel
 
 /// The clocks of the machine.
 package struct SystemClock: LectureClock {
-    /// Makes a clock.
+    /// Creates a clock.
     package init() {}
 
-    /// The wall time, as the kernel tells it.
+    /// The kernel's wall time.
     package func now() -> Timestamp {
         let time = Self.read(CLOCK_REALTIME)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
@@ -29,7 +29,7 @@ package struct SystemClock: LectureClock {
         return unsafe local.tm_gmtoff
     }
 
-    /// The time since the machine started; sleep counts.
+    /// The time since boot, including sleep.
     package func boot() -> BootInstant {
         let time = Self.read(CLOCK_BOOTTIME)
         return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
@@ -43,7 +43,7 @@ package struct SystemClock: LectureClock {
     }
 }
 
-/// Random numbers of the kernel.
+/// Random numbers from the kernel.
 package struct SystemRandom: RandomSource {
     /// Makes a source.
     package init() {}
@@ -52,11 +52,11 @@ package struct SystemRandom: RandomSource {
     package func next() -> UInt64 { UInt64.random(in: .min ... .max) }
 }
 
-/// What names this run of this machine.
+/// What identifies this boot of this machine.
 package enum Machine {
-    /// The kernel's name for the time since the machine started. A process number of another boot says nothing.
+    /// The kernel's identifier of this boot. A process number of another boot means nothing.
     ///
-    /// - Returns: a UUID as text, or an empty text where `/proc` is not mounted.
+    /// - Returns: a UUID as text, or an empty string where `/proc` is not mounted.
     package static func bootID() -> String {
         let path = "/proc/sys/kernel/random/boot_id"
         guard let number = try? systemCall({ unsafe open(path, O_RDONLY | O_CLOEXEC) }) else { return "" }
@@ -69,7 +69,7 @@ package enum Machine {
 
 extension Machine {
     /// What kind of machine this is, for servers that show a learner their devices: the system and the processor. The
-    /// host's name is nobody's business.
+    /// host name is private.
     ///
     /// - Returns: for example `Linux x86_64`.
     package static func model() -> String {

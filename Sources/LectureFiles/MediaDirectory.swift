@@ -5,15 +5,15 @@ import LectureModel
 /// The directory `media` of a store, held open, so that a store that is moved or replaced while the program runs stays
 /// the same store.
 final class MediaDirectory: Sendable {
-    /// The path of the store, as it was given; for messages only.
+    /// The path of the store as given; for messages only.
     let root: String
     /// `<root>/media`.
     let descriptor: Descriptor
     /// Buckets whose entry in `media` is known to be durable.
     private let durableBuckets = Monitor<Set<String>>([])
 
-    /// Opens the directory and makes it if it is missing, the store's own directory included. New directories have the
-    /// mode 0700.
+    /// Opens the directory, creating it and the store's own directory if missing. New directories have the mode 0700,
+    /// or that of a shared store.
     ///
     /// - Parameter root: the path of the store.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly`` or
@@ -29,15 +29,11 @@ final class MediaDirectory: Sendable {
         }
     }
 
-    /// Makes a directory durably, if it is missing.
+    /// Creates a directory durably, if it is missing.
     private static func make(_ name: String, in parent: Descriptor) throws(SystemError) {
-        // Looked for first: `mkdirat` on a read-only file system says EROFS also for a directory that is there.
+        // Checked first: on a read-only file system `mkdirat` returns EROFS even for an existing directory.
         if try parent.status(of: name) != nil { return }
-        do {
-            try systemCall { unsafe mkdirat(parent.number, name, 0o700) }
-        } catch {
-            if error.number != EEXIST { throw error }
-        }
+        try parent.makeDirectory(name)
         try parent.sync()
     }
 
@@ -45,13 +41,13 @@ final class MediaDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - path: a path in the bucket.
-    ///   - creating: whether a missing bucket is made, durably.
-    /// - Returns: the bucket, or nil when it is missing and not to be made.
+    ///   - creating: whether a missing bucket is created, durably.
+    /// - Returns: the bucket, or nil when it is missing and not to be created.
     /// - Throws: ``SystemError``.
     func bucket(of path: MediaPath, creating: Bool) throws(SystemError) -> Descriptor? {
         if creating, !durableBuckets.read({ $0.contains(path.bucket) }) {
             try Self.make(path.bucket, in: descriptor)
-            // Also for a bucket that was there: its maker may have died before it synced the entry.
+            // Also for an existing bucket: its creator may have died before it synced the entry.
             try descriptor.sync()
             durableBuckets.change { _ = $0.insert(path.bucket) }
         }
@@ -63,13 +59,13 @@ final class MediaDirectory: Sendable {
         }
     }
 
-    /// Waits for the turn to reserve space: one file at a time, over all programs that use the store.
+    /// Waits for the lock to reserve space: one file at a time, across all programs that use the store.
     ///
-    /// - Returns: the turn, which ends when the object goes, and with the process at the latest.
+    /// - Returns: the lock, released when the object goes, at the latest when the process ends.
     /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``.
     func reservationTurn() throws(LectureError) -> Descriptor {
         do {
-            // An opening of its own, since `flock` holds for an opening and not for a process.
+            // Opened again, since `flock` applies to an open file description and not to a process.
             let turn = try descriptor.open(".", O_RDONLY | O_DIRECTORY)
             try systemCall { flock(turn.number, LOCK_EX) }
             return turn
@@ -85,7 +81,7 @@ final class MediaDirectory: Sendable {
     func freeBytes() throws(LectureError) -> UInt64 {
         var status = statvfs()
         try systemCall(.read, root) { unsafe fstatvfs(descriptor.number, &status) }
-        // Some file systems in memory or in user space have no blocks; that is no full disk.
+        // Some file systems in memory or in user space have no blocks; that is not a full disk.
         if status.f_blocks == 0 { return .max }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : bytes
@@ -94,7 +90,7 @@ final class MediaDirectory: Sendable {
 
 /// The directory of a store.
 enum StoreRoot {
-    /// Opens the directory and makes it and its parents if they are missing, each with the mode 0700.
+    /// Opens the directory, creating it and its parents if missing, each with the mode 0700.
     ///
     /// - Parameter path: absolute, or relative to the working directory. Symbolic links are followed: the user may put
     ///   a store wherever a link leads.
@@ -121,7 +117,7 @@ enum StoreRoot {
                 try systemCall { unsafe mkdir(prefix, 0o700) }
             } catch {
                 // A read-only or foreign parent that exists is not an error; what matters is the last component, and
-                // opening that says so.
+                // opening that reports it.
                 let exists = unsafe access(prefix, F_OK) == 0
                 if !exists { throw FileIntent.makeDirectory.error(error, prefix) }
             }

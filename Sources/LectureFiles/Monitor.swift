@@ -2,14 +2,14 @@ import Glibc
 
 /// A value behind a lock, with a condition to wait on.
 ///
-/// Over `pthread_mutex_t`, because ThreadSanitizer does not understand `Synchronization.Mutex` on Linux and because
-/// that has no condition. `@unchecked Sendable`: the value is touched only with the mutex held.
+/// Over `pthread_mutex_t`, because ThreadSanitizer does not understand `Synchronization.Mutex` on Linux and because the
+/// latter has no condition. `@unchecked Sendable`: the value is touched only with the mutex held.
 @safe final class Monitor<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
 
-    /// Makes an unlocked monitor.
+    /// Creates an unlocked monitor.
     ///
     /// - Parameter value: the first value.
     init(_ value: Value) {
@@ -28,10 +28,10 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Reads or changes the value; whoever waits looks again.
+    /// Reads or changes the value and wakes all waiters.
     ///
     /// - Parameter body: short, and calls nothing that takes this lock.
-    /// - Returns: what `body` answers.
+    /// - Returns: what `body` returns.
     func change<Answer>(_ body: (inout Value) -> Answer) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -40,20 +40,20 @@ import Glibc
         return answer
     }
 
-    /// Reads the value without waking anybody.
+    /// Reads the value without waking waiters.
     ///
     /// - Parameter body: short, and calls nothing that takes this lock.
-    /// - Returns: what `body` answers.
+    /// - Returns: what `body` returns.
     func read<Answer>(_ body: (Value) -> Answer) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(value)
     }
 
-    /// Blocks the thread until `body` has an answer. Never to be called on the cooperative pool.
+    /// Blocks the thread until `body` returns a value. Never call it on the cooperative pool.
     ///
-    /// - Parameter body: short; asked once at first and again after every change; nil means wait.
-    /// - Returns: what `body` answers.
+    /// - Parameter body: short; called once at first and again after every change; nil means wait.
+    /// - Returns: what `body` returns.
     func wait<Answer>(for body: (inout Value) -> Answer?) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

@@ -1,8 +1,8 @@
 import Glibc
 package import LectureModel
 
-/// A file that is written for the user from its beginning to its end and stands under its name only when it is whole
-/// and durable. Used by one thread at a time.
+/// A file that is written for the user from start to end and gets its name only when it is whole and durable. Used by
+/// one thread at a time.
 package final class OutputFile {
     private let path: String
     private let replaces: Bool
@@ -11,11 +11,12 @@ package final class OutputFile {
     private var count: UInt64 = 0
     private var isFinished = false
 
-    /// Makes the file, without its name.
+    /// Creates the file, without its name.
     ///
     /// - Parameters:
-    ///   - path: where it shall stand; the directory must exist. Only its owner may read it: learners are in it.
-    ///   - mayReplace: whether a regular file that stands there goes when this one is whole.
+    ///   - path: where it is to be placed; the directory must exist. Only its owner may read it: it contains learners'
+    ///     data.
+    ///   - mayReplace: whether an existing regular file is replaced when this one is whole.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or ``LectureError/Code/storageFull``.
     package init(_ path: String, mayReplace: Bool) throws(LectureError) {
         (self.path, replaces) = (path, mayReplace)
@@ -56,11 +57,11 @@ package final class OutputFile {
 
     /// Makes the bytes durable and gives the file its name, durably.
     ///
-    /// - Throws: as ``write(_:)``; nothing stands under the name then that was not there before.
+    /// - Throws: as ``write(_:)``; the name is unchanged then.
     package func finish() throws(LectureError) {
         do throws(SystemError) {
             try Self.look(place, replaces)
-            try place.install(file, replacing: replaces)
+            try place.install(file, replacing: replaces ? .any : .nothing)
             isFinished = true
             try place.directory.sync()
         } catch {

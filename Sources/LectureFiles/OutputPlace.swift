@@ -2,12 +2,12 @@ import CSystem
 import Glibc
 import LectureModel
 
-/// A name outside the store under which a file shall stand, whole or not at all.
+/// A path outside the store where a file is to appear, whole or not at all.
 ///
 /// A new file has no name until it is whole (`O_TMPFILE`), so that a kill in the middle leaves nothing behind; where
-/// the file system cannot do that it has a temporary one.
+/// the file system cannot do that it has a temporary name.
 struct OutputPlace {
-    /// The directory the file shall be in.
+    /// The directory of the file.
     let directory: Descriptor
     /// The file's name in it.
     let name: String
@@ -36,16 +36,16 @@ struct OutputPlace {
         let name: String?
         let directory: Descriptor
 
-        /// Deletes it. That this may fail changes nothing about the error that is already on its way.
+        /// Deletes it. A failure here does not replace the error that is already being thrown.
         func discard() {
             if let name { _ = try? directory.unlink(name) }
         }
     }
 
-    /// Makes a file.
+    /// Creates a file.
     ///
-    /// - Parameter mode: its permissions, cut by the umask. Unlike the store's own files, what is given to the user has
-    ///   those of the user's umask.
+    /// - Parameter mode: its permissions, restricted by the umask. Unlike the store's own files, output follows the
+    ///   user's umask.
     /// - Returns: the open file.
     /// - Throws: ``SystemError``.
     func makeFile(mode: mode_t = 0o666) throws(SystemError) -> NewFile {
@@ -65,22 +65,24 @@ struct OutputPlace {
     ///
     /// - Parameters:
     ///   - file: of ``makeFile(mode:)``.
-    ///   - replacing: whether it may take the place of another file.
-    /// - Throws: ``SystemError``, with `EEXIST` when it may not and there is one.
-    func install(_ file: NewFile, replacing: Bool = true) throws(SystemError) {
-        do {
+    ///   - right: what may be replaced.
+    /// - Throws: ``SystemError``, with `EEXIST` when a file is there that may not be replaced.
+    func install(_ file: NewFile, replacing right: OutputRight) throws(SystemError) {
+        do throws(SystemError) {
             try file.descriptor.sync()
-            if let temporary = file.name, replacing {
-                try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
-            } else if let temporary = file.name {
-                try directory.rename(temporary, to: name)
-            } else if replacing {
-                try give { (new) throws(SystemError) in try link(file, new) }
+            if let temporary = file.name {
+                do {
+                    return try directory.rename(temporary, to: name)
+                } catch {
+                    guard error.number == EEXIST, right != .nothing else { throw error }
+                }
+                try replace(by: temporary, right)
             } else {
-                try link(file, name)
+                try give(right) { (new) throws(SystemError) in try link(file, new) }
             }
         } catch {
-            file.discard()
+            // After a replacement that could not be undone the temporary name is the user's file.
+            if error.number != Self.undone { file.discard() }
             throw error
         }
     }
@@ -90,21 +92,59 @@ struct OutputPlace {
         if status != 0 { throw SystemError(number: status) }
     }
 
-    /// Makes a link under the output's name: at once where nothing stands there, else by way of a temporary name.
-    func give(_ link: (String) throws(SystemError) -> Void) throws(SystemError) {
+    /// Links the file under the output's name: directly if the name is free, otherwise via a temporary name.
+    ///
+    /// - Parameters:
+    ///   - right: what may be replaced.
+    ///   - link: gives the file a name.
+    /// - Throws: ``SystemError``, with `EEXIST` when a file is there that may not be replaced.
+    func give(_ right: OutputRight, _ link: (String) throws(SystemError) -> Void) throws(SystemError) {
         do {
             return try link(name)
         } catch {
-            if error.number != EEXIST { throw error }
+            guard error.number == EEXIST, right != .nothing else { throw error }
         }
         let temporary = temporaryName()
         try link(temporary)
         do {
-            try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
+            try replace(by: temporary, right)
         } catch {
-            _ = try? directory.unlink(temporary)
+            if error.number != Self.undone { _ = try? directory.unlink(temporary) }
             throw error
         }
+    }
+
+    /// The error of a replacement that could not be undone: the former file keeps the temporary name.
+    private static let undone = ENOTRECOVERABLE
+
+    /// Gives a temporary file the output's name. The two files are exchanged, and the former one is looked at
+    /// afterwards: one that appeared in the last moment, and may not be replaced, gets its name back.
+    private func replace(by temporary: String, _ right: OutputRight) throws(SystemError) {
+        guard case .own = right else {
+            try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
+            return
+        }
+        let status = unsafe csystem_rename_exchange(directory.number, temporary, name)
+        if status == ENOENT { return try directory.rename(temporary, to: name) }
+        if status == EINVAL || status == ENOSYS {
+            // The file system cannot exchange names: the look is just before.
+            try requireRight(right, name)
+            try systemCall { unsafe renameat(directory.number, temporary, directory.number, name) }
+            return
+        }
+        if status != 0 { throw SystemError(number: status) }
+        do {
+            try requireRight(right, temporary)
+        } catch {
+            let back = unsafe csystem_rename_exchange(directory.number, temporary, name)
+            throw back == 0 ? error : SystemError(number: Self.undone)
+        }
+        try directory.unlink(temporary)
+    }
+
+    private func requireRight(_ right: OutputRight, _ name: String) throws(SystemError) {
+        guard let there = try directory.status(of: name) else { return }
+        if !there.isRegular || !right.allows(there.outputFacts) { throw SystemError(number: EEXIST) }
     }
 
     private func temporaryName() -> String { ".lecturekit-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp" }

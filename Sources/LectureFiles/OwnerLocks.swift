@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 package import LectureModel
 
-/// Tells which owners of the store live: each holds a lock on its own byte of `<root>/owners.lock`.
+/// Determines which owners of the store are alive: each holds a lock on its own byte of `<root>/owners.lock`.
 ///
-/// The locks are open-file-description locks (`F_OFD_SETLK`), so the kernel frees them at death however it came,
-/// another thread that closes the same file does not, and two stores opened in one process exclude each other. The file
-/// is empty and is never deleted: a lock on a deleted file protects nothing.
+/// The locks are open-file-description locks (`F_OFD_SETLK`), so the kernel releases them when the process ends in any
+/// way, another thread closing the same file does not, and two stores opened in one process exclude each other. The
+/// file is empty and is never deleted: a lock on a deleted file protects nothing.
 package final class OwnerLocks: Sendable {
     /// The file's name in the store.
     package static let fileName = "owners.lock"
@@ -14,7 +14,7 @@ package final class OwnerLocks: Sendable {
     private let file: Descriptor
     private let held = Monitor<Set<Int64>>([])
 
-    /// Opens the file; makes it, and the store's directory, if they are missing.
+    /// Opens the file; creates it, and the store's directory, if they are missing.
     ///
     /// - Parameter root: the path of the store.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile``, ``LectureError/Code/createDirectory``,
@@ -43,22 +43,22 @@ package final class OwnerLocks: Sendable {
         }
     }
 
-    /// Whether the owner's process lives. When in doubt it does: the leases of the living are never taken.
+    /// Whether the owner's process is alive. When in doubt it is: leases of live processes are never taken.
     ///
     /// - Parameter owner: a row of any process.
     /// - Returns: whether its byte is locked, here or elsewhere.
     package func isAlive(_ owner: OwnerID) -> Bool {
-        // The kernel does not count one's own locks as being in the way.
+        // The kernel does not report one's own locks as conflicts.
         if held.read({ $0.contains(owner.value) }) { return true }
         return csystem_byte_is_locked(file.number, off_t(owner.value)) != 0
     }
 
-    /// Gives an owner's byte back. An owner that is not held here is left alone.
+    /// Releases an owner's byte. An owner that is not held here is left alone.
     ///
     /// - Parameter owner: a row that belongs to this process.
     package func release(_ owner: OwnerID) {
         guard held.change({ $0.remove(owner.value) }) != nil else { return }
-        // It cannot fail for a lock that is held; should it, the kernel frees it with the file.
+        // It cannot fail for a lock that is held; if it did, the kernel would release it with the file.
         _ = csystem_unlock_byte(file.number, off_t(owner.value))
     }
 }

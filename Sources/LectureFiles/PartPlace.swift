@@ -10,17 +10,17 @@ import LectureModel
 ///                             └────take back────┘
 /// ```
 ///
-/// What stands under the final name is whole and proven at every instant. So a crash between the rename and the row
-/// that tells of it, and a repair of damaged chunks, both begin with the way back: the file is worked on as `NAME.part`
-/// and placed again. A rename costs nothing; a half-repaired file under a final name could be played.
+/// The file under the final name is whole and verified at every instant. So after a crash between the rename and its
+/// row, and for a repair of damaged chunks, the file is first renamed back: it is worked on as `NAME.part` and
+/// finalized again. A rename costs nothing; a half-repaired file under a final name could be played.
 struct PartPlace: Sendable {
     /// The checked path.
     let path: MediaPath
     /// The open bucket.
     let bucket: Descriptor
 
-    /// Makes the part file, or empties one that was left without a proven chunk. Whatever else stands under one of the
-    /// two names goes: nothing of it is proven, and it would be in the way.
+    /// Creates the part file, or empties one that was left without a committed chunk. Anything else under one of the
+    /// two names is deleted: nothing of it is committed, and it would be in the way.
     ///
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
@@ -33,9 +33,9 @@ struct PartPlace: Sendable {
             } catch {
                 if error.number != EEXIST { throw error }
             }
-            // Looked at before it is opened: a link, a directory or a socket cannot be.
+            // Checked before it is opened: a link, a directory or a socket cannot be.
             if let status = try bucket.status(of: path.partName), status.isRegular, status.st_nlink == 1 {
-                // Emptied and used again rather than deleted: ext4 searches past recently deleted inodes one by one.
+                // Emptied and reused rather than deleted: ext4 searches past recently deleted inodes one by one.
                 let left = try bucket.open(path.partName, O_RDWR)
                 try systemCall { ftruncate(left.number, 0) }
                 return left
@@ -47,11 +47,11 @@ struct PartPlace: Sendable {
         }
     }
 
-    /// Frees the final name for what will be placed there: a file becomes the part file, anything else goes.
+    /// Frees the final name: a file there becomes the part file, anything else is deleted.
     private func clearFinalName() throws(SystemError) {
         guard let final = try bucket.status(of: path.name) else { return }
         guard final.isRegular else { return try bucket.remove(path.name) }
-        // A link into the user's directories shares these bytes (`--output`); they are not to be emptied there.
+        // A link into the user's directories shares these bytes (`--output`); they must not be emptied.
         if final.st_nlink == 1, try bucket.status(of: path.partName) == nil {
             try bucket.rename(path.name, to: path.partName)
         } else {
@@ -59,12 +59,12 @@ struct PartPlace: Sendable {
         }
     }
 
-    /// Opens the part file of a resource with proven chunks; takes it back from its final name if it stands there.
+    /// Opens the part file of a resource with committed chunks; renames it back if it is under its final name.
     ///
     /// - Parameter total: the length of the whole file in bytes, if known.
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when neither name exists, when it is not a regular
-    ///   file, or when it is shorter than `total`: then no proven chunk can be relied on.
+    ///   file, or when it is shorter than `total`: then no committed chunk can be relied on.
     func reopen(total: UInt64?) throws(LectureError) -> Descriptor {
         let file: Descriptor
         let status: stat
@@ -75,21 +75,21 @@ struct PartPlace: Sendable {
             status = try file.status()
         } catch {
             if error.number == ENOENT { throw LectureError(.damaged, detail: path.text, cause: "the file is gone") }
-            // What a link, a directory and a socket answer.
+            // The errors for a link, a directory and a socket.
             if [ELOOP, EISDIR, ENXIO].contains(error.number) { throw notRegular }
             throw FileIntent.makeFile.error(error, path.text)
         }
         guard status.isRegular else { throw notRegular }
         if let total, status.byteCount < total {
             throw LectureError(
-                .damaged, detail: path.text, cause: "\(status.byteCount) bytes are there, \(total) are due")
+                .damaged, detail: path.text, cause: "it has \(status.byteCount) bytes instead of \(total)")
         }
         return file
     }
 
     private var notRegular: LectureError { LectureError(.damaged, detail: path.text, cause: "not a regular file") }
 
-    /// Gives a file under its final name the part file's name, unless there is a part file.
+    /// Renames a file from its final name to the part file's name, unless there is a part file.
     private func takeBack() throws(SystemError) {
         guard let final = try bucket.status(of: path.name), final.isRegular else { return }
         if let part = try bucket.status(of: path.partName) {
@@ -100,7 +100,7 @@ struct PartPlace: Sendable {
         try bucket.rename(path.name, to: path.partName)
     }
 
-    /// Reserves the file's space, so that a full disk is met before the first byte and not in the middle.
+    /// Reserves the file's space, so that a full disk is detected before the first byte and not in the middle.
     ///
     /// - Parameters:
     ///   - file: the open part file.
@@ -111,7 +111,7 @@ struct PartPlace: Sendable {
     func reserve(
         _ file: Descriptor, length total: UInt64, reserve: UInt64, in media: MediaDirectory
     ) throws(LectureError) {
-        // From looking to taking, so that files which begin together do not all count the same free bytes.
+        // Held from checking to reserving, so that files started together do not all count the same free bytes.
         let turn = try media.reservationTurn()
         defer { withExtendedLifetime(turn) {} }
         let free = try media.freeBytes()
@@ -126,7 +126,7 @@ struct PartPlace: Sendable {
         switch csystem_fallocate(file.number, 0, length) {
         case 0: return
         case EOPNOTSUPP, ENOSYS:
-            // Without a reservation a full disk is met later, which is a stop reason and no damage.
+            // Without a reservation a full disk is detected later, which is a stop reason and not damage.
             if status.byteCount < total {
                 try systemCall(.write, path.text) { ftruncate(file.number, length) }
             }
@@ -134,7 +134,7 @@ struct PartPlace: Sendable {
         }
     }
 
-    /// Holds free space against what is due.
+    /// Checks the free space against what is needed.
     ///
     /// - Parameters:
     ///   - free: the free bytes of the file system.
@@ -157,13 +157,13 @@ struct PartPlace: Sendable {
     ///   - file: the open part file.
     ///   - total: the length of the whole file in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the file is shorter, or
-    ///   ``LectureError/Code/writeFile``, also when another file stands under the final name.
+    ///   ``LectureError/Code/writeFile``, also when another file has the final name.
     func place(_ file: Descriptor, total: UInt64) throws(LectureError) {
         do {
             let length = try file.status().byteCount
             if length >= total {
                 if length > total, let end = off_t(exactly: total) { try systemCall { ftruncate(file.number, end) } }
-                // Usually the last flush has done it; then nothing but times would be written, for which nobody waits.
+                // Usually the last flush has done it; then only timestamps would be written, which need no wait.
                 try systemCall { fdatasync(file.number) }
                 try bucket.rename(path.partName, to: path.name)
                 try bucket.sync()
@@ -172,12 +172,12 @@ struct PartPlace: Sendable {
         } catch {
             throw FileIntent.write.error(error, path.text)
         }
-        throw LectureError(.damaged, detail: path.text, cause: "fewer than \(total) bytes are there")
+        throw LectureError(.damaged, detail: path.text, cause: "it has fewer than \(total) bytes")
     }
 
-    // MARK: Another file in the part file's place
+    // MARK: Replacing the part file
 
-    /// Makes the file that is to take the part file's place; one that a crash left goes.
+    /// Creates the file that is to replace the part file; one that a crash left is deleted.
     ///
     /// - Returns: the file, open for reading and writing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` or a code of the disk.
@@ -190,16 +190,16 @@ struct PartPlace: Sendable {
         }
     }
 
-    /// Deletes what was to take the part file's place.
+    /// Deletes the file that was to replace the part file.
     ///
     /// - Throws: ``SystemError``.
     func clearReplacement() throws(SystemError) {
         if try bucket.status(of: path.replacementName) != nil { try bucket.remove(path.replacementName) }
     }
 
-    /// Gives a whole file the part file's name, durably; the one that had it goes in the same instant.
+    /// Renames a whole file to the part file's name, durably; the old one is replaced atomically.
     ///
-    /// - Parameter file: what ``createReplacement()`` made.
+    /// - Parameter file: the result of ``createReplacement()``.
     /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``.
     func install(_ file: Descriptor) throws(LectureError) {
         do {

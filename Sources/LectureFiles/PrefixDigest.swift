@@ -2,10 +2,10 @@ import LectureModel
 
 /// The SHA-256 of a file that is written in any order.
 ///
-/// Whole chunks are taken in the order of the file: from memory when the chunk that comes next is the one in hand, else
-/// from the page cache. At most one chunk is read for each chunk that is written, so that the writer never stops for
-/// long when two ranges meet; what is left at the end is read then. Bytes that are written again where the digest has
-/// passed already make it begin anew, from the disk: what is on the disk counts, not what once was.
+/// Whole chunks are taken in the order of the file: from memory when the next chunk is the one being written, else from
+/// the page cache. At most one chunk is read for each chunk that is written, so that the writer never stops for long
+/// when two ranges meet; the rest is read at the end. Rewriting bytes that the digest has already covered restarts it,
+/// from the disk: what is on the disk counts.
 struct PrefixDigest {
     private let digests: any DigestMaker
     private var running: any RunningDigest
@@ -15,7 +15,7 @@ struct PrefixDigest {
     private var ahead: [UInt64: UInt64] = [:]
     private var isWaitingForTheEnd = false
 
-    /// Begins at the start of the file.
+    /// Starts at the beginning of the file.
     ///
     /// - Parameter digests: makes the digest.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -24,7 +24,7 @@ struct PrefixDigest {
         running = try digests.sha256()
     }
 
-    /// Must be told before bytes are written.
+    /// Must be called before bytes are written.
     ///
     /// - Parameter offset: where they go.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -39,7 +39,7 @@ struct PrefixDigest {
         isWaitingForTheEnd = true
     }
 
-    /// Must be told when the bytes of a whole chunk are written.
+    /// Must be called when the bytes of a whole chunk are written.
     ///
     /// - Parameters:
     ///   - range: the chunk's place in the file, in bytes.
@@ -61,12 +61,12 @@ struct PrefixDigest {
         if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
     }
 
-    /// Reads what is left and answers the digest of the whole.
+    /// Reads the rest and returns the digest of the whole file.
     ///
     /// - Parameters:
     ///   - total: the whole length in bytes.
     ///   - file: the file.
-    ///   - goesOn: asked before every step; false ends it.
+    ///   - goesOn: called before every step; false ends it.
     /// - Returns: 32 bytes, or nil when it was ended.
     /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when the file is shorter than `total`.
     mutating func finish(
@@ -76,7 +76,7 @@ struct PrefixDigest {
         try advance(to: total, file, while: goesOn)
         guard hashed == total else { return nil }
         let digest = try running.finish()
-        // Whoever asks twice gets the same again, from the disk.
+        // A second call computes the same digest again, from the disk.
         try beginAnew()
         return digest
     }

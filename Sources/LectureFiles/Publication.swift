@@ -2,9 +2,9 @@ import CSystem
 import Glibc
 import LectureModel
 
-/// A place outside the store where a finished file shall also stand, whole or not at all.
+/// A path outside the store where a finished file is also to appear, whole or not at all.
 ///
-/// Three ways, the first that works: shared blocks (`FICLONE`), a hard link, a copy. A copy has no name until it is
+/// The first of three ways that works: shared blocks (`FICLONE`), a hard link, a copy. A copy has no name until it is
 /// whole (`O_TMPFILE`), so that a kill in the middle leaves nothing behind; only a file that replaces another one has a
 /// temporary name, between a link and a rename.
 struct Publication {
@@ -22,66 +22,138 @@ struct Publication {
         place = try OutputPlace(output)
     }
 
-    /// Puts the file there, durably, in place of what stood there.
+    /// What is there now.
+    ///
+    /// - Parameter stores: directories below which nothing may be placed.
+    /// - Returns: the file; nil when the name is free.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` for a place that is never used: below the
+    ///   store, or a directory, a device, a FIFO or a socket.
+    func look(outside stores: [stat]) throws(LectureError) -> stat? {
+        let there: stat?
+        let isWithin: Bool
+        do {
+            isWithin = try directory.isWithin(stores)
+            there = try directory.status(of: place.name)
+        } catch {
+            throw failure(error)
+        }
+        if isWithin { throw LectureError(.outputRefused, detail: output, cause: "it is inside the store") }
+        guard let there else { return nil }
+        if there.isDirectory { throw failure(SystemError(number: EISDIR)) }
+        if !there.isRegular, !there.isLink {
+            throw LectureError(.outputRefused, detail: output, cause: "a device, a FIFO or a socket has this name")
+        }
+        return there
+    }
+
+    /// Puts the file there, durably. A file with the same bytes stays as it is.
     ///
     /// - Parameters:
     ///   - source: the finished file, open for reading.
     ///   - sourceName: its name, for a hard link.
     ///   - bucket: the directory it is in.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused``, ``LectureError/Code/storageFull`` or
-    ///   ``LectureError/Code/readFile``.
-    func receive(_ source: Descriptor, named sourceName: String, in bucket: Descriptor) throws(LectureError) {
+    ///   - stores: directories below which nothing may be placed.
+    ///   - right: what may be replaced.
+    /// - Returns: the file that is there now.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused``, ``LectureError/Code/outputExists``,
+    ///   ``LectureError/Code/storageFull`` or ``LectureError/Code/readFile``.
+    func receive(
+        _ source: Descriptor, named sourceName: String, in bucket: Descriptor, outside stores: [stat],
+        replacing right: OutputRight
+    ) throws(LectureError) -> OutputFacts {
+        let there = try look(outside: stores)
         do throws(SystemError) {
             let status = try source.status()
-            if let there = try directory.status(of: place.name) {
-                if there.isDirectory { throw SystemError(number: EISDIR) }
-                // Linked before. A rename of one file onto itself does nothing and would leave the temporary name.
-                if there.isSameFile(as: status) { return }
+            if let there {
+                // Already linked. Renaming a file onto itself does nothing and would leave the temporary name.
+                if there.isSameFile(as: status) { return status.outputFacts }
+                if there.isRegular, let same = try twin(of: source, status) { return same }
+                let mayReplace = right == .any || there.isRegular && right.allows(there.outputFacts)
+                if !mayReplace { throw SystemError(number: EEXIST) }
             }
-            var isThere = try clone(source)
-            if !isThere { isThere = try link(sourceName, in: bucket) }
-            if isThere { return try directory.sync() }
+            var facts = try clone(source, right)
+            if facts == nil, try link(sourceName, in: bucket, right) { facts = status.outputFacts }
+            if let facts {
+                try directory.sync()
+                return facts
+            }
         } catch {
-            throw FileIntent.output.error(error, output)
+            throw failure(error)
         }
-        try copy(source)
+        return try copy(source, right)
+    }
+
+    private func failure(_ error: SystemError) -> LectureError {
+        error.number == EEXIST
+            ? LectureError(.outputExists, detail: output) : FileIntent.output.error(error, output)
+    }
+
+    /// The file that is there when it has the source's bytes: an earlier output, or one of which nothing would be lost.
+    private func twin(of source: Descriptor, _ status: stat) throws(SystemError) -> OutputFacts? {
+        // Neither waits for a FIFO that has taken the name meanwhile.
+        guard let file = try? directory.open(place.name, O_RDONLY | O_NONBLOCK) else { return nil }
+        let facts = try file.status()
+        guard facts.isRegular, facts.byteCount == status.byteCount else { return nil }
+        let length = ReadableFile.bufferBytes
+        var (one, other) = ([UInt8](repeating: 0, count: length), [UInt8](repeating: 0, count: length))
+        var position: UInt64 = 0
+        while position < facts.byteCount {
+            let count = try Self.fill(&one, from: source, at: position)
+            let otherCount = try Self.fill(&other, from: file, at: position)
+            guard count > 0, count == otherCount, one[..<count] == other[..<count] else { return nil }
+            position += UInt64(count)
+        }
+        return facts.outputFacts
+    }
+
+    private static func fill(
+        _ bytes: inout [UInt8], from file: Descriptor, at position: UInt64
+    ) throws(SystemError) -> Int {
+        let result: Result<Int, SystemError> = unsafe bytes.withUnsafeMutableBytes { buffer in
+            do throws(SystemError) {
+                return .success(try unsafe file.read(buffer, at: position))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     // MARK: The three ways
 
-    /// Shares the source's blocks; false where the file system cannot.
-    private func clone(_ source: Descriptor) throws(SystemError) -> Bool {
-        guard let file = try? place.makeFile() else { return false }
+    /// Shares the source's blocks; nil where the file system cannot.
+    private func clone(_ source: Descriptor, _ right: OutputRight) throws(SystemError) -> OutputFacts? {
+        guard let file = try? place.makeFile() else { return nil }
         guard csystem_clone(source.number, file.descriptor.number) == 0 else {
             file.discard()
-            return false
+            return nil
         }
-        try place.install(file)
-        return true
+        try place.install(file, replacing: right)
+        return try file.descriptor.status().outputFacts
     }
 
-    /// Gives the file a second name; false where that cannot be.
-    private func link(_ sourceName: String, in bucket: Descriptor) throws(SystemError) -> Bool {
+    /// Gives the file a second name; false where that is impossible.
+    private func link(_ sourceName: String, in bucket: Descriptor, _ right: OutputRight) throws(SystemError) -> Bool {
         do {
-            try place.give { (new) throws(SystemError) in
+            try place.give(right) { (new) throws(SystemError) in
                 try systemCall { unsafe linkat(bucket.number, sourceName, directory.number, new, 0) }
             }
             return true
         } catch {
-            // Another file system, one without links, too many links, or links that the kernel protects.
+            // Another file system, one without links, too many links, or protected links.
             if [EXDEV, EOPNOTSUPP, EPERM, EMLINK, ENOSYS].contains(error.number) { return false }
             throw error
         }
     }
 
-    private func copy(_ source: Descriptor) throws(LectureError) {
+    private func copy(_ source: Descriptor, _ right: OutputRight) throws(LectureError) -> OutputFacts {
         let file: OutputPlace.NewFile
         let total: UInt64
         do {
             file = try place.makeFile()
             total = try source.status().byteCount
         } catch {
-            throw FileIntent.output.error(error, output)
+            throw failure(error)
         }
         do throws(LectureError) {
             try copyBytes(source, to: file.descriptor, total)
@@ -90,10 +162,11 @@ struct Publication {
             throw error
         }
         do {
-            try place.install(file)
+            try place.install(file, replacing: right)
             try directory.sync()
+            return try file.descriptor.status().outputFacts
         } catch {
-            throw FileIntent.output.error(error, output)
+            throw failure(error)
         }
     }
 

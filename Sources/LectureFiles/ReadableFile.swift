@@ -1,15 +1,15 @@
 import LectureModel
 
-/// Where the bytes of a resource are read, as they were fetched. Used by one thread at a time.
+/// Reads the bytes of a resource as they were fetched. Used by one thread at a time.
 protocol ByteSource: AnyObject {
-    /// Reads bytes that must be there.
+    /// Reads bytes that must exist.
     ///
     /// - Parameters:
     ///   - count: how many bytes, at most ``ReadableFile/bufferBytes``.
     ///   - offset: where in the resource.
-    ///   - body: gets them in order, in one piece or several; must not keep the pointer.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they are
-    ///   not there.
+    ///   - body: gets them in order, in one piece or several; must not store the pointer.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they do
+    ///   not exist.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError)
 }
 
@@ -35,14 +35,14 @@ protocol ByteSource: AnyObject {
 
     deinit { unsafe buffer.deallocate() }
 
-    /// Reads bytes that must be there.
+    /// Reads bytes that must exist.
     ///
     /// - Parameters:
     ///   - count: how many bytes, at most ``bufferBytes``.
     ///   - offset: where, in bytes.
-    ///   - body: gets them; must not keep the pointer.
+    ///   - body: gets them; must not store the pointer.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file
-    ///   ends before.
+    ///   ends earlier.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int

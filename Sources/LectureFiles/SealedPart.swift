@@ -2,14 +2,14 @@ import Glibc
 import LectureModel
 
 /// A sealed part file: gathers the plaintext of each transfer in whole segments, seals each once and writes it at its
-/// place. Used by one thread at a time. The rules are in docs/sealed-file.md.
+/// offset. Used by one thread at a time. The rules are in docs/sealed-file.md.
 ///
-/// The nonce law: under one header a segment is sealed once. Which ones were is known here (`sealed`); whoever opens
-/// the file again knows it only of a file that was left clean. Where a segment comes again with other bytes, or the
-/// file was not left clean, what is worth something is opened and sealed anew under another header into another file,
-/// which takes the part file's name when it is durable.
+/// The nonce invariant: under one header a segment is sealed once. `sealed` records which ones were; after reopening
+/// that is known only if the file was closed cleanly. Where a segment arrives again with other bytes, or the file was
+/// not closed cleanly, the chunks worth keeping are opened and sealed again under a new header into another file, which
+/// replaces the part file when it is durable.
 @safe final class SealedPart {
-    /// A segment of which the plaintext comes.
+    /// A segment whose plaintext is being received.
     private struct Lane {
         let segment: Int
         let range: Range<Int>
@@ -29,27 +29,27 @@ import LectureModel
     private var sealer: any SegmentSealing
     private var layout: SealedLayout
     private var isEndKnown: Bool
-    /// The segments that were sealed under the header, in whatever opening.
+    /// The segments that were ever sealed under the header.
     private var sealed: Set<Int>
     private var last: Int?
     /// Chunks of which all bytes are in the file.
     private var whole: Set<Int>
     private var lanes: [TransferID: Lane] = [:]
-    /// Chunks of which all bytes came, by their ends, and of which the last segment is not written yet.
+    /// Chunks whose bytes have all been received, by their ends, and whose last segment is not written yet.
     private var ending: [Int: ChunkAssembler.Finished] = [:]
     private let box: UnsafeMutableRawBufferPointer
 
-    /// Makes the file, or opens it and renews its header where the nonce law asks for it.
+    /// Creates the file, or opens it and renews its header where the nonce invariant requires it.
     ///
     /// - Parameters:
     ///   - plan: a plan with a seal.
     ///   - seal: the plan's.
-    ///   - place: where the file lies.
+    ///   - place: where the file is.
     ///   - media: knows the free space.
-    ///   - goesOn: asked between segments that are sealed anew; false ends that.
+    ///   - goesOn: called between segments that are sealed again; false ends that.
     /// - Returns: nil when it was ended.
-    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of a file that is there can be
-    ///   relied on.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of an existing file can be relied
+    ///   on.
     static func open(
         _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory,
         while goesOn: @escaping () -> Bool
@@ -63,7 +63,7 @@ import LectureModel
                 try Self.write(header, to: file, plan.path)
                 return try SealedPart(plan, seal, place, media, file, header, goesOn)
             } catch {
-                // Nothing half made: a new file that has no room goes. Its error matters more than that of the
+                // No half-made file: a new file without space is deleted. Its error matters more than that of the
                 // deletion.
                 try? place.deletePart()
                 throw error
@@ -119,8 +119,8 @@ import LectureModel
         return left.isEmpty || layout.plaintextLength == 0
     }
 
-    /// Whether something lies where nothing was proven. A file that was left clean has nothing there; one that is newer
-    /// than the rows (the database was put back from a copy) has.
+    /// Whether there are bytes where no chunk is committed. A file that was closed cleanly has none; one that is newer
+    /// than its rows (the database was restored from a copy) has some.
     private func hasStrays() throws(LectureError) -> Bool {
         let length: UInt64
         do { length = try file.status().byteCount } catch { throw FileIntent.read.error(error, plan.path) }
@@ -146,8 +146,8 @@ import LectureModel
     ///   - offset: their place in the resource.
     ///   - transfer: where they came from.
     ///   - endsObject: whether the object ends after them.
-    ///   - finished: the chunks that became whole with them.
-    ///   - written: told of every chunk when its last segment is written, with that segment and its place.
+    ///   - finished: the chunks completed by them.
+    ///   - written: called for every chunk when its last segment is written, with that segment and its offset.
     /// - Returns: false when the file is about to be closed and nothing more needs to be written.
     /// - Throws: ``LectureError``.
     func take(
@@ -161,13 +161,13 @@ import LectureModel
         while position < end {
             var lane = lanes.removeValue(forKey: transfer)
             if let full = lane, full.isFull {
-                // Held back while the length was unknown; more bytes tell that it is not the last one.
+                // Held back while the length was unknown; more bytes show that it is not the last one.
                 guard try unsafe put(full, isLast: false, written) else { return false }
                 lane = nil
             }
             var begun = lane ?? begin(at: position)
             guard position < begun.range.upperBound else {
-                throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came behind the end")
+                throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came after the end")
             }
             let stop = min(end, begun.range.upperBound)
             let piece = unsafe UnsafeRawBufferPointer(
@@ -192,20 +192,19 @@ import LectureModel
 
     private func begin(at position: Int) -> Lane {
         let segment = layout.segment(at: position)
-        // A transfer that was cut where a segment ends has left it behind, held back. What has ended there is now this
-        // transfer's.
+        // A transfer that was cut at the end of a segment has left it held back. It now belongs to this transfer.
         for (id, lane) in lanes where lane.segment == segment { lanes[id] = nil }
         return Lane(segment: segment, range: layout.plaintextRange(ofSegment: segment))
     }
 
-    /// Forgets what came of a transfer's segment.
+    /// Drops what was received of a transfer's segment.
     ///
     /// - Parameter transfer: the transfer.
     func abandon(_ transfer: TransferID) {
         if let lane = lanes.removeValue(forKey: transfer) { ending[lane.range.upperBound] = nil }
     }
 
-    /// Seals the only segment of a resource without bytes.
+    /// Seals the only segment of an empty resource.
     ///
     /// - Throws: ``LectureError``.
     func sealNothing() throws(LectureError) {
@@ -229,7 +228,7 @@ import LectureModel
         return try result.get()
     }
 
-    /// Seals a segment and writes it, under a new header where it has to be.
+    /// Seals a segment and writes it, under a new header where necessary.
     private func put(
         _ segment: Int, _ range: Range<Int>, _ text: UnsafeRawBufferPointer, isLast: Bool,
         _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
@@ -251,7 +250,7 @@ import LectureModel
         return true
     }
 
-    /// Whether just these bytes are sealed there already; then nothing has to be.
+    /// Whether exactly these bytes are sealed there already, so that nothing needs to be done.
     private func isThere(
         _ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool
     ) throws(LectureError) -> Bool {
@@ -275,7 +274,7 @@ import LectureModel
 
     private func write(_ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool) throws(LectureError) {
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
-        // Before anything is sealed: whatever fails behind this, the nonce is used up.
+        // Before anything is sealed: whatever fails after this, the nonce is used up.
         sealed.insert(segment)
         if isLast { last = segment }
         reader.forget(layout: layout, last: last)
@@ -298,12 +297,12 @@ import LectureModel
 
     // MARK: Another header
 
-    /// Opens what is to be kept, seals it under a new header into another file, and puts that in place, durably. What
-    /// does not open is left out: its chunk's proof tells of it.
+    /// Opens what is to be kept, seals it under a new header into another file, and moves that into place, durably.
+    /// What does not open is left out: checking its chunk's proof will find it.
     ///
-    /// - Parameter kept: segments of the present file.
-    /// - Returns: false when it was ended; then the present file is as it was.
-    /// - Throws: ``LectureError``, with ``LectureError/Code/storageFull`` when both files have no room.
+    /// - Parameter kept: segments of the current file.
+    /// - Returns: false when it was ended; then the current file is unchanged.
+    /// - Throws: ``LectureError``, with ``LectureError/Code/storageFull`` when there is no space for both files.
     private func renew(keeping kept: Set<Int>) throws(LectureError) -> Bool {
         let fresh = try place.createReplacement()
         do throws(LectureError) {

@@ -1,18 +1,17 @@
 import LectureModel
 
-/// The plaintext of a sealed file. Opens a segment once for all that is read of it in a row. Used by one thread at a
-/// time.
+/// The plaintext of a sealed file. Opens a segment once for consecutive reads. Used by one thread at a time.
 @safe final class SealedReader: ByteSource {
-    /// What becomes of a segment that does not open.
+    /// How a segment that does not open is handled.
     enum Damage {
-        /// It is an error: nobody may take other bytes for those that were sealed.
+        /// It is an error: other bytes must never pass for the sealed ones.
         case isRefused
-        /// It reads as zeros: whoever makes a digest of the whole gets another one, and the chunks' proofs then tell
-        /// where the damage is.
+        /// It reads as zeros: the digest of the whole file will not match, and the chunks' proofs then show where the
+        /// damage is.
         case readsAsZeros
     }
 
-    /// Where the segments lie.
+    /// Where the segments are.
     private(set) var layout: SealedLayout
     /// Which segment is the last one of the file; nil while that is not sealed.
     private(set) var last: Int?
@@ -22,14 +21,14 @@ import LectureModel
     private let text: UnsafeMutableRawBufferPointer
     private var opened: Int?
 
-    /// Allocates the room for a segment.
+    /// Allocates the buffer for a segment.
     ///
     /// - Parameters:
     ///   - file: the ciphertext.
     ///   - opener: opens its segments.
-    ///   - layout: where they lie.
+    ///   - layout: where they are.
     ///   - last: which one is the last.
-    ///   - damage: what becomes of one that does not open.
+    ///   - damage: how one that does not open is handled.
     init(_ file: ReadableFile, opener: any SegmentOpening, layout: SealedLayout, last: Int?, damage: Damage) {
         self.file = file
         self.opener = opener
@@ -45,7 +44,7 @@ import LectureModel
     ///
     /// - Parameters:
     ///   - file: the ciphertext.
-    ///   - cipher: the content's.
+    ///   - cipher: the lecture's.
     /// - Returns: the header and what opens under it.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when there is none.
     static func header(
@@ -56,10 +55,10 @@ import LectureModel
         return (header, try cipher.opener(header: header))
     }
 
-    /// Forgets what was opened, since a segment was sealed; the end may have become known.
+    /// Drops the opened segment, since a segment was sealed; the end may have become known.
     ///
     /// - Parameters:
-    ///   - layout: where the segments lie.
+    ///   - layout: where the segments are.
     ///   - last: which one is the last.
     func forget(layout: SealedLayout, last: Int?) {
         self.layout = layout
@@ -90,18 +89,18 @@ import LectureModel
         }
     }
 
-    /// Opens a segment, whatever ``Damage`` says.
+    /// Opens a segment, regardless of ``Damage``.
     ///
     /// - Parameters:
     ///   - segment: its index.
-    ///   - body: gets the plaintext; must not keep the pointer.
+    ///   - body: gets the plaintext; must not store the pointer.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when it does not open, or
     ///   ``LectureError/Code/readFile``.
     func open(_ segment: Int, _ body: (UnsafeRawBufferPointer) -> Void = { _ in }) throws(LectureError) {
         opened = nil
         let place = layout.ciphertextRange(ofSegment: segment)
         guard place.count >= SealedFormat.tagBytes else {
-            throw LectureError(.damaged, detail: "segment \(segment)", cause: "it lies behind the end")
+            throw LectureError(.damaged, detail: "segment \(segment)", cause: "it is past the end")
         }
         let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: text[..<(place.count - SealedFormat.tagBytes)])
         var failure: LectureError?

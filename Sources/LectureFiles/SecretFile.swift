@@ -1,12 +1,11 @@
 import Glibc
 package import LectureModel
 
-/// An open file whose bytes are nobody else's business. They go straight to where the caller wants them, so that no
-/// copy stays behind.
+/// An open file with secret bytes. They go straight to the caller's buffer, so that no copy remains.
 package final class SecretFile {
-    /// Who else may have read the file.
+    /// Who else may be able to read the file.
     package enum Strictness: Sendable {
-        /// A file that others may read, or that belongs to somebody else, is refused.
+        /// A file that others may read, or that belongs to another user, is refused.
         case secret
         /// Anybody may read it: a certificate, a public key.
         case open
@@ -23,39 +22,41 @@ package final class SecretFile {
         (self.descriptor, self.path, self.count, self.isExposed) = (descriptor, path, count, isExposed)
     }
 
-    /// Opens a file that a person has named. Links are followed, as they may be how secrets are handed out; what counts
-    /// is the file that is opened.
+    /// Opens a file that a person has named. Links are followed, since secrets may be provided that way; what counts is
+    /// the file that is opened.
     ///
     /// - Parameters:
     ///   - path: absolute, or relative to the working directory.
-    ///   - limit: the most bytes that are taken.
-    ///   - strictness: who else may have read it.
+    ///   - limit: the maximum number of bytes.
+    ///   - strictness: who else may be able to read it.
     /// - Returns: the open file.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile`` when it cannot be read, is no regular file or too
-    ///   long, or ``LectureError/Code/secretReadable``.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile`` when it cannot be read, is not a regular file or
+    ///   is too long, or ``LectureError/Code/secretReadable``.
     package static func open(
         _ path: String, limit: Int, _ strictness: Strictness = .secret
     ) throws(LectureError) -> SecretFile {
         if path.utf8.contains(0) { throw LectureError(.readFile, detail: "a file", cause: "its name holds a NUL") }
-        // Without O_NONBLOCK a pipe that nobody writes to would keep the program waiting.
+        // Without O_NONBLOCK a pipe without a writer would block the program.
         let number = try systemCall(.read, path) { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         let file = try examined(Descriptor(takingOwnership: number), path, limit, foreignOwners: [0])
         if strictness == .secret, file.isExposed { throw LectureError(.secretReadable, detail: path) }
         return file
     }
 
-    /// Looks at an open file before anything of it is read.
+    /// Checks an open file before anything is read.
     static func examined(
-        _ descriptor: Descriptor, _ path: String, _ limit: Int, foreignOwners: Set<uid_t>
+        _ descriptor: Descriptor, _ path: String, _ limit: Int, foreignOwners: Set<uid_t>,
+        sharedWith group: gid_t? = nil
     ) throws(LectureError) -> SecretFile {
         let facts: stat
         do { facts = try descriptor.status() } catch { throw FileIntent.read.error(error, path) }
-        guard facts.isRegular else { throw LectureError(.readFile, detail: path, cause: "it is no regular file") }
+        guard facts.isRegular else { throw LectureError(.readFile, detail: path, cause: "it is not a regular file") }
         guard let count = Int(exactly: facts.byteCount), count <= limit else {
             throw LectureError(.readFile, detail: path, cause: "it has more than \(limit) bytes")
         }
-        let isForeign = facts.st_uid != geteuid() && !foreignOwners.contains(facts.st_uid)
-        let isExposed = facts.st_mode & 0o077 != 0 || isForeign
+        let isTheGroups = group == facts.st_gid
+        let isForeign = facts.st_uid != geteuid() && !foreignOwners.contains(facts.st_uid) && !isTheGroups
+        let isExposed = facts.st_mode & (isTheGroups ? 0o007 : 0o077) != 0 || isForeign
         return SecretFile(descriptor, path: path, count: count, isExposed: isExposed)
     }
 
@@ -90,10 +91,9 @@ package final class SecretFile {
     /// Writes a new file that only its owner may read: whole and durable, or not at all.
     ///
     /// - Parameters:
-    ///   - bytes: what it shall hold.
+    ///   - bytes: its bytes.
     ///   - path: must not exist; its directory must.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` when something stands there already, or a disk
-    ///   code.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` when the path exists already, or a disk code.
     package static func create(_ bytes: UnsafeRawBufferPointer, at path: String) throws(LectureError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let name = parts.last.map(String.init) ?? ""
@@ -114,18 +114,18 @@ package final class SecretFile {
 }
 
 extension Descriptor {
-    /// Puts a file of mode 0600 into this directory by way of a temporary name, durably.
+    /// Puts a file of mode 0600 into this directory via a temporary name, durably.
     ///
     /// - Parameters:
     ///   - bytes: what it holds.
     ///   - name: one component.
-    ///   - temporary: one component that nobody else uses.
-    ///   - replacing: whether it may take the place of another file.
+    ///   - temporary: one component that is not used otherwise.
+    ///   - replacing: whether it may replace another file.
     /// - Throws: ``SystemError``, with `EEXIST` when it may not and there is one.
     func install(
         _ bytes: UnsafeRawBufferPointer, as name: String, by temporary: String, replacing: Bool
     ) throws(SystemError) {
-        // What a killed process has left.
+        // Left by a killed process.
         try unlink(temporary)
         do {
             let file = try open(temporary, O_WRONLY | O_CREAT | O_EXCL)

@@ -2,8 +2,11 @@ import Glibc
 package import LectureModel
 
 extension StoreDirectory {
-    /// Gives a finished file out, by shared blocks, a hard link or a copy.
-    package func publish(path text: String, isSealed: Bool, to output: String) throws(LectureError) {
+    /// Publishes a finished file, by shared blocks, a hard link or a copy.
+    @discardableResult
+    package func publish(
+        path text: String, isSealed: Bool, to output: String, replacing right: OutputRight = .nothing
+    ) throws(LectureError) -> OutputFacts {
         if isSealed { throw LectureError(.isSealed, detail: text) }
         let path = try MediaPath(text)
         let target = try Publication(output: output)
@@ -16,6 +19,25 @@ extension StoreDirectory {
         } catch {
             throw FileIntent.read.error(error, path.text)
         }
-        try target.receive(source, named: path.name, in: bucket)
+        return try target.receive(source, named: path.name, in: bucket, outside: try places(), replacing: right)
+    }
+
+    /// What is at a place outside the store.
+    package func look(output: String) throws(LectureError) -> OutputFacts? {
+        let parent = output.lastIndex(of: "/").map { String(output[...$0]) } ?? "."
+        var facts = stat()
+        guard unsafe stat(parent, &facts) == 0, facts.isDirectory else { return nil }
+        return try Publication(output: output).look(outside: try places())?.outputFacts
+    }
+
+    /// The store's directory and that of its media, which may be a mount of its own.
+    private func places() throws(LectureError) -> [stat] {
+        var root = stat()
+        try systemCall(.read, media.root) { unsafe stat(media.root, &root) }
+        do {
+            return [root, try media.descriptor.status()]
+        } catch {
+            throw FileIntent.read.error(error, media.root)
+        }
     }
 }

@@ -17,17 +17,17 @@ extension StoreDirectory {
         throw FileIntent.read.error(SystemError(number: ENOENT), path.text)
     }
 
-    /// Holds chunks against their proofs, reading from the disk and not from the page cache.
+    /// Checks chunks against their proofs, reading from the disk and not from the page cache.
     package func verify(
         path text: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
         proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
         let file = try openForReading(try MediaPath(text))
-        // What is on the disk is due, not what the page cache still holds. Dirty pages stay, so this never harms.
+        // The disk is to be checked, not the page cache. Dirty pages stay, so this is harmless.
         posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
         let length = cipher == nil ? total : try SealedFormat.fileLength(total: total)
         guard let source = try source(file, text, total: total, cipher) else {
-            // Without a header nothing of it can be opened.
+            // Without a header nothing can be opened.
             return total == 0 ? [0] : proofs.map(\.index).sorted()
         }
         let check = ChunkCheck(
@@ -44,7 +44,7 @@ extension StoreDirectory {
             guard try isEmpty(sealed) else { return [0] }
             return try self.length(of: file, text) == length ? [] : [0]
         }
-        // Bytes behind the end belong to no chunk; the last one does not end where it should.
+        // Bytes past the end belong to no chunk; the last chunk does not end where it should.
         let last = grid.count(total: total) - 1
         if last >= 0, damaged.last != last, proofs.contains(where: { $0.index == last }),
             try self.length(of: file, text) > length
@@ -54,7 +54,7 @@ extension StoreDirectory {
         return damaged
     }
 
-    /// Where the bytes of a file are read in clear; nil for a sealed file without a header.
+    /// Reads the bytes of a file in clear; nil for a sealed file without a header.
     private func source(
         _ file: Descriptor, _ text: String, total: UInt64, _ cipher: (any ContentCipher)?
     ) throws(LectureError) -> (any ByteSource)? {
@@ -70,7 +70,7 @@ extension StoreDirectory {
         }
     }
 
-    /// Whether the only segment of a sealed resource without bytes opens.
+    /// Whether the only segment of an empty sealed resource opens.
     private func isEmpty(_ reader: SealedReader) throws(LectureError) -> Bool {
         do throws(LectureError) {
             try unsafe reader.open(0)
@@ -91,7 +91,7 @@ extension StoreDirectory {
 }
 
 extension StoreDirectory {
-    /// Reads one chunk and hands it out only when it has its proof.
+    /// Reads one chunk and returns it only if it matches its proof.
     package func read(
         path text: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
         proof: WrittenChunk
@@ -106,15 +106,15 @@ extension StoreDirectory {
     }
 }
 
-/// Holds chunks of one file against their proofs.
+/// Checks chunks of one file against their proofs.
 private struct ChunkCheck {
-    /// What became of one chunk.
+    /// The result for one chunk.
     enum Outcome {
-        /// The bytes have the proof.
+        /// The bytes match the proof.
         case intact
-        /// They have not, or cannot be read.
+        /// They do not, or cannot be read.
         case damaged
-        /// The caller wants no more.
+        /// The caller stopped the check.
         case stopped
     }
 
@@ -125,7 +125,7 @@ private struct ChunkCheck {
     let grid: ChunkGrid
 
     /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
-    /// reason to give up: the others may be whole.
+    /// reason to stop: the others may be intact.
     func look(
         at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(LectureError) -> Outcome {

@@ -1,7 +1,7 @@
 import Glibc
 package import LectureModel
 
-/// The media of a store on the disk: `<root>/media/<bucket>/<name>`, and `<name>.part` while a file is being made.
+/// The media of a store on disk: `<root>/media/<bucket>/<name>`, and `<name>.part` while a file is being downloaded.
 /// Directories have the mode 0700, files 0600.
 package final class StoreDirectory: PartFiles {
     /// How many blocks wait for the disk. Shared by all files.
@@ -9,7 +9,7 @@ package final class StoreDirectory: PartFiles {
     let media: MediaDirectory
     let digests: any DigestMaker
 
-    /// Opens the directory; makes what is missing.
+    /// Opens the directory; creates what is missing.
     ///
     /// - Parameters:
     ///   - root: the path of the store.
@@ -25,7 +25,7 @@ package final class StoreDirectory: PartFiles {
         self.budget = budget
     }
 
-    /// A part file that is not open; all of them share the budget.
+    /// A part file that is not open; all share the budget.
     package func make(receiver: @escaping @Sendable (PartFileEvent) -> Void) -> any PartFile {
         DiskPartFile(media: media, digests: digests, budget: budget, receiver: receiver)
     }
@@ -56,12 +56,12 @@ package final class StoreDirectory: PartFiles {
         return (length(path.name), length(path.partName))
     }
 
-    /// Whether the media directory holds nothing at all.
+    /// Whether the media directory is empty.
     package func isEmpty() throws(LectureError) -> Bool {
         try names(in: media.descriptor, MediaPath.mediaDirectory).isEmpty
     }
 
-    /// What an unprivileged user may still write, in bytes.
+    /// The bytes an unprivileged user may still write.
     package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
 
     /// Every regular file below the media directory.
@@ -72,7 +72,7 @@ package final class StoreDirectory: PartFiles {
             do {
                 directory = try media.descriptor.open(bucket, O_RDONLY | O_DIRECTORY)
             } catch {
-                // A file, a link, or a bucket that went meanwhile: nothing of ours is below it.
+                // A file, a link, or a bucket deleted meanwhile: nothing of ours is below it.
                 if [ENOENT, ENOTDIR, ELOOP].contains(error.number) { continue }
                 throw FileIntent.read.error(error, bucket)
             }

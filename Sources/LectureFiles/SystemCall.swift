@@ -1,20 +1,20 @@
 import Glibc
 import LectureModel
 
-/// The `errno` of a failed call, for callers that tell cases apart before it becomes a ``LectureError``.
+/// The `errno` of a failed call, for callers that distinguish cases before it becomes a ``LectureError``.
 struct SystemError: Error {
     /// The value of `errno`.
     let number: Int32
 
-    /// What the C library calls it. `strerror` keeps its text per thread since glibc 2.32.
+    /// The C library's text for it. `strerror` keeps its text per thread since glibc 2.32.
     var text: String { unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)" }
 }
 
-/// What a call was made for: it decides which error a failure becomes.
+/// The purpose of a call, which decides the error code of a failure.
 enum FileIntent {
-    /// A directory of the store is made or synced.
+    /// A directory of the store is created or synced.
     case makeDirectory
-    /// A file of the store is made or renamed.
+    /// A file of the store is created or renamed.
     case makeFile
     /// A file of the store is read.
     case read
@@ -26,7 +26,7 @@ enum FileIntent {
     /// Turns the number of a failed call into the error that is stored and shown.
     ///
     /// - Parameters:
-    ///   - failure: what the kernel said.
+    ///   - failure: the kernel's error number.
     ///   - subject: the path it was about.
     /// - Returns: an error whose cause is the C library's text.
     func error(_ failure: SystemError, _ subject: String) -> LectureError {
@@ -42,9 +42,9 @@ enum FileIntent {
     }
 }
 
-/// Makes a call of the C library, again when a signal interrupted it.
+/// Calls the C library, again when a signal interrupted it.
 ///
-/// Not for `close`: Linux has released the descriptor even when it says `EINTR`.
+/// Not for `close`: Linux has released the descriptor even when it returns `EINTR`.
 ///
 /// - Parameter body: one call that answers −1 and sets `errno` when it fails.
 /// - Returns: what the call answered.

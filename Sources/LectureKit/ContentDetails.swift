@@ -1,12 +1,12 @@
 import LectureDownload
 public import LectureModel
 
-/// Everything a list shows of a content: its row, its description, its pictures and its licence, as they stood in the
-/// store at one moment.
+/// Everything a list shows of a lecture: its row, its description, its pictures and its licence, read from the store at
+/// one moment.
 public struct ContentDetails: Sendable, Hashable {
-    /// The content itself.
+    /// The lecture itself.
     public var content: Content
-    /// The number of its row: unique in its store, never used again.
+    /// The number of its row: unique in its store, never reused.
     public var number: Int64
     /// Who publishes it; empty when unknown.
     public var company: String
@@ -22,14 +22,14 @@ public struct ContentDetails: Sendable, Hashable {
     public var snapshotPath: String?
     /// The absolute path of a sheet of small pictures; nil until it is fetched.
     public var thumbnailPath: String?
-    /// Bytes of the whole, as known or as its source announced them when it was loaded; nil when nobody has said.
+    /// Total bytes, as known or as its source announced them when it was loaded; nil when unknown.
     public var announcedBytes: Int64?
-    /// Where a player goes on.
+    /// Where a player resumes.
     public var resumePoint: Duration
-    /// Its licence, judged as the store stands; nil when it needs none.
+    /// Its licence, evaluated against the current store; nil when it needs none.
     public var licence: LicenceStatus?
 
-    /// Puts details together.
+    /// Creates details.
     package init(content: Content, number: Int64) {
         (self.content, self.number) = (content, number)
         (company, synopsis, descriptionURL) = ("", "", "")
@@ -37,8 +37,8 @@ public struct ContentDetails: Sendable, Hashable {
     }
 }
 
-/// What a content's description lists: subtitles, chapters, bookmarks. Whatever a gateway sent, what cannot be read is
-/// left out.
+/// What a lecture's description lists: subtitles, chapters, bookmarks. Unreadable parts of a gateway's answer are left
+/// out.
 public struct ContentOutline: Sendable, Hashable {
     /// A subtitle file.
     public struct Subtitle: Sendable, Hashable {
@@ -48,7 +48,7 @@ public struct ContentOutline: Sendable, Hashable {
         public var language: String
         /// Where it comes from.
         public var url: String
-        /// Whether a machine wrote it.
+        /// Whether it was machine-generated.
         public var isMachineMade: Bool
     }
 
@@ -60,31 +60,31 @@ public struct ContentOutline: Sendable, Hashable {
         public var items: [Mark]
     }
 
-    /// A named moment.
+    /// A named position.
     public struct Mark: Sendable, Hashable {
-        /// Seconds from the beginning.
+        /// Seconds from the start.
         public var position: Double
         /// Its name.
         public var value: String
-        /// Whether a learner set it; chapters and an index are the teacher's.
+        /// Whether a learner set it; chapters and index marks are the teacher's.
         public var isLearners: Bool
     }
 
     /// Subtitle files, in their order.
     public var subtitles: [Subtitle] = []
-    /// Chapters, one element a language.
+    /// Chapters, one element per language.
     public var chapters: [Chapters] = []
     /// Bookmarks, by position.
     public var bookmarks: [Mark] = []
 
-    /// Nothing.
+    /// Creates an empty outline.
     package init() {}
 }
 
 // MARK: Reading a descriptor
 
 extension ContentOutline {
-    /// Reads a gateway's answer as it stands in the store; what cannot be read is left out.
+    /// Reads a gateway's stored answer; what cannot be read is left out.
     ///
     /// - Parameter text: the whole answer.
     init(descriptor text: String) {
@@ -103,7 +103,7 @@ extension ContentOutline {
             isMachineMade: value["ai"]?.bool ?? false)
     }
 
-    /// Adds chapters; a second element of a language goes on with the first.
+    /// Adds chapters; a second element of a language extends the first.
     private mutating func add(_ value: JSONValue) {
         guard let elements = value["items"]?.elements else { return }
         let language = value["language"]?.string ?? ""
@@ -118,7 +118,7 @@ extension ContentOutline {
         }
     }
 
-    /// A bookmark may have no title. One that does not say its kind is the teacher's.
+    /// A bookmark may have no title. One without a kind is the teacher's.
     private static func bookmark(_ value: JSONValue) -> Mark? {
         guard let position = position(value) else { return nil }
         let isLearners: Bool
@@ -130,7 +130,7 @@ extension ContentOutline {
         return Mark(position: position, value: value["title"]?.string ?? "", isLearners: isLearners)
     }
 
-    /// Seconds from the beginning, of at most a hundred years: what `MemberReader` takes for a length.
+    /// Seconds from the start, at most a hundred years: the range `MemberReader` accepts for a duration.
     private static func position(_ value: JSONValue) -> Double? {
         value["position"]?.double.flatMap { (0...3_153_600_000).contains($0) ? $0 : nil }
     }

@@ -1,43 +1,43 @@
 import LectureDownload
 public import LectureModel
 
-/// Reads a course list, one lecture a line, in constant memory: `.jsonl`, `.csv` or `.txt`.
+/// Reads a course list, one lecture per line, in constant memory: `.jsonl`, `.csv` or `.txt`.
 ///
-/// A line that cannot be read is reported with its number; the others go on.
+/// A line that cannot be read is reported with its number; the others are still read.
 public struct CourseList {
     /// What a line is.
     public enum Line: Sendable {
         /// A lecture.
         ///
         /// - Parameters:
-        ///   - request: the wish.
+        ///   - request: the request.
         ///   - fileName: the name of the finished file in an output directory; nil takes the last part of the URL.
         case lecture(DownloadRequest, fileName: String?)
         /// What is wrong with a line, `courseLine`, or with the whole list, `courseList`.
         ///
         /// - Parameter error: the detail names the line.
         case issue(LectureError)
-        /// A member, or a column, that means nothing; the lines that have it are used without it.
+        /// An unknown member or column; the lines that have it are used without it.
         ///
-        /// - Parameter warning: named once a list.
+        /// - Parameter warning: reported once per list.
         case warning(Warning)
     }
 
-    /// A member of a course list that means nothing.
+    /// An unknown member of a course list.
     public struct Warning: Sendable, Hashable {
         /// The first line that has it, from 1.
         public let line: Int
         /// Its name.
         public let member: String
-        /// The nearest name that means something; nil when none is near.
+        /// The nearest known name; nil when none is near.
         public let suggestion: String?
 
-        /// A warning.
+        /// Creates a warning.
         ///
         /// - Parameters:
         ///   - line: the first line that has the member.
         ///   - member: its name.
-        ///   - suggestion: the nearest name that means something.
+        ///   - suggestion: the nearest known name.
         package init(line: Int, member: String, suggestion: String?) {
             (self.line, self.member, self.suggestion) = (line, member, suggestion)
         }
@@ -51,29 +51,29 @@ public struct CourseList {
 
     private var reader: CourseListReader
 
-    /// Begins a list.
+    /// Starts a list.
     ///
-    /// - Parameter path: the list's path; its ending tells the format.
-    /// - Throws: ``LectureError`` with the code `courseList` for another ending.
+    /// - Parameter path: the list's path; its extension selects the format.
+    /// - Throws: ``LectureError`` with the code `courseList` for another extension.
     public init(path: String) throws {
         guard let format = CourseListReader.Format(path: path) else { throw LectureError(.courseList, detail: path) }
         reader = CourseListReader(format: format)
     }
 
-    /// Begins a list that has no name, such as standard input.
+    /// Starts a list without a name, such as standard input.
     ///
-    /// - Parameter firstByte: the first byte that is not white space: `{` begins objects; anything else is URLs.
+    /// - Parameter firstByte: the first byte that is not white space: `{` means objects; anything else means URLs.
     public init(firstByte: UInt8?) {
         reader = CourseListReader(format: firstByte == UInt8(ascii: "{") ? .jsonLines : .text)
     }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     ///
     /// - Parameter bytes: bytes, cut anywhere.
     /// - Returns: the lines that ended in them.
     public mutating func read(_ bytes: [UInt8]) -> [Line] { reader.read(bytes).map(Self.line) }
 
-    /// Takes the end of the list; the last line may lack its line end.
+    /// Ends the list; the last line may lack its line end.
     ///
     /// - Returns: the last lines.
     public mutating func finish() -> [Line] { reader.finish().map(Self.line) }
@@ -95,7 +95,7 @@ public struct CourseList {
         }
     }
 
-    /// The number of the line, unless the detail names it already.
+    /// The number of the line, unless the detail already names it.
     private static func numbered(_ number: Int, _ detail: String) -> String {
         if detail.hasPrefix("line ") { return detail }
         return detail.isEmpty ? "line \(number)" : "line \(number): \(detail)"
@@ -117,16 +117,16 @@ extension DownloadRequest {
         for header in entry.headers { headers[header.name] = header.value }
     }
 
-    /// Whether a text is meant as a `kollus:` link.
+    /// Whether a text is a `kollus:` link.
     ///
     /// - Parameter text: a source.
-    /// - Returns: true when it begins with `kollus:`.
+    /// - Returns: true when it starts with `kollus:`.
     public static func isLink(_ text: String) -> Bool { KollusLink.isLink(text) }
 
-    /// The wishes of a link `kollus://download?url=…&folder=…` or `kollus://download_play?url=…`.
+    /// The requests of a link `kollus://download?url=…&folder=…` or `kollus://download_play?url=…`.
     ///
     /// - Parameter link: the link.
-    /// - Returns: one wish a URL, in order.
+    /// - Returns: one request per URL, in order.
     /// - Throws: ``LectureError``: `urlInvalid`, `urlScheme`, `nameRefused`; `linkFetchesNothing` for a link that asks
     ///   to play or to show a list.
     public static func requests(link: String) throws -> [DownloadRequest] {

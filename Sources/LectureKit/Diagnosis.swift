@@ -1,21 +1,21 @@
 import LectureDownload
 public import LectureModel
 
-/// Why a lecture is as it is.
+/// Why a lecture is in its state.
 public struct Diagnosis: Sendable {
-    /// The lecture as it stands in the store and on the disk.
+    /// The lecture as it is in the store and on disk.
     public let content: Content
     /// What its state means, in one sentence.
     public let what: String
-    /// Why it is so; empty when the state says it all.
+    /// Why it is in that state; empty when the state is enough.
     public let why: String
-    /// What happens next and when, given the processes that are running; empty when nothing more is to happen.
+    /// What happens next and when, given the processes that are running; empty when nothing more will happen.
     public let next: String
     /// What a user can do; empty when there is nothing to do.
     public let remedy: String
     /// Facts that explain slowness or caution: an older version that plays, no ranges, no validator …
     public let notes: [String]
-    /// What was tried, latest first.
+    /// The attempts, latest first.
     public let attempts: [Attempt]
     /// Running processes that download the lecture or have it in their queue.
     public let processes: [StoreProcess]
@@ -36,9 +36,9 @@ public struct Diagnosis: Sendable {
 public struct StoreProcess: Sendable, Hashable {
     /// Its process number.
     public let pid: Int
-    /// What it calls itself, for example `lecturectl precache`.
+    /// Its name, for example `lecturectl precache`.
     public let command: String
-    /// When it began to use the store; nil for one that only holds the lock of the database.
+    /// When it started using the store; nil for one that only holds the database lock.
     public let started: Timestamp?
     /// How many lectures it is working on.
     public let lectures: Int
@@ -51,16 +51,16 @@ public struct StoreProcess: Sendable, Hashable {
         (self.lectures, self.isWriting) = (lectures, isWriting)
     }
 
-    /// Names it in a sentence: `process 4711 (lecturectl precache)`.
+    /// Its name in a sentence: `process 4711 (lecturectl precache)`.
     var name: String { "process \(pid) (\(command))" }
 }
 
 /// Everything that a diagnosis depends on, as a value: the same situation always gives the same sentences.
 struct Situation {
-    /// The process whose lease on a lecture stands in the store.
+    /// The process that holds the lease on a lecture.
     struct Holder {
         let process: StoreProcess
-        /// Whether the process still runs; the lease of one that was killed stands until somebody looks.
+        /// Whether the process is still running; the lease of a killed one stays until it is dismissed.
         let isAlive: Bool
     }
 
@@ -81,7 +81,7 @@ struct Situation {
     private var key: String { content.key.text }
     private var worker: StoreProcess? { workers.first }
     private var liveHolder: StoreProcess? { holder.flatMap { $0.isAlive ? $0.process : nil } }
-    /// A process that was killed still stands in the store as the one that works on it.
+    /// A killed process that the store still records as working on the lecture.
     private var deadHolder: StoreProcess? { holder.flatMap { $0.isAlive ? nil : $0.process } }
     private var isDamage: Bool { [.damaged, .mediaMissing].contains(content.error?.code) }
 
@@ -93,7 +93,7 @@ struct Situation {
         }
         switch content.state {
         case .queued: return isDamage ? "Queued for repair." : "Queued."
-        case .loading: return "The server is asked what the link leads to."
+        case .loading: return "Asking the server what the link leads to."
         case .downloading: return "Downloading."
         case .verifying: return "All data is downloaded; the file is being checked."
         case .completed: return "Complete. The file is on the disk."
@@ -126,12 +126,12 @@ struct Situation {
         guard worker != nil else { return "No process is downloading." }
         switch ahead {
         case 0: return "It is next, as soon as a download slot and a connection to its server are free."
-        case 1: return "One lecture is before it."
-        default: return "\(ahead) lectures are before it."
+        case 1: return "One lecture is ahead of it."
+        default: return "\(ahead) lectures are ahead of it."
         }
     }
 
-    /// What happened and why, without the remedy, which stands apart.
+    /// What happened and why, without the remedy, which is separate.
     private static func sentences(_ error: LectureError) -> String {
         let remedy = error.code.remedy
         var text = error.message
@@ -165,7 +165,7 @@ struct Situation {
 
     private var nextAfterStop: String {
         switch content.stopReason {
-        case .user: return "It stays so until it is resumed. Downloaded data is kept."
+        case .user: return "It stays that way until it is resumed. Downloaded data is kept."
         case .licenceRefused: return "It is not retried by itself. Downloaded data is kept."
         case .network, .space, .quota:
             guard let worker, let wait else { return "\(Self.noProcess) The next 'lecturectl precache' tries again." }
@@ -226,7 +226,7 @@ struct Situation {
         if content.isOutdated {
             notes.append("An older version is complete and stays playable until the new one is complete.")
         }
-        if content.state != .completed, desire == .remove { notes.append("It was requested to be removed.") }
+        if content.state != .completed, desire == .remove { notes.append("Its removal was requested.") }
         for resource in resources where resource.role == .media && resource.state != .absent {
             if !resource.acceptsRanges, resource.state != .placed {
                 notes.append(
@@ -234,7 +234,7 @@ struct Situation {
             }
             let isUnnamed = resource.entityTag == nil && resource.lastModified == nil
             if isUnnamed, resource.expectedSHA256 == nil {
-                notes.append("The server names no version of the file and no digest is known: a change cannot be seen.")
+                notes.append("The server names no version of the file and no digest is known: changes go unnoticed.")
             } else if resource.expectedSHA256 == nil {
                 notes.append("No digest is known: a course list with sha256, or --sha256, makes the check certain.")
             }

@@ -2,19 +2,19 @@ import LectureDownload
 public import LectureModel
 import LectureStore
 
-/// What a request would do, found out without doing it.
+/// What a request would do, determined without doing it.
 public struct PlannedDownload: Sendable, Hashable {
-    /// What there is.
+    /// The state of the lecture.
     public enum Kind: String, Sendable, CaseIterable {
         /// It is not in the store.
         case new
         /// A part of it is in the store.
         case unfinished
-        /// It is complete, and something else is requested.
+        /// It is complete, but something else is requested.
         case changed
         /// It was complete, and its file is missing or damaged.
         case damaged
-        /// It is complete. Whether it is what is requested only its source, or reading the file, can say.
+        /// It is complete. Only its source, or reading the file, can show whether it is what is requested.
         case unchecked
         /// It is complete and is what is requested.
         case complete
@@ -22,21 +22,25 @@ public struct PlannedDownload: Sendable, Hashable {
 
     /// The request.
     public let request: DownloadRequest
-    /// What there is.
-    public let kind: Kind
-    /// Bytes that would be downloaded; nil where nobody has said how long the file is.
-    public let bytes: Int64?
+    /// The state of the lecture.
+    public fileprivate(set) var kind: Kind
+    /// Bytes that would be downloaded; nil where the file's length is unknown.
+    public fileprivate(set) var bytes: Int64?
     /// The lecture's title, from the request or from the store.
     public let title: String?
     /// The lecture in the store; nil for a new one.
     public var key: ContentKey?
+    /// The lecture in the store, or the key that a new one would get.
+    public fileprivate(set) var identity: ContentKey
+    /// Whether only the gateway can say which lecture it is, and has not.
+    public fileprivate(set) var isUnanswered: Bool
 }
 
 /// When downloads of a given size would be done.
 public struct FinishEstimate: Sendable, Hashable {
-    /// The speed that is counted on, in bytes a second.
+    /// The assumed speed, in bytes a second.
     public let bytesPerSecond: Double
-    /// When the last byte would be there.
+    /// When the last byte would arrive.
     public let end: Timestamp
 
     /// Counts from now on, minute by minute, as the timetable allows.
@@ -69,7 +73,7 @@ public struct FinishEstimate: Sendable, Hashable {
                 case .off: 0
                 case .limited(let bytes): min(bound, Double(bytes))
                 }
-            // Until the timetable says something else; the minute that has begun counts in part.
+            // Until the timetable changes; the current minute counts in part.
             let minutes = timetable.nextChange(after: minute) ?? Timetable.minutesOfWeek
             let begun = time.milliseconds % 60_000
             let window = Double(minutes) * 60 - Double(begun) / 1000
@@ -93,7 +97,7 @@ extension LectureManager {
     ///     those of new ones for their length.
     /// - Returns: for each request, in order, what it would do, or why it would be refused.
     /// - Throws: ``LectureError`` when the store cannot be read; `CancellationError` when the task is cancelled, which
-    ///   also ends the request that is under way.
+    ///   also ends the running request.
     public func plan(
         _ requests: [DownloadRequest], check: SourceCheck = .list
     ) async throws -> [Result<PlannedDownload, LectureError>] {
@@ -101,84 +105,116 @@ extension LectureManager {
         for request in requests {
             try Task.checkCancellation()
             do {
-                var planned = try plan(request, check: check)
-                if check == .head { planned = try await asking(planned) }
-                results.append(.success(planned))
+                let request = try prepared(request)
+                let source = try source(of: request)
+                try checkOutput(of: request, source)
+                let known = try writer.find(request, source)
+                results.append(.success(try planned(request, source, known, check: check)))
             } catch let error as LectureError where error.code.isRefusedInput {
                 results.append(.failure(error))
             }
         }
+        guard check == .head else { return results }
+        for (place, planned) in try await askSources(results) { results[place] = .success(planned) }
         return results
     }
 
-    private func plan(_ request: DownloadRequest, check: SourceCheck) throws -> PlannedDownload {
-        let request = try prepared(request)
-        let source = try source(of: request)
-        guard let known = try writer.find(request, source) else {
-            return PlannedDownload(request: request, kind: .new, bytes: request.size, title: request.title)
+    /// What the store shows about a request.
+    private func planned(
+        _ request: DownloadRequest, _ source: RequestSource, _ known: ItemRecord?, check: SourceCheck
+    ) throws -> PlannedDownload {
+        guard let known else {
+            return PlannedDownload(
+                request: request, kind: .new, bytes: request.size, title: request.title,
+                identity: request.key ?? source.derivedKey, isUnanswered: source.isGateway)
         }
         let title = request.title ?? known.content.title
-        func planned(_ kind: PlannedDownload.Kind, _ bytes: Int64?) -> PlannedDownload {
-            PlannedDownload(request: request, kind: kind, bytes: bytes, title: title, key: known.content.key)
+        func outcome(_ kind: PlannedDownload.Kind, _ bytes: Int64?) -> PlannedDownload {
+            PlannedDownload(
+                request: request, kind: kind, bytes: bytes, title: title, key: known.content.key,
+                identity: known.content.key, isUnanswered: known.isGateway && !known.isLoaded)
         }
         guard let version = try index.completeVersion(known.id) else {
-            return planned(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.provenBytes) })
+            return outcome(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.provenBytes) })
         }
         let total = version.media.total.map { Int64(clamping: $0) }
         let match = version.match(
             request, source: (requested: source.identity, pending: source.identity), isGateway: source.isGateway,
             check: check == .head ? .list : check)
         switch match {
-        case .other: return planned(.changed, request.size)
-        case .digestUnknown, .sourceUnknown: return planned(.unchecked, nil)
+        case .other: return outcome(.changed, request.size)
+        case .digestUnknown, .sourceUnknown: return outcome(.unchecked, nil)
         case .same:
-            if try mediaFault(of: known) != nil { return planned(.damaged, total) }
-            guard known.needsRepair else { return planned(check == .head ? .unchecked : .complete, 0) }
-            return planned(.damaged, total.map { max(0, $0 - Int64(clamping: version.media.provenBytes)) })
+            if try mediaFault(of: known) != nil { return outcome(.damaged, total) }
+            guard known.needsRepair else { return outcome(check == .head ? .unchecked : .complete, 0) }
+            return outcome(.damaged, total.map { max(0, $0 - Int64(clamping: version.media.provenBytes)) })
         }
     }
 
-    /// Asks the source what only it can say.
+    /// Asks the sources of the plans that need it, a few at once.
+    private func askSources(
+        _ plans: [Result<PlannedDownload, LectureError>]
+    ) async throws -> [Int: PlannedDownload] {
+        var open = plans.enumerated().compactMap { place, plan in
+            (try? plan.get()).flatMap { $0.needsAnswer ? (place: place, planned: $0) : nil }
+        }[...]
+        guard !open.isEmpty else { return [:] }
+        _ = try openRoom()
+        return try await withThrowingTaskGroup(of: (Int, PlannedDownload).self) { group in
+            var answers: [Int: PlannedDownload] = [:]
+            func addNext() {
+                guard let next = open.popFirst() else { return }
+                group.addTask { (next.place, try await self.asking(next.planned)) }
+            }
+            for _ in 0..<SourceChecks.limit { addNext() }
+            while let (place, planned) = try await group.next() {
+                answers[place] = planned
+                addNext()
+            }
+            return answers
+        }
+    }
+
+    /// Asks the source once for what only it knows.
     private func asking(_ planned: PlannedDownload) async throws -> PlannedDownload {
-        let request = planned.request
-        guard planned.bytes == nil || planned.kind == .unchecked, request.sha256 == nil || planned.kind != .unchecked
-        else { return planned }
-        let probe = SourceProbe(room: try openRoom(), clock: clock, configuration: configuration)
-        let answer: SourceProbe.Answer
         do {
-            answer = try await probe.ask(request.url, headers: request.headers)
+            let source = try source(of: planned.request)
+            var known = try planned.key.flatMap { try index.item($0) }
+            var version = try planned.kind == .unchecked ? known.flatMap { try index.completeVersion($0.id) } : nil
+            let answer = try await answer(of: planned.request, source, unlessChangedSince: version)
+            var planned = planned
+            if planned.kind == .new {
+                let key = try answer.lectureKey
+                (planned.identity, planned.isUnanswered) = (key ?? planned.identity, false)
+                if let key, let item = try index.item(key) {
+                    // The gateway describes a lecture in the store; the link was new because its token is.
+                    known = item
+                    planned = try self.planned(planned.request, source, item, check: .head)
+                    version = try planned.needsAnswer ? index.completeVersion(item.id) : nil
+                }
+            }
+            guard planned.needsAnswer else { return planned }
+            guard planned.kind == .unchecked, let known, let version else {
+                planned.bytes = try answer.length
+                return planned
+            }
+            let check = CheckRequest(
+                content: known.id, key: known.content.key, request: planned.request, source: source)
+            switch try await verdict(check, version, answer) {
+            case .same: (planned.kind, planned.bytes) = (.complete, 0)
+            case .other: (planned.kind, planned.bytes) = (.changed, try answer.length)
+            }
+            return planned
         } catch is LectureError {
-            // What cannot be asked stays unknown; the run itself will say why.
+            // What cannot be asked stays unknown; the run itself will report why.
             return planned
         }
-        let (length, plan): (Int64?, BodyPlan?)
-        switch answer {
-        case .media(let found): (length, plan) = (found.total.map { Int64(clamping: $0) }, found)
-        case .descriptor(let document):
-            let size = (try? ContentDescriptor(document))?.mediaSize
-            (length, plan) = (size.map { Int64(clamping: $0) }, nil)
-        case .unchanged: (length, plan) = (nil, nil)
-        }
-        guard planned.kind == .unchecked, let plan else {
-            return PlannedDownload(
-                request: request, kind: planned.kind, bytes: length, title: planned.title, key: planned.key)
-        }
-        let source = try source(of: request)
-        guard let known = try writer.find(request, source), let version = try index.completeVersion(known.id) else {
-            return planned
-        }
-        let isSame =
-            SourceChecks.compare(
-                plan, with: version.media, isOwnSource: source.identity == version.sourceIdentity) == .same
-        return PlannedDownload(
-            request: request, kind: isSame ? .complete : .changed, bytes: isSame ? 0 : length, title: planned.title,
-            key: planned.key)
     }
 
     /// When downloads would be done, by the speed of those of the last thirty days and the configured limits.
     ///
     /// - Parameter bytes: what is to be downloaded.
-    /// - Returns: nil where too little was downloaded to know a speed, or where the timetable never allows it.
+    /// - Returns: nil where too little was downloaded to estimate a speed, or where the timetable never allows it.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func finishEstimate(bytes: Int64) throws -> FinishEstimate? {
         let now = clock.now()
@@ -191,14 +227,36 @@ extension LectureManager {
             timetable: settings.timetable, now: now, minuteOfWeek: clock.minuteOfWeek)
     }
 
-    /// A speed that is known from less than this many bytes says nothing.
+    /// A speed measured over fewer bytes than this is meaningless.
     private static let leastKnown: Int64 = 256 << 10
 }
 
-extension ContentDescriptor {
-    /// The length of the media, where the gateway says it.
-    fileprivate var mediaSize: UInt64? {
-        guard case .file(let file) = media else { return nil }
-        return file.size
+extension PlannedDownload {
+    /// Whether its source can add something. Only reading the file shows whether it has a requested digest.
+    fileprivate var needsAnswer: Bool {
+        kind == .unchecked ? request.sha256 == nil : bytes == nil || kind == .new && isUnanswered
+    }
+}
+
+extension SourceProbe.Answer {
+    /// The lecture that a gateway describes; nil for media, and where the description names none.
+    fileprivate var lectureKey: ContentKey? {
+        get throws {
+            guard case .descriptor(let document) = self else { return nil }
+            return try ContentDescriptor(document).facts.key
+        }
+    }
+
+    /// The length that it announces; nil where it announces none.
+    fileprivate var length: Int64? {
+        get throws {
+            switch self {
+            case .media(let plan): return plan.total.map { Int64(clamping: $0) }
+            case .descriptor(let document):
+                guard case .file(let file) = try ContentDescriptor(document).media else { return nil }
+                return file.size.map { Int64(clamping: $0) }
+            case .unchanged: return nil
+            }
+        }
     }
 }

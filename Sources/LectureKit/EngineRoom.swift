@@ -4,9 +4,9 @@ import LectureFiles
 import LectureLicence
 import LectureModel
 
-/// Everything that moves: the engine with its ports, its timer, and those who wait for it to come to rest.
+/// The active part of downloading: the engine with its ports, its timer, and the callers waiting for it to become idle.
 ///
-/// Made with the first download and not before, so that a list or a question starts no thread and no network.
+/// Created with the first download and not before, so that a list or a query starts no thread and no network.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue, which each checks; the timer fires
 /// there as well.
@@ -19,7 +19,7 @@ final class EngineRoom: @unchecked Sendable {
     var licences: () -> LicenceRoom? = { nil }
     /// Whether complete lectures are being compared with their sources.
     var isChecking: () -> Bool = { false }
-    /// Takes a complete lecture that a link led to, with the digest that is to be compared, if there is one.
+    /// Receives a complete lecture that a link led to, with the digest to compare, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { seat.owner }
     var transport: any Transport { seat.transport }
@@ -31,10 +31,10 @@ final class EngineRoom: @unchecked Sendable {
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
     private var lastLivenessLook: BootInstant?
-    /// What else is going on in other processes.
+    /// Changes made by other processes.
     private var follower = Follower()
 
-    /// Somebody who waits until nothing more will move.
+    /// A caller that waits until the engine is idle.
     private struct RestWaiter {
         var longestWait: Duration
         var deadline: BootInstant?
@@ -77,7 +77,7 @@ final class EngineRoom: @unchecked Sendable {
         guard !isStopped else { return }
         dismissDeadOwners()
         let (notices, next) = engine.step()
-        for notice in notices { tell(notice) }
+        for notice in notices { notify(notice) }
         if let observation = seat.observation {
             observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
             observation.active(engine.progressOfActive.count)
@@ -88,7 +88,7 @@ final class EngineRoom: @unchecked Sendable {
         timer.schedule(next)
     }
 
-    /// What a killed program had leased goes back to the queue, at the latest two seconds after its death.
+    /// Leases of a killed program go back to the queue, at the latest two seconds after its death.
     private func dismissDeadOwners() {
         let boot = clock.boot()
         if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
@@ -96,13 +96,17 @@ final class EngineRoom: @unchecked Sendable {
         seat.dismissDeadOwners(index, now: clock.now())
     }
 
-    private func tell(_ notice: EngineNotice) {
+    private func notify(_ notice: EngineNotice) {
         switch notice {
         case .changed(let id):
             guard let content = (try? index.item(id))??.content else { return }
             follower.reported(id, content)
             hub.send(event(for: content))
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
+        case .outdated(let id):
+            guard let content = (try? index.item(id))??.content else { return }
+            hub.send(.outdated(content))
+            hub.send(.queued(content))
         case .progress(let progress): hub.send(.progress(progress))
         case .removed(let key):
             follower.forget(key)
@@ -121,7 +125,7 @@ final class EngineRoom: @unchecked Sendable {
 
     // MARK: Lectures that other processes work on
 
-    /// Reports from now on what becomes of a lecture, also when another process works on it.
+    /// Reports changes of a lecture from now on, also when another process works on it.
     ///
     /// - Parameter content: the lecture.
     /// - Throws: ``LectureError`` when the store cannot be read.
@@ -130,7 +134,7 @@ final class EngineRoom: @unchecked Sendable {
         follower.add(content, item.content)
     }
 
-    /// What other processes have changed since the last look, at most four times a second.
+    /// Reports what other processes have changed since the last check, at most four times a second.
     private func reportFollowed() {
         guard !follower.isIdle, follower.isDue(clock.boot()), let version = try? index.dataVersion(),
             follower.isNews(version)
@@ -161,18 +165,18 @@ final class EngineRoom: @unchecked Sendable {
         }
     }
 
-    /// How long and how often servers are waited for, from the next request on.
+    /// Sets the timeout and retries from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         var settings = engine.settings
         (settings.stallTimeout, settings.maxAttempts) = (configuration.stallTimeout, configuration.maxAttempts)
         engine.configure(settings)
     }
 
-    // MARK: Waiting for rest
+    // MARK: Waiting until idle
 
-    /// Waits until nothing of the run will move within `longestWait`, or the deadline has passed.
+    /// Waits until nothing of the run will progress within `longestWait`, or the deadline has passed.
     ///
-    /// The answer is whether it came to rest before the deadline.
+    /// The result is whether it became idle before the deadline.
     func rest(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
         guard !isStopped else {
             waiter.answer(false)
@@ -182,7 +186,7 @@ final class EngineRoom: @unchecked Sendable {
         wake()
     }
 
-    /// The caller waits no longer; the work goes on.
+    /// The caller stops waiting; the work continues.
     func forget(_ waiter: Waiter<Bool>) { restWaiters.removeAll { $0.waiter === waiter } }
 
     private func answerRestWaiters() {
@@ -201,17 +205,17 @@ final class EngineRoom: @unchecked Sendable {
         restWaiters = left
     }
 
-    /// Whether nothing of the run moves, or will by itself within `longestWait`.
+    /// Whether nothing of the run progresses, or will by itself within `longestWait`.
     ///
-    /// Waiting for a server or for the timetable is waited for; a network that is down, a full disk and a used-up quota
-    /// are not: they are told, and the next run goes on.
+    /// Delays requested by a server and the timetable are waited for; a network that is down, a full disk and an
+    /// exhausted quota are not: they are reported, and the next run continues.
     private func isAtRest(longestWait: Duration) -> Bool {
         guard engine.activeCount == 0 else { return false }
-        // A store that cannot be written for seconds is like a full disk: told, and left to the next run.
+        // A store that cannot be written for seconds is like a full disk: reported, and left to the next run.
         if engine.isTroubled { return true }
-        // Until then nothing counts as queued: the items are leased and nobody works on them.
+        // Until then nothing counts as queued: the items are leased but not being worked on.
         if engine.isRecovering { return false }
-        // A server is being told that a download is complete, say.
+        // For example, a server is being notified that a download is complete.
         if licences()?.isBusy() == true { return false }
         if isChecking() { return false }
         do {
@@ -227,13 +231,13 @@ final class EngineRoom: @unchecked Sendable {
                 }
             }
         } catch {
-            // A store that cannot be read is told by the engine's own trouble; waiting goes on.
+            // The engine itself reports a store that cannot be read; waiting continues.
             return false
         }
     }
 
-    /// Whether a content's wait will be over soon enough. One that was begun later than now shows a clock that was set
-    /// back; the engine, which looks once a second, is about to shorten it.
+    /// Whether a lecture's wait will be over soon enough. One that started later than now shows a clock that was set
+    /// back; the engine, which checks once a second, is about to shorten it.
     private func passes(_ content: Content, within longestWait: Duration, now: Timestamp) throws -> Bool {
         guard let next = content.nextAttempt else { return false }
         if next <= now + longestWait { return true }

@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Gives every event to every listener, in order and without loss; a listener's unread events wait in its stream.
+/// Delivers every event to every listener, in order and without loss; a listener's unread events wait in its stream.
 package final class EventHub<Event: Sendable>: Sendable {
     private struct Listener {
         var continuation: AsyncStream<Event>.Continuation
@@ -21,12 +21,12 @@ package final class EventHub<Event: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    /// Without listeners.
+    /// Creates a hub without listeners.
     package init() {}
 
     /// A stream of what is sent from now on.
     ///
-    /// - Parameter hearsCostly: whether it is also told what costs something to find out.
+    /// - Parameter hearsCostly: whether it also gets events that are costly to determine.
     /// - Returns: a stream of its own.
     package func stream(hearsCostly: Bool = true) -> AsyncStream<Event> {
         AsyncStream { continuation in
@@ -43,38 +43,38 @@ package final class EventHub<Event: Sendable>: Sendable {
         }
     }
 
-    /// Whether anybody listens, so that what nobody hears need not be read.
+    /// Whether there are listeners; without them events need not be determined.
     package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty } }
 
-    /// Whether anybody is told what costs something to find out.
+    /// Whether any listener gets events that are costly to determine.
     package var hasCostlyListeners: Bool {
         state.withLock { state in
             state.observers.contains(where: \.hearsCostly) || state.listeners.values.contains(where: \.hearsCostly)
         }
     }
 
-    /// Has every event told at once, on the thread that sends it.
+    /// Delivers every event at once, on the thread that sends it.
     ///
     /// - Parameters:
-    ///   - hearsCostly: whether it also gets what costs something to find out.
+    ///   - hearsCostly: whether it also gets events that are costly to determine.
     ///   - receiver: returns soon.
     package func observe(hearsCostly: Bool = true, _ receiver: @escaping @Sendable (Event) -> Void) {
         let observer = Observer(receiver: receiver, hearsCostly: hearsCostly)
         state.withLock { if !$0.isFinished { $0.observers.append(observer) } }
     }
 
-    /// Tells an event.
+    /// Sends an event.
     ///
     /// - Parameters:
     ///   - event: what has become true.
-    ///   - isCostly: whether only those are told who want what costs something to find out.
+    ///   - isCostly: whether only listeners that want costly events get it.
     package func send(_ event: Event, isCostly: Bool = false) {
         let (listeners, observers) = state.withLock { (Array($0.listeners.values), $0.observers) }
         for listener in listeners where listener.hearsCostly || !isCostly { listener.continuation.yield(event) }
         for observer in observers where observer.hearsCostly || !isCostly { observer.receiver(event) }
     }
 
-    /// Ends every stream; what is sent later is heard by nobody.
+    /// Ends every stream; later events are dropped.
     package func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true

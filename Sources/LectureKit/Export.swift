@@ -1,2 +1,2 @@
-// The model's types are in the library's signatures, so that whoever imports the library has them by their names.
+// The model's types are in the library's signatures, so importing the library makes them available by name.
 @_exported public import LectureModel

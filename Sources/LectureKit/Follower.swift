@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Finds out what other processes have done with lectures that were asked for here.
+/// Detects what other processes have done with lectures that were requested here.
 ///
 /// An engine reports what it does itself. A lecture that another process has claimed (a background worker, a second
 /// application) changes in the store only, so its row is compared with what was reported last.
@@ -9,7 +9,7 @@ struct Follower {
     enum Change: Equatable {
         /// The lecture is in another state.
         case state(Content)
-        /// More of its bytes are on the disk.
+        /// More of its bytes are on disk.
         case bytes(Content)
         /// The lecture was removed.
         case gone
@@ -35,36 +35,36 @@ struct Follower {
         seen.map { ($0.key, $0.value.key) }.sorted { $0.0 < $1.0 }
     }
 
-    /// Follows a lecture from the state in which it is now.
+    /// Follows a lecture from its current state.
     mutating func add(_ id: ContentID, _ content: Content) {
         seen[id] = Seen(key: content.key, state: content.state, bytes: content.provenBytes)
         version = nil
     }
 
-    /// Whether it is time for another look; if so, it counts as taken.
+    /// Whether the next check is due; if so, it counts as done.
     mutating func isDue(_ now: BootInstant) -> Bool {
         if let lastLook, now - lastLook < Self.interval { return false }
         lastLook = now
         return true
     }
 
-    /// Whether another process has written since the last look.
+    /// Whether another process has written since the last check.
     ///
     /// - Parameter version: of the data, as this connection sees it.
-    /// - Returns: true at the first look, too.
+    /// - Returns: true at the first check, too.
     mutating func isNews(_ version: Int64) -> Bool {
         defer { self.version = version }
         return version != self.version
     }
 
-    /// Takes over what this process has reported itself.
+    /// Records what this process has reported itself.
     mutating func reported(_ id: ContentID, _ content: Content) {
         guard seen[id] != nil else { return }
         let now = Seen(key: content.key, state: content.state, bytes: content.provenBytes)
         seen[id] = Self.isFinal(content.state) ? nil : now
     }
 
-    /// Follows a lecture no more: this process has reported that it is gone.
+    /// Stops following a lecture: this process has reported that it is gone.
     mutating func forget(_ key: ContentKey) { seen = seen.filter { $0.value.key != key } }
 
     /// What is new in a row.
@@ -72,7 +72,7 @@ struct Follower {
     /// - Parameters:
     ///   - id: of the row.
     ///   - key: of the lecture.
-    ///   - content: as it stands in the store; nil when the row is gone.
+    ///   - content: as it is in the store; nil when the row is gone.
     /// - Returns: what has become true since the last report, in its order.
     mutating func changes(of id: ContentID, _ key: ContentKey, _ content: Content?) -> [Change] {
         guard let last = seen[id] else { return [] }
@@ -87,7 +87,7 @@ struct Follower {
         return changes
     }
 
-    /// Whether nothing follows until the lecture is asked for again.
+    /// Whether nothing follows until the lecture is requested again.
     private static func isFinal(_ state: ItemState) -> Bool {
         switch state {
         case .completed, .failed: true

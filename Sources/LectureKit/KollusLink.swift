@@ -24,7 +24,7 @@ public enum KollusLink: Sendable {
     ///
     /// - Parameter text: the link.
     /// - Throws: ``LectureError``: `urlInvalid` for another action, another parameter or a broken encoding, `urlScheme`
-    ///   for a URL that is neither http nor https, `nameRefused` for a folder that could leave its place.
+    ///   for a URL that is neither http nor https, `nameRefused` for a folder that could lead outside.
     public init(_ text: String) throws {
         switch try LectureDownload.KollusLink(text) {
         case .download(let items):
@@ -40,9 +40,9 @@ public enum KollusLink: Sendable {
         }
     }
 
-    /// Whether a text is meant as such a link, also when it cannot be read.
+    /// Whether a text is such a link, even if it cannot be parsed.
     ///
     /// - Parameter text: any text.
-    /// - Returns: true when it begins with `kollus:`.
+    /// - Returns: true when it starts with `kollus:`.
     public static func isLink(_ text: String) -> Bool { LectureDownload.KollusLink.isLink(text) }
 }

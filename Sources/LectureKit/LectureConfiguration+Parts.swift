@@ -3,7 +3,7 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// From the public configuration to the parts' own.
+/// Converts the public configuration to those of the parts.
 extension LectureConfiguration {
     /// The engine's settings.
     ///
@@ -28,7 +28,7 @@ extension LectureConfiguration {
         return settings
     }
 
-    /// The transport's settings, with the credentials that the files hold now.
+    /// The transport's settings, with the current credentials from the files.
     ///
     /// - Returns: the settings.
     /// - Throws: ``LectureError``: `secretReadable`, `readFile`, `configuration` for a file of credentials.
@@ -62,13 +62,13 @@ extension LectureConfiguration {
 public enum LectureKitVersion {
     /// Semantic versioning 2.0.0.
     public static let number = "0.1.0"
-    /// What the library calls itself to servers.
+    /// The library's `User-Agent`.
     public static let userAgent = "lecturekit/\(number)"
 }
 
-/// Paths that outlive a change of the working directory.
+/// Paths that survive a change of the working directory.
 enum AbsolutePath {
-    /// Makes a path absolute, without looking at the disk.
+    /// Makes a path absolute, without accessing the disk.
     ///
     /// - Parameter path: absolute, or relative to the working directory.
     /// - Returns: an absolute path.
@@ -88,9 +88,12 @@ enum ProcessIdentity {
 }
 
 extension LectureError.Code {
-    /// Whether the error is about one wish alone, so that the others of a list go on.
+    /// Whether the error concerns a single request, so that the others of a list continue.
     var isRefusedInput: Bool {
-        [.urlScheme, .urlInvalid, .headerInvalid, .nameRefused, .outputRefused, .parameter, .playlistUnsupported]
-            .contains(self)
+        [
+            .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .nameRefused, .outputRefused, .outputExists,
+            .parameter,
+            .playlistUnsupported,
+        ].contains(self)
     }
 }

@@ -2,35 +2,35 @@ public import LectureModel
 
 /// How a ``LectureManager`` works. Every member has a default that suits one machine on a shared network.
 public struct LectureConfiguration: Sendable {
-    /// Answers new URLs of a content whose URL is over (401, 403, 404, 410). Proven bytes stay.
+    /// Returns new URLs of a lecture whose URL has expired (401, 403, 404, 410). Verified bytes stay.
     public typealias URLResolver = @Sendable (_ key: ContentKey, _ sourceURL: String) async throws -> [String]
 
-    /// The directory of the store; made when it is missing.
+    /// The directory of the store; created when it is missing.
     public var storeDirectory: String
-    /// Contents at once.
+    /// Lectures downloaded at once.
     public var jobs = 4
     /// Connections for one file; nil opens more only when they help.
     public var connections: Int?
-    /// Bytes a second of all downloads together; nil for no bound.
+    /// Bytes a second of all downloads together; nil for no limit.
     public var rateLimit: Int?
-    /// Bytes a second of one content; nil for no bound of its own.
+    /// Bytes a second of one lecture; nil for no limit of its own.
     public var rateLimitPerContent: Int?
     /// When downloads may run and how fast, for example `02:00-06:00=full, else=2M`; nil for always.
     public var timetable: String?
-    /// Attempts without gaining a byte before a content is given up.
+    /// Attempts without progress before a lecture fails.
     public var maxAttempts = 5
     /// How long without a byte is too long.
     public var stallTimeout: Duration = .seconds(30)
     /// Connections to one server.
     public var connectionsPerHost = 16
-    /// Bytes that all contents together may take; nil for no bound.
+    /// Bytes that all lectures together may take; nil for no limit.
     public var quotaBytes: Int64?
     /// Bytes that stay free on the disk.
     public var reserveBytes: Int64 = 157_286_400
-    /// Whether media may begin with any bytes, and be empty. Otherwise text, pages, playlists, and what a server calls
-    /// video or audio without the beginning of a known format, are refused where no digest is expected.
+    /// Whether media may start with any bytes, and be empty. Otherwise text, pages, playlists, and what a server calls
+    /// video or audio without the signature of a known format, are refused where no digest is expected.
     public var acceptsAnyMedia = false
-    /// Whether a download that was interrupted continues when a server names no version of the file and no digest is
+    /// Whether a download that was interrupted continues when a server gives no validator for the file and no digest is
     /// expected. Then only the length is compared, and a file that changed in between may end up half old, half new.
     public var trustsLength = false
     /// A PEM file with roots that are trusted beside the system's.
@@ -44,7 +44,7 @@ public struct LectureConfiguration: Sendable {
     public var netrcFile: String?
     /// A PEM file with the certificate for servers that ask for one.
     public var clientCertificateFile: String?
-    /// A PEM file with the certificate's key, a secret file; nil when the key stands in ``clientCertificateFile``.
+    /// A PEM file with the certificate's key, a secret file; nil when the key is in ``clientCertificateFile``.
     public var clientKeyFile: String?
     /// What is sealed before it is written.
     public var seal = SealPolicy.licensed
@@ -56,15 +56,18 @@ public struct LectureConfiguration: Sendable {
     public var application: ApplicationConfiguration?
     /// Where the device's key is kept; nil asks the environment (see ``DeviceHome/directory(in:)``).
     public var deviceDirectory: String?
-    /// Asked for new URLs when those of a content are over; nil asks nobody (a gateway is always asked).
+    /// A group whose members use the store and the device's key as their owner does; nil leaves both as they are. Only
+    /// the owner's programs share them; the directories keep the setting.
+    public var sharedGroup: String?
+    /// Called for new URLs when those of a lecture have expired; nil for none (a gateway is always asked).
     public var resolver: URLResolver?
     /// Gets log records and metrics; nil for none.
     public var observer: (any LectureObserver)?
-    /// Names this program among those that share the store.
+    /// The name of this program among those that share the store.
     public var programName = "library"
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     ///
-    /// - Parameter storeDirectory: the directory of the store; made when it is missing.
+    /// - Parameter storeDirectory: the directory of the store; created when it is missing.
     public init(storeDirectory: String) { self.storeDirectory = storeDirectory }
 }

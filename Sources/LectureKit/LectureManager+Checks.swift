@@ -5,7 +5,7 @@ public import LectureModel
 import LectureStore
 import LectureTransport
 
-/// What became of a lecture whose source was asked.
+/// The result of asking a lecture's source.
 public enum RefreshOutcome: Sendable, Hashable {
     /// Its source still has the version that is in the store, as far as the server's answer can show.
     case unchanged
@@ -15,26 +15,24 @@ public enum RefreshOutcome: Sendable, Hashable {
     case damaged
 }
 
-/// Whether what is complete is what is requested, and is on the disk.
+/// Checks that complete lectures are what is requested, and are on disk.
 extension LectureManager {
     /// Asks the sources of complete lectures whether they have newer versions, and queues those.
     ///
-    /// Nothing of the media is read: validators, length and announced digests are compared. A lecture whose source
-    /// cannot be asked stays as it is.
+    /// The media is not read: validators, length and announced digests are compared. A lecture whose source cannot be
+    /// asked stays as it is.
     ///
     /// - Parameter keys: complete lectures.
-    /// - Returns: for each lecture what became of it, or why it could not be found out: `unknownContent`,
-    ///   `notComplete`, a transfer's or the server's code.
+    /// - Returns: for each lecture the outcome, or why it could not be determined: `unknownContent`, `notComplete`, a
+    ///   transfer's or the server's code.
     /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled:
-    ///   sources that are being asked are asked to the end, and what they have is queued all the same.
+    ///   running requests are completed, and their results are still queued.
     public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
         try Task.checkCancellation()
         let room = try openRoom()
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
-        // The outcome of each comes as an event; listening begins before the first one is asked.
-        let stream = hub.stream(hearsCostly: false)
-        var open: Set<ContentKey> = []
-        for key in keys where results[key] == nil && !open.contains(key) {
+        var open: [ContentKey: Waiter<RefreshResult>] = [:]
+        for key in keys where results[key] == nil && open[key] == nil {
             guard let item = try index.item(key) else {
                 results[key] = .failure(LectureError(.unknownContent, detail: key.text))
                 continue
@@ -43,35 +41,23 @@ extension LectureManager {
                 results[key] = .failure(LectureError(.notComplete, detail: key.text))
                 continue
             }
-            if let error = try mediaFault(of: item) {
-                try requireMediaDirectory()
-                try index.transaction {
-                    try writer.markMissing(item.id, error, isQueued: true, now: clock.now())
-                    try index.join(room.run, content: item.id)
-                }
+            if try requeueIfMissing(item) {
+                try index.transaction { try index.join(room.run, content: item.id) }
                 room.engine.poke()
                 results[key] = .success(.damaged)
                 continue
             }
             try index.transaction { try index.join(room.run, content: item.id) }
             checks.forget(item.id)
+            open[key] = checks.wait(for: item.id)
             start([try checkOfOwnSource(item)])
-            open.insert(key)
         }
         room.wake()
-        guard !open.isEmpty else { return results }
-        for await event in stream {
-            switch event {
-            case .unchanged(let content): results[content.key] = .success(.unchanged)
-            case .outdated(let content): results[content.key] = .success(.outdated)
-            case .checkFailed(let key, let error): results[key] = .failure(error)
-            default: continue
-            }
-            open.subtract(results.keys)
-            if open.isEmpty { break }
+        for (key, waiter) in open {
+            let result = try await waiter.value()
+            if case .failure(let error) = result, error.code == .closing { throw error }
+            results[key] = result
         }
-        try Task.checkCancellation()
-        if !open.isEmpty { throw LectureError(.closing) }
         return results
     }
 
@@ -82,13 +68,11 @@ extension LectureManager {
             content: item.id, key: item.content.key, request: request, source: try source(of: request))
     }
 
-    /// A link led to a lecture that is complete, and nothing that its gateway said speaks against it.
+    /// A link led to a complete lecture, and the gateway's answer does not contradict it.
     func linkLed(to id: ContentID, digest: [UInt8]?) {
         guard let room, let item = try? index.item(id), item.content.state == .completed else { return }
         do {
-            if let error = try mediaFault(of: item) {
-                try requireMediaDirectory()
-                _ = try index.transaction { try writer.markMissing(id, error, isQueued: true, now: clock.now()) }
+            if try requeueIfMissing(item) {
                 room.engine.poke()
                 return room.wake()
             }
@@ -107,83 +91,115 @@ extension LectureManager {
 
     // MARK: Running checks
 
-    /// Begins checks, a few at once.
+    /// Starts checks, a few at once.
     func start(_ requests: [CheckRequest]) {
-        for request in requests where checks.add(request) == .answered { reportUnchanged(request.content) }
+        for request in requests where checks.add(request) == .answered {
+            checks.ended(request.content, .success(reportUnchanged(request.content)))
+        }
         while let (number, check) = checks.next() {
             checks.tasks[number] = Task { await self.run(check, number: number) }
         }
     }
 
-    /// Ends all checks; lectures that were not looked at stay as they are.
+    /// Ends all checks; unchecked lectures stay as they are.
     func endChecks() async {
         checks.dropWaiting()
         let tasks = Array(checks.tasks.values)
+        // A cancelled task ends its exchange, or stops reading its file.
         for task in tasks { task.cancel() }
-        // Exchanges end with the transport, which is shut down below; those that read a file look at `isClosed`.
-        if !tasks.isEmpty, let seat { await seat.endExchanges() }
         for task in tasks { await task.value }
     }
 
     private func run(_ check: CheckRequest, number: Int) async {
+        let result: RefreshResult
         do {
-            let verdict = try await examine(check)
+            guard let version = try index.completeVersion(check.content) else {
+                throw LectureError(.notComplete, detail: check.key.text)
+            }
+            let verdict = try await examine(check, version)
             if isClosed { throw LectureError(.closing) }
-            try conclude(check, verdict)
+            result = .success(try conclude(check, verdict, of: version))
         } catch {
-            let error = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
+            let error =
+                isClosed
+                ? LectureError(.closing) : error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
             if !isClosed { hub.send(.checkFailed(key: check.key, error: error)) }
+            result = .failure(error)
         }
-        checks.ended(number, check.content)
+        checks.ended(number, check.content, result)
         start([])
         room?.wake()
     }
 
-    private func examine(_ check: CheckRequest) async throws -> CheckVerdict {
-        guard let version = try index.completeVersion(check.content) else {
-            throw LectureError(.notComplete, detail: check.key.text)
-        }
+    /// Asks the source, or reads the file for a requested digest.
+    private func examine(_ check: CheckRequest, _ version: CompleteVersion) async throws -> CheckVerdict {
         if let digest = check.request.sha256 { return try await compareDigest(digest, check, version) }
-        let origin = try Origin(url: check.request.url)
+        let answer = try await answer(of: check.request, check.source, unlessChangedSince: version)
+        return try await verdict(check, version, answer)
+    }
+
+    /// Asks a source once. A server that did not answer several times is not asked again.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - source: the source of its URL.
+    ///   - version: asks only whether it has changed, if it came from this source.
+    /// - Returns: the answer.
+    /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled.
+    func answer(
+        of request: DownloadRequest, _ source: RequestSource, unlessChangedSince version: CompleteVersion?
+    ) async throws -> SourceProbe.Answer {
+        let known = !source.isGateway && source.identity == version?.sourceIdentity ? version?.media.validator : nil
+        return try await ask(request.url, headers: request.headers, unless: known)
+    }
+
+    private func ask(
+        _ url: String, headers: [String: String] = [:], unless known: Validator? = nil
+    ) async throws -> SourceProbe.Answer {
+        guard let room else { throw LectureError(.closing) }
+        let origin = try Origin(url: url)
         if let error = checks.refusal(of: origin) { throw error }
         do {
-            let verdict = try await ask(check, version)
+            let probe = SourceProbe(room: room, clock: clock, configuration: configuration)
+            let answer = try await probe.ask(url, headers: headers, unless: known)
             checks.answered(origin, nil)
-            return verdict
+            return answer
         } catch let error as LectureError {
             checks.answered(origin, error)
             throw error
         }
     }
 
-    /// Asks the source, and of a gateway's lecture the server of the media where the description does not say enough.
-    private func ask(_ check: CheckRequest, _ version: CompleteVersion) async throws -> CheckVerdict {
-        guard let room else { throw LectureError(.closing) }
-        let probe = SourceProbe(room: room, clock: clock, configuration: configuration)
+    /// Compares an answer with a version. A gateway's lecture also needs its media server where the description is not
+    /// sufficient.
+    ///
+    /// - Returns: the verdict.
+    /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled.
+    func verdict(
+        _ check: CheckRequest, _ version: CompleteVersion, _ answer: SourceProbe.Answer
+    ) async throws -> CheckVerdict {
         let media = version.media
-        let known = Validator(etag: media.entityTag, lastModified: media.lastModified, total: media.total)
-        let isOwn = check.source.isGateway || check.source.identity == version.sourceIdentity
-        let answer = try await probe.ask(
-            check.request.url, headers: check.request.headers, unless: isOwn && !check.source.isGateway ? known : nil)
         switch answer {
         case .unchanged: return .same
-        case .media(let plan): return SourceChecks.compare(plan, with: media, isOwnSource: isOwn)
+        case .media(let plan):
+            let isOwn = check.source.isGateway || check.source.identity == version.sourceIdentity
+            return SourceChecks.compare(plan, with: media, isOwnSource: isOwn)
         case .descriptor(let document):
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code, detail: check.key.text) }
             if let key = descriptor.facts.key, key != check.key { return .other }
             guard let url = descriptor.mediaURLs.first, let item = try index.item(check.content),
-                let wish = descriptor.wishes(expecting: item).first
+                let request = descriptor.requests(expecting: item).first
             else { return .same }
-            if let verdict = SourceChecks.compare(wish, with: media) { return verdict }
-            switch try await probe.ask(url, unless: known) {
+            if let isSame = request.describes(media) { return isSame ? .same : .other }
+            switch try await ask(url, unless: media.validator) {
             case .unchanged, .descriptor: return .same
             case .media(let plan): return SourceChecks.compare(plan, with: media, isOwnSource: true)
             }
         }
     }
 
-    /// Reads the file once; from then on its digest is in the store.
+    /// Reads the file once and stores its digest.
     private func compareDigest(
         _ digest: [UInt8], _ check: CheckRequest, _ version: CompleteVersion
     ) async throws -> CheckVerdict {
@@ -202,34 +218,38 @@ extension LectureManager {
         return sha256 == digest ? .same : .other
     }
 
-    private func conclude(_ check: CheckRequest, _ verdict: CheckVerdict) throws {
+    private func conclude(
+        _ check: CheckRequest, _ verdict: CheckVerdict, of version: CompleteVersion
+    ) throws -> RefreshOutcome {
         guard verdict == .other else { return reportUnchanged(check.content) }
-        let isOwn = try index.completeVersion(check.content)?.sourceIdentity == check.source.identity
+        let isOwn = version.sourceIdentity == check.source.identity
         let successor: Successor =
             isOwn && check.request.sha256 == nil ? .newerAtSource : .request(check.request, check.source)
-        let isQueued = try index.transaction {
-            try index.supersede(check.content, by: successor, now: clock.now())
-        }
-        guard isQueued, let content = try index.item(check.content)?.content else { return }
+        // Another process may have replaced the version meanwhile, or be replacing it.
+        let isQueued = try index.supersede(check.content, version: version.id, by: successor, now: clock.now())
+        guard isQueued, let content = try index.item(check.content)?.content else { return .outdated }
         hub.send(.outdated(content))
         hub.send(.queued(content))
         room?.engine.poke()
+        return .outdated
     }
 
-    private func reportUnchanged(_ id: ContentID) {
-        guard let content = (try? index.item(id))??.content, content.state == .completed else { return }
-        // A place for the bytes may have come with the request.
+    @discardableResult
+    private func reportUnchanged(_ id: ContentID) -> RefreshOutcome {
+        guard let content = (try? index.item(id))??.content, content.state == .completed else { return .unchanged }
+        // The request may have named an output path.
         try? room?.engine.publish(id)
         hub.send(.unchanged(content))
+        return .unchanged
     }
 
     // MARK: Files that are gone
 
-    /// Looks at the files of all complete lectures, at their directory entries only. A lecture whose file is missing or
-    /// was cut short counts as failed with `mediaMissing` from now on; one whose file is there again is complete again.
+    /// Checks the files of all complete lectures, by their directory entries only. A lecture whose file is missing or
+    /// was cut short counts as failed with `mediaMissing` from now on; one whose file has reappeared is complete again.
     ///
     /// - Returns: how many lectures lack their file.
-    /// - Throws: ``LectureError`` when the store cannot be read, or written where something has to be noted.
+    /// - Throws: ``LectureError`` when the store cannot be read, or written where a result has to be recorded.
     @discardableResult
     public func checkFiles() throws -> Int {
         try markFound()
@@ -237,14 +257,14 @@ extension LectureManager {
         return try writer.missingMedia().count
     }
 
-    /// Lectures whose file is there again are complete again.
+    /// Marks lectures whose file has reappeared as complete again.
     func markFound() throws {
         let back = try writer.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
         guard !back.isEmpty else { return }
         try index.transaction { for row in back { try writer.markFound(row.id, now: clock.now()) } }
     }
 
-    /// Looks at the files of all complete lectures and marks those whose file is gone.
+    /// Checks the files of all complete lectures and marks those whose file is gone.
     func markMissing(isQueued: Bool) throws {
         var last: ContentID?
         var isChecked = false
@@ -252,45 +272,68 @@ extension LectureManager {
             let page = try queries.completeMedia(after: last, limit: 1000)
             guard let end = page.last else { return }
             last = end.id
-            let gone = page.compactMap { row in mediaFault(row.media, key: row.key).map { (row.id, $0) } }
+            let gone = page.filter { mediaFault($0.media, key: $0.key) != nil }.map(\.id)
             guard !gone.isEmpty else { continue }
             if isQueued, !isChecked { try requireMediaDirectory() }
             isChecked = true
-            try index.transaction {
-                for (id, error) in gone { try writer.markMissing(id, error, isQueued: isQueued, now: clock.now()) }
-            }
+            try markMissing(gone, isQueued: isQueued)
         }
     }
 
-    /// Where every file is gone nothing is downloaded again: more likely a disk is not mounted, and a whole library
-    /// would be fetched into the place where it should be.
+    /// Marks those of the lectures whose file is gone. They are inspected inside the transaction: another process may
+    /// have replaced a version, and deleted its file, since the caller looked.
+    ///
+    /// - Returns: how many were marked.
+    @discardableResult
+    private func markMissing(_ contents: [ContentID], isQueued: Bool) throws -> Int {
+        try index.transaction {
+            var count = 0
+            for id in contents {
+                guard let item = try index.item(id), let error = try mediaFault(of: item) else { continue }
+                if try writer.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
+            }
+            return count
+        }
+    }
+
+    /// Queues a complete lecture if its file is gone.
+    ///
+    /// - Returns: whether it was queued.
+    func requeueIfMissing(_ item: ItemRecord) throws -> Bool {
+        guard try mediaFault(of: item) != nil else { return false }
+        try requireMediaDirectory()
+        return try markMissing([item.id], isQueued: true) > 0
+    }
+
+    /// Where every file is gone nothing is downloaded again: a disk is probably not mounted, and a whole library would
+    /// be downloaded into its mount point.
     func requireMediaDirectory() throws {
         guard try files.isEmpty() else { return }
         throw LectureError(
             .mediaMissing, detail: "\(try location.make())/media",
             cause:
-                "no file is there at all; is a disk not mounted? "
+                "all files are missing; is a disk not mounted? "
                 + "'lecturectl verify --all --repair' downloads them again"
         )
     }
 
-    /// What the directory says of the media of a content that is complete, or was before its file went.
+    /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
     func mediaFault(of item: ItemRecord) throws -> LectureError? {
         guard let media = try index.completeVersion(item.id)?.media else { return nil }
         return mediaFault(PlacedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
     }
 
-    /// As above, of a file.
+    /// As above, for a file.
     func mediaFault(_ file: PlacedFile, key: ContentKey?) -> LectureError? {
         let detail = key?.text ?? ""
         guard let length = files.look(path: file.path).final else {
-            return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) is not there")
+            return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) does not exist")
         }
         guard let due = file.fileBytes, length < due else { return nil }
         return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) has \(length) of \(due) bytes")
     }
 
-    /// A content as it is, and not only as its row says: one whose file is gone is not complete.
+    /// A lecture in its actual state, not only that of its row: one whose file is gone is not complete.
     func truthful(_ content: Content, _ file: PlacedFile?) -> Content {
         guard let file, let error = mediaFault(file, key: content.key) else { return content }
         var content = content

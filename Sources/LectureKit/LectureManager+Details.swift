@@ -4,15 +4,15 @@ public import LectureModel
 import LectureStore
 import LectureTransport
 
-/// What lists and pages about one content show.
+/// What lists and pages about one lecture show.
 extension LectureManager {
-    /// A page of contents with everything a list shows, read in a few queries however many they are.
+    /// A page of lectures with everything a list shows, read in a constant number of queries.
     ///
     /// - Parameters:
-    ///   - filter: which contents.
+    ///   - filter: which lectures.
     ///   - sort: in which order.
     ///   - page: which part of the list.
-    /// - Returns: the contents of the page.
+    /// - Returns: the lectures of the page.
     /// - Throws: ``LectureError`` when the store cannot be read; `deviceKeyRefused`, `configuration` where it holds
     ///   licences.
     public func details(
@@ -24,7 +24,7 @@ extension LectureManager {
         }
     }
 
-    /// Everything a list shows of one content.
+    /// Everything a list shows of one lecture.
     ///
     /// - Parameter key: its identity.
     /// - Returns: nil when nothing has this key.
@@ -37,13 +37,13 @@ extension LectureManager {
         }
     }
 
-    /// What details are read and judged by.
+    /// What is needed to read and evaluate details.
     private struct DetailReader {
         let queries: any ContentDetailQueries
-        /// Nil where the store holds no licences: then no device key is drawn.
+        /// Nil where the store holds no licences: then no device key is created.
         let judge: LicenceJudge?
         let root: String
-        /// What sources have announced that describe nothing.
+        /// Lengths announced by sources without a description.
         let announced: [ContentKey: Int64]
 
         func details(_ listed: ListedContent, _ content: Content) throws -> ContentDetails {
@@ -71,10 +71,10 @@ extension LectureManager {
         return DetailReader(queries: try licenceQueries(), judge: try judge(), root: root, announced: announced)
     }
 
-    /// The content that an address stands for: registered under it, or named by it (a gateway link's token or path).
-    /// Nothing is asked and nothing is registered.
+    /// The lecture for a URL: registered under it, or named by it (a gateway link's token or path). No server is asked
+    /// and nothing is registered.
     ///
-    /// A token is read and not verified: it names what is in the store, and permits nothing.
+    /// A token is read but not verified: it identifies a row of the store, and permits nothing.
     ///
     /// - Parameter url: an http or https URL.
     /// - Returns: nil when it is not in the store.
@@ -89,10 +89,10 @@ extension LectureManager {
         return try queries.item(key)?.content
     }
 
-    /// The subtitles, chapters and bookmarks of a content.
+    /// The subtitles, chapters and bookmarks of a lecture.
     ///
-    /// - Parameter key: the content.
-    /// - Returns: nothing in it where the source described nothing.
+    /// - Parameter key: the lecture.
+    /// - Returns: empty where the source has no description.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
     public func outline(_ key: ContentKey) throws -> ContentOutline {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
@@ -102,16 +102,16 @@ extension LectureManager {
     /// The folders directly below a folder, in the order of their names.
     ///
     /// - Parameter folder: `a/b`; empty for the top level.
-    /// - Returns: names without their parents, ordered by their bytes. A folder is there while a content is in it or
+    /// - Returns: names without their parents, ordered by their bytes. A folder exists while a lecture is in it or
     ///   below it.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func folders(below folder: String) throws -> [String] { try queries.folders(below: folder) }
 
-    /// Keeps where a player shall go on. It goes with the content when that is removed.
+    /// Stores where a player resumes. It is deleted together with the lecture.
     ///
     /// - Parameters:
-    ///   - key: the content.
-    ///   - point: from the beginning, kept in whole milliseconds; negative counts as zero.
+    ///   - key: the lecture.
+    ///   - point: from the start, stored in whole milliseconds; negative counts as zero.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
     public func setResumePoint(_ key: ContentKey, _ point: Duration) throws {
         try index.transaction {
@@ -120,9 +120,9 @@ extension LectureManager {
         }
     }
 
-    /// Bytes of contents on the disk, with their proof: media, subtitles and pictures of complete contents, and what
-    /// has come of the others. While a new version of a complete content is being fetched, the new one's bytes count
-    /// and not the old one's. The database and the streaming cache do not count.
+    /// Verified bytes of lectures on disk: media, subtitles and pictures of complete lectures, and the received part of
+    /// the others. While a new version of a complete lecture is being fetched, the new one's bytes count and not the
+    /// old one's. The database and the streaming cache do not count.
     ///
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func mediaBytes() throws -> Int64 { try queries.status().provenBytes }

@@ -1,9 +1,9 @@
 import Dispatch
 package import LectureModel
 
-/// For the faces of the library that are not asynchronous.
+/// For the interfaces of the library that are not asynchronous.
 extension LectureManager {
-    /// Runs a question or a wish on the manager's queue and waits for it. Not to be called on that queue.
+    /// Runs a query or a request on the manager's queue and waits for it. Must not be called on that queue.
     ///
     /// - Parameter body: short, since every other call waits for it.
     /// - Returns: what the body returns.
@@ -13,35 +13,36 @@ extension LectureManager {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
 
-    /// As ``events``, without ``LectureEvent/reportExchange(_:)``: for who sends many reports and shows only sums.
+    /// As ``events``, without ``LectureEvent/reportExchange(_:)``: for callers that send many reports and show only
+    /// totals.
     package nonisolated var eventsWithoutExchanges: AsyncStream<LectureEvent> { hub.stream(hearsCostly: false) }
 
-    /// Has every event told at once, on the manager's queue, in the order of the commits.
+    /// Delivers every event at once, on the manager's queue, in the order of the commits.
     ///
-    /// - Parameter receiver: gets the manager as well, since it is on its queue; returns soon.
+    /// - Parameter receiver: gets the manager as well, since it runs on its queue; returns soon.
     package nonisolated func observe(_ receiver: @escaping @Sendable (isolated LectureManager, LectureEvent) -> Void) {
         hub.observe { [weak self] event in self?.assumeIsolated { receiver($0, event) } }
     }
 
-    /// Whether a content was last asked to be fetched, by whichever process.
+    /// Whether the last request for a lecture, by any process, was to download it.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Returns: false when it is not known.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.desire == .fetch }
 
-    /// A text that a face of the library keeps in the store.
+    /// A text that an interface of the library keeps in the store.
     ///
-    /// - Parameter name: its name, with the face's own beginning.
+    /// - Parameter name: its name, with the interface's own prefix.
     /// - Returns: nil when there is none.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func note(_ name: String) throws -> String? { try index.setting(name) }
 
-    /// Keeps a text, or forgets it.
+    /// Stores a text, or deletes it.
     ///
     /// - Parameters:
-    ///   - name: its name, with the face's own beginning.
-    ///   - text: nil forgets it.
+    ///   - name: its name, with the interface's own prefix.
+    ///   - text: nil deletes it.
     /// - Throws: ``LectureError`` when the store cannot be written.
     package func setNote(_ name: String, _ text: String?) throws {
         try index.transaction { try index.setSetting(name, text) }
@@ -49,6 +50,6 @@ extension LectureManager {
 
     /// The device that this store's licences are bound to.
     ///
-    /// - Throws: ``LectureError`` with `configuration` when nothing names a place for the key.
+    /// - Throws: ``LectureError`` with `configuration` when no location for the key is configured.
     package func deviceHome() throws -> DeviceHome { try configuration.deviceHome() }
 }

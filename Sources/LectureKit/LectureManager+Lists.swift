@@ -2,64 +2,85 @@ import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// Which course lists name a lecture, and what has left them.
-extension LectureManager {
-    /// Notes what a course list names now, so that ``lecturesGone(from:for:)`` can find what has left it. To be called
-    /// when the whole list was read and every lecture of it is registered under its final key.
+/// Where requests come from, so that the store knows which lectures are still wanted.
+public enum RequestOrigin: Sendable, Hashable {
+    /// A course list.
     ///
-    /// - Parameters:
-    ///   - name: the list's; the same in every call for it, and not empty.
-    ///   - keys: every lecture that it names.
-    /// - Throws: ``LectureError``: `parameter` for an empty name, `unknownContent` for a key that is not in the store;
-    ///   nothing is noted then.
-    public func recordCourseList(_ name: String, keys: [ContentKey]) throws {
-        guard !name.isEmpty else { throw LectureError(.parameter, detail: "name", cause: "a list has a name") }
-        try record(keys, in: name)
-    }
+    /// - Parameter name: the same whenever it is read, and not empty.
+    case courseList(String)
+    /// They were made individually: their lectures never count as gone from a list.
+    case single
 
-    /// Notes that lectures were requested one by one: they never count as gone from a list.
-    ///
-    /// - Parameter keys: lectures of the store.
-    /// - Throws: ``LectureError``: `unknownContent`.
-    public func recordSingleRequests(_ keys: [ContentKey]) throws {
-        try record(keys, in: SQLiteDownloadIndex.singleRequests)
-    }
-
-    private func record(_ keys: [ContentKey], in list: String) throws {
-        try index.transaction {
-            let contents = try keys.map { key in
-                guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-                return item.id
-            }
-            try writer.recordCourseList(list, contents: contents, now: clock.now())
+    /// The name under which the store records it.
+    func name() throws(LectureError) -> String {
+        switch self {
+        case .single: return SQLiteDownloadIndex.singleRequests
+        case .courseList(let name):
+            guard !name.isEmpty else { throw LectureError(.parameter, detail: "name", cause: "it is empty") }
+            return name
         }
     }
+}
 
-    /// Lectures that have left course lists. One that another list still names, that was requested by itself, or that
-    /// is a sample, is not among them.
+/// What course lists name, as ``LectureManager/plan(_:check:)`` has found it.
+public struct PlannedReading: Sendable {
+    /// The lectures of the lists; see ``PlannedDownload/identity``.
+    public var named: Set<ContentKey> = []
+    /// Lectures that are requested individually.
+    public var single: Set<ContentKey> = []
+
+    /// Starts with nothing.
+    public init() {}
+}
+
+/// Course lists and the lectures that have left them.
+extension LectureManager {
+    /// Records that a course list was read as a whole, so that ``lecturesGone(from:for:assuming:)`` finds what it no
+    /// longer names. What it names are the requests that were enqueued from it with this manager. Call it after
+    /// ``untilRest(longestWait:deadline:)``, and not for a list with lines that could not be used.
+    ///
+    /// A gateway link names its lecture only when the gateway has answered. While one has not, nothing counts as gone.
+    ///
+    /// - Parameter name: the list's, as in ``RequestOrigin/courseList(_:)``.
+    /// - Returns: how many of its gateway links have not led to a lecture; unless it is 0, nothing was recorded.
+    /// - Throws: ``LectureError`` when the store cannot be written.
+    @discardableResult
+    public func finishCourseList(_ name: String) throws -> Int {
+        guard let contents = named[try RequestOrigin.courseList(name).name()] else { return 0 }
+        let run = try openRoom().run
+        return try writer.finishCourseList(name, contents: contents, run: run, now: clock.now())
+    }
+
+    /// Lectures that have left course lists. One that another list still names, that was requested individually, or
+    /// that is a sample, is not included.
     ///
     /// - Parameters:
     ///   - lists: the lists.
-    ///   - time: only what left this long ago.
-    /// - Returns: the lectures, in the order they were registered, and how many these lists named, those included.
+    ///   - time: only those that left at least this long ago.
+    ///   - reading: what the lists are assumed to name now, with nothing recorded; nil for what was recorded last.
+    /// - Returns: the lectures, in the order they were registered, and how many these lists named, including those.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func lecturesGone(
-        from lists: [String], for time: Duration = .zero
+        from lists: [String], for time: Duration = .zero, assuming reading: PlannedReading? = nil
     ) throws -> (lectures: [Content], named: Int) {
-        let (gone, named) = try writer.contentsGone(from: lists, before: clock.now() + (.zero - time))
+        let now = clock.now()
+        let assumed = try reading.map { reading in
+            var assumed = SQLiteDownloadIndex.AssumedReading(time: now)
+            for key in reading.named {
+                guard let id = try writer.contentID(key) else {
+                    assumed.new += 1
+                    continue
+                }
+                assumed.named.insert(id)
+            }
+            assumed.kept = Set(try reading.single.compactMap { try writer.contentID($0) })
+            return assumed
+        }
+        let (gone, named) = try writer.contentsGone(from: lists, before: now + (.zero - time), assuming: assumed)
         return (try gone.compactMap { try index.item($0)?.content }, named)
     }
 
-    /// Lectures that course lists named when they were last recorded.
-    ///
-    /// - Parameter lists: the lists.
-    /// - Returns: the lectures, in the order they were registered.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    public func lecturesNamed(by lists: [String]) throws -> [Content] {
-        try writer.contentsNamed(by: lists).compactMap { try index.item($0)?.content }
-    }
-
-    /// The request that would download a lecture again, as far as the store knows it: without headers, which may be
+    /// The request that would download a lecture again, as far as the store knows: without headers, which may be
     /// credentials.
     ///
     /// - Parameter key: the lecture.
@@ -78,11 +99,11 @@ extension LectureManager {
         return request
     }
 
-    /// Writes a course list (JSON Lines) that requests lectures again, each line with a member `report` that says how
-    /// the lecture stands. `precache` reads such a list as any other.
+    /// Writes a course list (JSON Lines) that requests lectures again, each line with a member `report` that gives the
+    /// lecture's state. `precache` reads such a list as any other.
     ///
-    /// URLs are written as they were given, with whatever secret stands in their query, so only the file's owner may
-    /// read it. It appears under its name when it is whole and durable; a regular file that stands there is replaced.
+    /// URLs are written as they were given, with any secret in their query, so only the file's owner may read it. It
+    /// appears under its name when it is whole and durable; an existing regular file is replaced.
     ///
     /// - Parameters:
     ///   - keys: the lectures, in the order of the lines.

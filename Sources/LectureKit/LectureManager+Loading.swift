@@ -1,15 +1,16 @@
 import LectureCrypto
 import LectureDownload
 public import LectureModel
+import LectureStore
 import LectureTransport
 
-/// Learning what a source is, before a byte of it is fetched.
+/// Determining what a source is, before any of it is downloaded.
 extension LectureManager {
-    /// Asks the source what it is and registers it, without fetching it. What was asked for a content that is known
-    /// (fetched, paused, cancelled) stays as it was; a source that cannot be loaded leaves nothing behind.
+    /// Asks the source what it is and registers it, without downloading it. The target state of a known lecture (fetch,
+    /// paused, cancelled) stays as it was; a source that cannot be loaded leaves nothing behind.
     ///
     /// - Parameter url: a media file or a gateway link, http or https.
-    /// - Returns: the content; the same source again gives the same content.
+    /// - Returns: the lecture; the same source always gives the same lecture.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
     ///   `descriptorUnreadable`, `playlistUnsupported`. `CancellationError` when the task is cancelled; then nothing is
     ///   registered.
@@ -19,27 +20,27 @@ extension LectureManager {
     ///
     /// - Parameters:
     ///   - url: a media file or a gateway link, http or https.
-    ///   - asksForIt: whether a new content counts as asked for, so that ``downloadUnfinished()`` takes it up, here or
+    ///   - asksForIt: whether a new lecture counts as requested, so that ``downloadUnfinished()`` continues it, here or
     ///     in another process.
-    /// - Returns: the content.
+    /// - Returns: the lecture.
     /// - Throws: as ``load(_:)``.
     package func load(_ url: String, asksForIt: Bool) async throws -> Content {
         let room = try openRoom()
-        let wish = DownloadRequest(url: url)
-        // What would be refused is refused before anybody is asked.
-        _ = try prepared(wish)
+        let request = DownloadRequest(url: url)
+        // Invalid requests are refused before any server is asked.
+        _ = try prepared(request)
         let answer = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
         try Task.checkCancellation()
-        // In one transaction, so that the engine, which looks at the same rows, sees only its end.
+        // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try index.transaction {
             let known = try find(url)
             let desire = try known.flatMap { try index.item($0.key)?.desire } ?? .fetch
-            let (id, key, _) = try register(wish)
+            let (id, key, _) = try register(request)
             let final = try store(answer, id: id, key: key, room: room)
             if let known, desire != .fetch || known.state == .failed {
                 _ = try index.setDesire(final, desire == .fetch ? .pause : desire, now: clock.now())
             } else if known == nil, !asksForIt, try index.item(id) != nil {
-                // Still its own row, so it is new and not another name of a content that was there.
+                // Still its own row, so it is new and not another name of an existing lecture.
                 _ = try index.setDesire(final, .cancel, now: clock.now())
             }
             if case .media(let plan) = answer { announced[final] = plan.total.map { Int64(clamping: $0) } }
@@ -50,9 +51,9 @@ extension LectureManager {
         }
     }
 
-    /// Stores what a probe brought; within a transaction.
+    /// Stores the result of a probe; within a transaction.
     ///
-    /// - Returns: the key of the content that is meant.
+    /// - Returns: the key of the resulting lecture.
     private func store(
         _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, room: EngineRoom
     ) throws -> ContentKey {
@@ -70,11 +71,11 @@ extension LectureManager {
         return try index.item(id)?.content.key ?? key
     }
 
-    /// Stores facts, resources, and where a licence comes from; answers the content that is meant when it is another.
+    /// Stores facts, resources, and where a licence comes from; returns the actual lecture when it is another one.
     private func keep(
         _ answer: SourceProbe.Answer, _ item: ItemRecord, room: EngineRoom, now: Timestamp
     ) throws -> ContentID? {
-        let wishes: [ResourceWish]
+        let requests: [ResourceRequest]
         switch answer {
         case .descriptor(let document):
             let descriptor = try ContentDescriptor(document)
@@ -82,12 +83,12 @@ extension LectureManager {
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
             try makeDesk()(room.engine.inbox).noteSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
-            wishes = descriptor.wishes(expecting: item)
+            requests = descriptor.requests(expecting: item)
         case .media, .unchanged:
             if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }
-            wishes = [item.directWish]
+            requests = [item.directResource]
         }
-        if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, wishes: wishes, now: now) }
+        if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, requests: requests, now: now) }
         return nil
     }
 
@@ -96,28 +97,51 @@ extension LectureManager {
     /// Registers one request; within a transaction when the caller has one.
     func register(_ request: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
         let request = try prepared(request)
-        return try index.enqueue(request, source: try source(of: request), check: .list, now: clock.now())
+        let source = try source(of: request)
+        try checkOutput(of: request, source)
+        return try index.enqueue(request, source: source, check: .list, now: clock.now())
     }
 
-    /// What a request's URL says.
+    /// The source that a request's URL identifies.
     ///
     /// - Parameter request: as ``prepared(_:)`` returns it.
     /// - Returns: its derived key, its identity, and whether it is a gateway link.
     /// - Throws: ``LectureError``.
     func source(of request: DownloadRequest) throws -> RequestSource {
         let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: request.url))
-        // The key's hexadecimal part is the beginning of the same digest.
+        // The key's hexadecimal part is a prefix of the same digest.
         let derived = try ContentKeys.derivedKey(fromURL: request.url) { _ in identity }
         return RequestSource(
             derivedKey: try ContentKey(derived), identity: identity,
             isGateway: ContentKeys.isGatewayLink(try URLParts(request.url)))
     }
 
-    /// A request as it is stored.
+    /// Refuses an output path that cannot be used, before anything is downloaded for it.
+    ///
+    /// - Parameters:
+    ///   - request: as ``prepared(_:)`` returns it.
+    ///   - source: the source of its URL.
+    /// - Throws: ``LectureError`` with `outputRefused` or `outputExists`.
+    func checkOutput(of request: DownloadRequest, _ source: RequestSource) throws {
+        guard let path = request.outputPath, let there = try files.look(output: path), !request.replacesOutput else {
+            return
+        }
+        let known = try writer.find(request, source)
+        // The bytes are in the store: nothing is lost when they are compared with the file's first.
+        if known?.currentVersion != nil { return }
+        let owners = try writer.outputOwners(there)
+        // Only the gateway knows which lecture a new link leads to; the file is looked at again at the end.
+        if source.isGateway, known == nil, !owners.isEmpty { return }
+        guard owners.contains(known?.content.key ?? request.key ?? source.derivedKey) else {
+            throw LectureError(.outputExists, detail: path)
+        }
+    }
+
+    /// A request as stored.
     ///
     /// - Parameter request: as the caller made it.
     /// - Returns: the same with normalised URLs and an absolute path.
-    /// - Throws: ``LectureError`` for what no request can be.
+    /// - Throws: ``LectureError`` for an invalid request.
     func prepared(_ request: DownloadRequest) throws -> DownloadRequest {
         var request = request
         request.url = try CurlURL.normalise(request.url)
@@ -125,7 +149,7 @@ extension LectureManager {
         for (name, value) in request.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = request.outputPath { request.outputPath = try AbsolutePath.resolve(path) }
         let parts = try URLParts(request.url)
-        // Servers name playlists carelessly, so the name counts as well as the media type.
+        // Servers label playlists carelessly, so the name counts as well as the media type.
         if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
         return request
     }

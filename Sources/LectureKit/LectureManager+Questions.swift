@@ -3,16 +3,16 @@ import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// Lists and questions. They read on a connection of their own and never wait for a write.
+/// Lists and queries. They read on a connection of their own and never wait for a write.
 extension LectureManager {
-    /// A page of contents. A complete one whose file is gone or cut short is shown as failed with `mediaMissing`,
-    /// whatever its row says: every file of the page is looked at (its directory entry; nothing is read).
+    /// A page of lectures. A complete one whose file is gone or cut short is shown as failed with `mediaMissing`,
+    /// whatever its row says: every file of the page is checked (its directory entry; nothing is read).
     ///
     /// - Parameters:
-    ///   - filter: which contents.
+    ///   - filter: which lectures.
     ///   - sort: in which order.
     ///   - page: which part of the list.
-    /// - Returns: the contents of the page.
+    /// - Returns: the lectures of the page.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func contents(
         _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
@@ -20,30 +20,30 @@ extension LectureManager {
         try queries.contents(filter, sort: sort, page: page) { content, file in truthful(content, file) }
     }
 
-    /// How many contents pass a filter.
+    /// How many lectures match a filter.
     ///
-    /// - Parameter filter: which contents.
+    /// - Parameter filter: which lectures.
     /// - Returns: how many there are.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func count(_ filter: ContentFilter = ContentFilter()) throws -> Int { try queries.count(filter) }
 
-    /// How many contents were asked to be removed and are not gone yet, also by other processes.
+    /// How many lectures are waiting to be removed, including by other processes.
     ///
     /// - Returns: how many there are.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func removalsLeft() throws -> Int { try queries.removalsLeft() }
 
-    /// One content.
+    /// One lecture.
     ///
     /// - Parameter key: its identity.
-    /// - Returns: the content as it stands in the store and on the disk, as in ``contents(_:sort:page:)``; nil when
-    ///   nothing has this key.
+    /// - Returns: the lecture as it is in the store and on disk, as in ``contents(_:sort:page:)``; nil when nothing has
+    ///   this key.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func content(_ key: ContentKey) throws -> Content? {
         try queries.item(key).map { truthful($0.content, try placedFile($0)) }
     }
 
-    /// Where the media of a content's complete version lies; nil without one.
+    /// Where the media of a lecture's complete version is; nil without one.
     private func placedFile(_ item: ItemRecord) throws -> PlacedFile? {
         guard item.currentVersion != nil,
             let media = try queries.resources(item.content.key).first(where: { $0.role == .media })
@@ -51,19 +51,19 @@ extension LectureManager {
         return PlacedFile(path: media.path, fileBytes: media.fileBytes)
     }
 
-    /// The whole store at a glance.
+    /// A summary of the whole store.
     ///
     /// - Returns: counts by state, and bytes.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func status() throws -> StoreStatus { try queries.status() }
 
-    /// The contents this manager works on at the moment, in the order they were taken up.
+    /// The lectures this manager is working on, in the order they were started.
     public var active: [DownloadProgress] { room?.engine.progressOfActive ?? [] }
 
-    /// What this manager was asked for, counted by state and stop reason.
+    /// The requests of this manager, counted by state and stop reason.
     ///
-    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are told: they are
-    ///   final then, with what came until the last transfer had ended.
+    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are reported: they are
+    ///   final then, including everything up to the end of the last transfer.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func summary() throws -> FetchSummary {
         guard let room else { return finalSummary }
@@ -78,22 +78,22 @@ extension LectureManager {
         return result
     }
 
-    /// Contents this manager was asked for that are in one state, in the order of the queue.
+    /// Lectures requested from this manager that are in one state, in the order of the queue.
     ///
     /// - Parameters:
     ///   - state: the state.
     ///   - limit: how many at the most.
-    /// - Returns: the contents.
+    /// - Returns: the lectures.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func fetched(in state: ItemState, limit: Int = .max) throws -> [Content] {
         guard let room else { return [] }
         return try index.contents(room.run, state: state, limit: limit)
     }
 
-    /// Where the finished media lies on the disk.
+    /// Where the finished media is on disk.
     ///
-    /// - Parameter key: a complete content.
-    /// - Returns: an absolute path; only to be read. While a newer version is on its way, that of the old one.
+    /// - Parameter key: a complete lecture.
+    /// - Returns: an absolute path; read-only. While a newer version is being downloaded, that of the old one.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, `mediaMissing`, `damaged` when
     ///   ``verify(_:_:)`` has found damage that is not repaired yet.
     public func path(_ key: ContentKey) throws -> String {
@@ -103,8 +103,8 @@ extension LectureManager {
         return "\(try location.make())/\(media.path)"
     }
 
-    /// Why a lecture is as it is, what happens next and when, and what was tried. Which processes are running is part
-    /// of the answer.
+    /// Why a lecture is in its state, what happens next and when, and what was tried. The answer includes running
+    /// processes.
     ///
     /// - Parameter key: the lecture.
     /// - Returns: the diagnosis.
@@ -128,7 +128,7 @@ extension LectureManager {
         return Diagnosis(situation, attempts: try queries.attempts(key, limit: 100))
     }
 
-    /// The running processes that use the store, the longest-running first, and whoever is writing to its database.
+    /// The running processes that use the store, the longest-running first, and the one writing to its database.
     ///
     /// - Returns: processes of this machine.
     /// - Throws: ``LectureError`` when the store cannot be read.
@@ -144,7 +144,7 @@ extension LectureManager {
         return known
     }
 
-    /// The media of a complete content.
+    /// The media of a complete lecture.
     func placedMedia(_ key: ContentKey) throws -> ResourceRecord {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.currentVersion != nil,
@@ -163,19 +163,19 @@ extension OwnerRecord {
     }
 }
 
-/// What a manager was asked for and what became of it.
+/// The requests of a manager and their results.
 public struct FetchSummary: Sendable, Hashable {
-    /// Contents by state.
+    /// Lectures by state.
     public var counts: [ItemState: Int] = [:]
-    /// Stopped contents by reason.
+    /// Stopped lectures by reason.
     public var stops: [StopReason: Int] = [:]
-    /// Bytes that are durable with their proof.
+    /// Bytes that are durable and verified.
     public var provenBytes: Int64 = 0
-    /// Bytes of all contents whose size is known.
+    /// Bytes of all lectures whose size is known.
     public var totalBytes: Int64 = 0
-    /// Bytes that came over the network since the manager was made.
+    /// Bytes received over the network since the manager was created.
     public var fetchedBytes: Int64 = 0
-    /// Bytes of unfinished contents that were proven before and not fetched again.
+    /// Bytes of unfinished lectures that were verified before and not downloaded again.
     public var reusedBytes: Int64 = 0
 
     /// An empty summary.

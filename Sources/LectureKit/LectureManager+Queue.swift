@@ -3,14 +3,13 @@ import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// Steering what is in the queue. Every call is durable when it returns; work follows at once, in whichever process
-/// does it.
+/// Controlling the queue. Every call is durable when it returns; work follows at once, in any process.
 extension LectureManager {
-    /// Downloads a lecture that is known.
+    /// Downloads a known lecture.
     ///
-    /// What counts is what is so now, not what an earlier run wrote down: the claims of processes that have ended are
-    /// given up first. A lecture that another process is downloading is accepted, and ``events`` reports what becomes
-    /// of it there. One whose file is missing is downloaded again.
+    /// The current state counts, not what an earlier run recorded: claims of processes that have ended are released
+    /// first. A lecture that another process is downloading is accepted, and ``events`` reports its progress there. One
+    /// whose file is missing is downloaded again.
     ///
     /// - Parameter key: its identity.
     /// - Throws: ``LectureError``: `notLoaded` when nothing has this key, `alreadyDownloading` while this manager
@@ -23,11 +22,7 @@ extension LectureManager {
             throw LectureError(.notLoaded, detail: key.text)
         }
         if item.content.state == .completed {
-            guard let error = try mediaFault(of: item) else {
-                throw LectureError(.alreadyDownloaded, detail: key.text)
-            }
-            try requireMediaDirectory()
-            _ = try index.transaction { try writer.markMissing(item.id, error, isQueued: true, now: clock.now()) }
+            guard try requeueIfMissing(item) else { throw LectureError(.alreadyDownloaded, detail: key.text) }
         } else if item.desire == .fetch, room.engine.isWorking(on: item.id) {
             throw LectureError(.alreadyDownloading, detail: key.text)
         }
@@ -40,8 +35,8 @@ extension LectureManager {
         room.wake()
     }
 
-    /// Gives up what processes had claimed that have ended without doing so themselves, so that no state which they
-    /// left behind is taken for work.
+    /// Releases the claims of processes that ended without releasing them, so that no stale state is taken for work in
+    /// progress.
     ///
     /// - Throws: ``LectureError`` when the store cannot be read or written.
     package func dismissEndedProcesses() throws {
@@ -52,7 +47,7 @@ extension LectureManager {
         }
     }
 
-    /// Does what has to be done after a run that was killed: its claims are given up, and its removals are finished.
+    /// Cleans up after a killed run: releases its claims and finishes its removals.
     ///
     /// - Throws: ``LectureError`` when the store cannot be read or written.
     package func tidyAfterCrash() throws {
@@ -60,60 +55,79 @@ extension LectureManager {
         if try removalsLeft() > 0 { try follow(needsEngine: true) }
     }
 
-    /// Stops a content and keeps what was fetched; ``resume(_:)`` goes on from there.
+    /// Pauses a lecture and keeps the received bytes; ``resume(_:)`` continues from there.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
     public func pause(_ key: ContentKey) throws { try setDesire(key, .pause) }
 
-    /// Goes on with a content that was paused, cancelled, stopped, or has failed.
+    /// Resumes a lecture that was paused, cancelled, stopped, or has failed.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
     public func resume(_ key: ContentKey) throws { try setDesire(key, .fetch) }
 
-    /// Stops a content for good, keeping what was fetched; ``resumeAll()`` passes it by, naming it starts it again.
+    /// Cancels a lecture, keeping the received bytes; ``resumeAll()`` skips it, ``resume(_:)`` starts it again.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
     public func cancel(_ key: ContentKey) throws { try setDesire(key, .cancel) }
 
-    /// Deletes a content with its files, after its transfers have stopped. An unknown key is fine: it is gone already.
+    /// Deletes a lecture with its files, after its transfers have stopped. An unknown key is not an error: the lecture
+    /// is already gone.
     ///
-    /// The call returns when the wish is durable; ``LectureEvent/removed(_:)`` tells when the files are gone.
+    /// The call returns when the request is durable; ``LectureEvent/removed(_:)`` reports when the files are gone.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Throws: ``LectureError`` when the store cannot be written.
-    public func remove(_ key: ContentKey) throws {
-        _ = try index.transaction { try index.setDesire(key, .remove, now: clock.now()) }
+    public func remove(_ key: ContentKey) throws { try remove([key]) }
+
+    /// Deletes lectures with their files, as ``remove(_:)-(ContentKey)`` deletes one. All are marked in a few
+    /// transactions, and deleted in the order they were registered.
+    ///
+    /// - Parameter keys: the lectures.
+    /// - Returns: for each, in order, the key under which ``LectureEvent/removed(_:)`` will report it; nil for one that
+    ///   is not in the store.
+    /// - Throws: ``LectureError`` when the store cannot be written.
+    @discardableResult
+    public func remove(_ keys: [ContentKey]) throws -> [ContentKey?] {
+        var current: [ContentKey?] = []
+        var rest = keys[...]
+        while !rest.isEmpty {
+            // Other processes get their turn to write in between.
+            let batch = Array(rest.prefix(1000))
+            rest = rest.dropFirst(batch.count)
+            current += try writer.requestRemoval(of: batch, now: clock.now())
+        }
         try follow(needsEngine: true)
+        return current
     }
 
     /// Pauses everything that is not complete.
     ///
-    /// - Returns: how many contents were paused.
+    /// - Returns: how many lectures were paused.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func pauseAll() throws -> Int { try setDesireOfAll(.pause) }
 
-    /// Goes on with everything that was paused or stopped or has failed; what was cancelled is passed by.
+    /// Resumes everything that was paused or stopped or has failed; cancelled lectures are skipped.
     ///
-    /// - Returns: how many contents go on.
+    /// - Returns: how many lectures were resumed.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func resumeAll() throws -> Int { try setDesireOfAll(.fetch) }
 
     /// Cancels everything that is not complete.
     ///
-    /// - Returns: how many contents were cancelled.
+    /// - Returns: how many lectures were cancelled.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func cancelAll() throws -> Int { try setDesireOfAll(.cancel) }
 
     /// Deletes everything.
     ///
-    /// - Parameter includingSamples: whether samples go as well.
-    /// - Returns: how many contents go.
+    /// - Parameter includingSamples: whether samples are deleted as well.
+    /// - Returns: how many lectures are deleted.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func removeAll(includingSamples: Bool = false) throws -> Int {
@@ -124,10 +138,10 @@ extension LectureManager {
         return count
     }
 
-    /// Changes how early a content comes; also while it waits in another process's queue.
+    /// Changes a lecture's priority, also while it waits in another process's queue.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - priority: −100 (last) … 100 (first).
     /// - Throws: ``LectureError``: `unknownContent`, `parameter`.
     public func setPriority(_ key: ContentKey, _ priority: Int) throws {
@@ -140,11 +154,11 @@ extension LectureManager {
         try follow()
     }
 
-    /// Moves a content within the queue.
+    /// Moves a lecture within the queue.
     ///
     /// - Parameters:
-    ///   - key: the content.
-    ///   - place: where to.
+    ///   - key: the lecture.
+    ///   - place: the target position.
     /// - Throws: ``LectureError``: `unknownContent`.
     public func move(_ key: ContentKey, to place: QueuePlace) throws {
         let isKnown = try index.transaction {
@@ -159,7 +173,7 @@ extension LectureManager {
     }
 
     private func setDesire(_ key: ContentKey, _ desire: Desire) throws {
-        // A lecture that only a dead process works on follows at once.
+        // A lecture held only by a dead process follows at once.
         try dismissEndedProcesses()
         guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
@@ -181,7 +195,7 @@ extension LectureManager {
         return count
     }
 
-    /// Lets work follow a changed wish.
+    /// Lets work follow a changed request.
     private func follow(needsEngine: Bool = false) throws {
         let moving = needsEngine ? try openRoom() : room
         moving?.engine.poke()
@@ -189,14 +203,14 @@ extension LectureManager {
     }
 }
 
-/// A place in the queue, among contents of the same priority.
+/// A position in the queue, among lectures of the same priority.
 public enum QueuePlace: Sendable, Hashable {
     /// Before all others.
     case first
     /// After all others.
     case last
-    /// Directly before another content.
+    /// Directly before another lecture.
     ///
-    /// - Parameter key: the other content.
+    /// - Parameter key: the other lecture.
     case before(ContentKey)
 }

@@ -5,13 +5,14 @@ public import LectureModel
 
 /// Reading finished media back, and checking that it is what was fetched.
 extension LectureManager {
-    /// Reads media; every chunk is held against its proof before one of its bytes is handed out. Of a licensed lecture
-    /// that is a play: it is judged and counted. To read more than once in a play, see ``beginPlay(_:patience:)``.
+    /// Reads media; every chunk is checked against its proof before any of its bytes is returned. For a licensed
+    /// lecture that is a play: it is checked and counted. To read more than once in a play, see
+    /// ``beginPlay(_:patience:)``.
     ///
     /// - Parameters:
-    ///   - key: a complete content.
-    ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
-    ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
+    ///   - key: a complete lecture.
+    ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
+    ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what ``beginPlay(_:patience:)`` throws;
     ///   and what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the
     ///   play stays counted.
@@ -39,7 +40,7 @@ extension LectureManager {
         let grid = resource.grid
         let rows = try await proofs(resource)
         let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
-        // By place and not by row: a row that is missing must not be a gap in what is handed out.
+        // By position and not by row: a missing row must not leave a gap in the returned bytes.
         for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
             try Task.checkCancellation()
             guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
@@ -57,9 +58,9 @@ extension LectureManager {
     /// What opens a resource's file.
     ///
     /// - Parameters:
-    ///   - resource: of the content's current version.
-    ///   - key: the content.
-    /// - Returns: nil for a file in clear.
+    ///   - resource: of the lecture's current version.
+    ///   - key: the lecture.
+    /// - Returns: nil for an unsealed file.
     /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
     func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
         guard resource.seal != .plain else { return nil }
@@ -82,7 +83,7 @@ extension LectureManager {
 
     /// Re-reads a complete lecture and compares every chunk with its proof.
     ///
-    /// What is found is kept: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is
+    /// The findings are stored: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is
     /// repaired, by this call, by the next request for it, or by ``downloadUnfinished()``. What is not damaged stays
     /// readable.
     ///
@@ -92,7 +93,7 @@ extension LectureManager {
     /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
     ///   downloaded again; ``untilRest(longestWait:deadline:)`` waits for them.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
-    ///   repaired. `CancellationError` when the task is cancelled; what was found until then is not kept.
+    ///   repaired. `CancellationError` when the task is cancelled; findings up to then are not stored.
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
         try Task.checkCancellation()
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
@@ -114,10 +115,10 @@ extension LectureManager {
         return report
     }
 
-    /// What was found of one resource.
+    /// The findings for one resource.
     private struct Finding {
         let resource: ResourceRecord
-        /// Rows of chunks that the resource cannot have.
+        /// Rows of chunks outside the resource.
         let strays: [Int]
         /// The file is gone or too short.
         var fault: LectureError?
@@ -133,10 +134,10 @@ extension LectureManager {
         let rows = try index.chunks(resource.id)
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
         finding.fault = mediaFault(PlacedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
-        // A chunk that has lost its row can be compared with nothing.
+        // A chunk without a row cannot be compared.
         let unproven = Set(0..<count).subtracting(rows.map(\.index))
         if finding.fault != nil {
-            // Nothing is read of a file that is to be downloaded again as a whole.
+            // A file that is to be downloaded again as a whole is not read.
             finding.damaged = total == 0 ? [0] : Array(0..<count)
             finding.looked = finding.damaged.count
             return finding
@@ -146,7 +147,7 @@ extension LectureManager {
         let files = files
         let pace = Pace(bytesPerSecond: options.bytesPerSecond)
         let work: @Sendable () throws -> [Int] = {
-            // Of an empty file only the length can be wrong.
+            // For an empty file only the length can be wrong.
             if total == 0, cipher == nil { return files.look(path: resource.path).final == 0 ? [] : [0] }
             return try files.verify(
                 path: resource.path, resource: resource.id, total: total, grid: resource.grid,
@@ -157,15 +158,15 @@ extension LectureManager {
         } onCancel: {
             pace.stop()
         }
-        // What was stopped half-way has found nothing.
+        // A check stopped half-way has no findings.
         try Task.checkCancellation()
         finding.looked = proofs.count + unproven.count
         finding.damaged = (damaged + unproven).sorted()
         return finding
     }
 
-    /// Keeps what was found: the damaged chunks are not proven any more, so whatever repairs the lecture fetches just
-    /// those. All files of the lecture at once, since its version is repaired as a whole.
+    /// Stores the findings: the damaged chunks become uncommitted, so a repair downloads only those. All files of the
+    /// lecture at once, since its version is repaired as a whole.
     private func keep(_ findings: [Finding], of item: ItemRecord, _ report: VerifyReport, repairs: Bool) throws {
         let room = try openRoom()
         let now = clock.now()
@@ -177,7 +178,7 @@ extension LectureManager {
             guard let claimed = try index.claim(content: item.id, owner: room.owner, now: now),
                 claimed.currentVersion == findings.first?.resource.version
             else { throw LectureError(.alreadyDownloading, detail: key) }
-            // A file that is gone may come back, so its proofs stay until it is downloaded again.
+            // A missing file may come back, so its proofs stay until it is downloaded again.
             for finding in findings where finding.fault == nil {
                 let resource = finding.resource
                 let bytes = finding.damaged.reduce(UInt64(0)) {
@@ -195,7 +196,7 @@ extension LectureManager {
         room.wake()
     }
 
-    /// Runs blocking work on a thread that may block. A task that is cancelled does not wait for the end of it.
+    /// Runs blocking work on a thread that may block. A cancelled task does not wait for its end.
     nonisolated func onDiskThread<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
@@ -207,16 +208,16 @@ extension LectureManager {
     }
 }
 
-/// How a content is verified.
+/// How a lecture is verified.
 public struct VerifyOptions: Sendable, Hashable {
     /// Whether damaged chunks are fetched again.
     public var repairs = false
     /// How many percent of the chunks are read, chosen at random; 100 reads all.
     public var samplePercent = 100.0
-    /// Bytes a second that are read at most; nil for no bound.
+    /// Bytes a second to read at most; nil for no limit.
     public var bytesPerSecond: Int?
 
-    /// Reads everything, as fast as it can, and repairs nothing.
+    /// Reads everything, as fast as possible, and repairs nothing.
     public init() {}
 
     func sample(_ chunks: [WrittenChunk], random: some RandomSource) -> [WrittenChunk] {
@@ -227,11 +228,11 @@ public struct VerifyOptions: Sendable, Hashable {
 
 /// What a verification found.
 public struct VerifyReport: Sendable {
-    /// A chunk whose bytes are not those that were fetched.
+    /// A chunk whose bytes are not those that were downloaded.
     public struct Damage: Sendable, Hashable {
-        /// What the resource is to the content.
+        /// The resource's role.
         public let role: ResourceRole
-        /// The first damaged byte may lie from here on.
+        /// The offset of the chunk; the damage is at or after it.
         public let firstByte: Int64
         /// How many bytes the chunk has.
         public let byteCount: Int64
@@ -247,13 +248,13 @@ public struct VerifyReport: Sendable {
         }
     }
 
-    /// The content.
+    /// The lecture.
     public let key: ContentKey
     /// How many chunks were read.
     public var chunks = 0
     /// The damaged ones, in order.
     public var damaged: [Damage] = []
-    /// Why nothing of the media could be read: its file is missing or was cut short; nil otherwise.
+    /// Why the media could not be read: its file is missing or was cut short; nil otherwise.
     public var mediaFault: LectureError?
     /// Whether they are queued to be downloaded again.
     public var isRepairQueued = false

@@ -5,37 +5,38 @@ public import LectureModel
 import LectureStore
 import LectureTransport
 
-/// The door of the library: keeps lectures usable without a network.
+/// The entry point of the library: keeps lectures usable without a network.
 ///
 /// One manager works on one store. Several processes may each have a manager on the same store at the same time: no
-/// content is fetched twice, and what a killed process had in work is taken up by the others.
+/// lecture is downloaded twice, and the work of a killed process is continued by the others.
 ///
 /// ```swift
 /// let manager = try LectureManager(LectureConfiguration(storeDirectory: directory))
-/// // A stream tells what becomes true after it was asked for, so it comes before the wishes.
+/// // Subscribe before enqueuing; events are not replayed.
 /// let events = manager.events
 /// let listener = Task {
-///     for await event in events { tell(event) }
+///     for await event in events { report(event) }
 /// }
 /// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
 /// try await manager.untilRest()
 /// ```
 ///
-/// The whole of it is in <doc:PrecachingACourse>.
+/// The full example is in <doc:PrecachingACourse>.
 ///
 /// ## Topics
 /// ### Fetching
 /// - ``load(_:)``
 /// - ``download(_:)-(DownloadRequest)``
 /// - ``download(_:)-(ContentKey)``
-/// - ``enqueue(_:check:)``
+/// - ``enqueue(_:check:origin:)``
 /// - ``downloadUnfinished()``
 /// - ``untilRest(longestWait:deadline:)``
-/// ### Steering
+/// ### Controlling
 /// - ``pause(_:)``
 /// - ``resume(_:)``
 /// - ``cancel(_:)``
-/// - ``remove(_:)``
+/// - ``remove(_:)-(ContentKey)``
+/// - ``remove(_:)-([ContentKey])``
 /// ### Licences
 /// - ``licence(_:)``
 /// - ``beginPlay(_:patience:)``
@@ -58,18 +59,18 @@ import LectureTransport
 /// - ``setStreamCacheLimit(_:)``
 /// - ``streamCacheBytes()``
 /// - ``clearStreamCache()``
-/// ### Asking
+/// ### Queries
 /// - ``events``
 /// - ``contents(_:sort:page:)``
 /// - ``content(_:)``
 /// - ``why(_:)``
 public actor LectureManager {
     let executor: CoreExecutor
-    /// As it was given, but for what the application has changed since.
+    /// As passed, except for what the application has changed since.
     var configuration: LectureConfiguration
     let location: StoreLocation
     let hub = EventHub<LectureEvent>()
-    /// Gets what is logged and counted; nil when nobody wants it.
+    /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     let clock: any LectureClock = SystemClock()
     /// The writer; opened with the manager.
@@ -80,7 +81,7 @@ public actor LectureManager {
     let queries: any ContentQueries
     let digests: OpenSSLDigests
     let files: any PartFiles
-    /// Decides what is sealed, and hands the ciphers out.
+    /// Decides what is sealed, and provides the ciphers.
     private(set) lazy var seals: any ContentSealing = StoreSealing(
         configuration.seal, index: writer, clock: clock
     ) { [unowned self] in
@@ -90,47 +91,50 @@ public actor LectureManager {
     let locks: OwnerLocks
     var seat: Seat?
     var room: EngineRoom?
-    /// The ledger of licences; opened with the first content that needs one.
+    /// The ledger of licences; opened with the first lecture that needs one.
     var licences: LicenceRoom?
     /// The reader of licences, with the device's key.
     var openedLicenceQueries: SQLiteContentQueries?
     var openedAuthenticator: (any RowAuthenticator)?
-    /// The ledger with the device's key, for a look and for the ciphers.
+    /// The ledger with the device's key, for queries and for the ciphers.
     var openedLedger: DeviceLedger?
-    /// What sends reports; made with the first sending.
+    /// Sends reports; created when first used.
     var statistics: StatisticsRoom?
-    /// Reports on the writer's connection; made when first needed.
+    /// Reports on the writer's connection; created when first needed.
     var openedOutbox: SQLiteOutbox?
     /// The reader of reports, on a connection of its own.
     var openedStatisticsQueries: (any StatisticsQueries)?
-    /// What streams media; made with the first stream.
+    /// Streams media; created with the first stream.
     var streams: StreamRoom?
-    /// How often a target may be asked at the most, for the sending that was asked for last.
+    /// The request rate limit per target, from the last call that sends reports.
     let sendRate = Guarded<Int?>(nil)
-    /// What the application adds to every question to licence servers.
+    /// The text the application adds to every request to licence servers.
     var licenceParameter: String?
-    /// How often batches ask that do not say it themselves.
+    /// Attempts of batches that do not set their own.
     var attemptsOfBatches = 5
-    /// How long media is that was loaded by its own address, until its download knows better. Not kept in the store,
-    /// where a length is a promise that the download is held against.
+    /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
+    /// where the download is checked against a length.
     var announced: [ContentKey: Int64] = [:]
+    /// What was enqueued from each course list.
+    var named: [String: Set<ContentID>] = [:]
     /// Complete lectures that are being compared with their sources.
     var checks = SourceChecks()
     var isClosed = false
-    /// What was fetched until the manager was closed.
+    /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the store; makes it when there is none, migrates one that an older version made.
+    /// Opens the store; creates it when there is none, migrates one of an older version.
     ///
-    /// - Parameter configuration: where the store lies and how to work.
-    /// - Throws: ``LectureError``: `storeOwner`, `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`,
-    ///   `migrationChanged`, `createDirectory`, `openStore`; a refused file is unchanged.
+    /// - Parameter configuration: where the store is and how to work.
+    /// - Throws: ``LectureError``: `storeOwner`, `storeExposed`, `storeForeign`, `storeNewer`, `storeDamaged`,
+    ///   `storeReadOnly`, `migrationChanged`, `createDirectory`, `openStore`, and `configuration` for a
+    ///   ``LectureConfiguration/sharedGroup`` that cannot be used; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws {
         self.configuration = configuration
-        // A value that cannot be used is told before anything is made.
+        // An unusable value is reported before anything is created.
         _ = try configuration.downloadSettings()
         let executor = CoreExecutor()
         self.executor = executor
@@ -139,6 +143,7 @@ public actor LectureManager {
         self.observation = observation
         do {
             let opened = try StoreDatabase.openWriter(location, now: SystemClock().now())
+            try configuration.share()
             writer = SQLiteDownloadIndex(connection: opened.connection)
             observation?.opened(migrations: opened.applied)
         } catch {
@@ -161,35 +166,53 @@ public actor LectureManager {
 
     // MARK: Fetching
 
-    /// Registers a wish and begins to fetch it.
+    /// Registers a request and starts downloading it.
     ///
-    /// - Parameter request: the wish.
-    /// - Returns: the identity of the content.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `headerInvalid`, `outputRefused`.
+    /// - Parameter request: the request.
+    /// - Returns: the identity of the lecture.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `headerInvalid`, `headerReserved`, `outputRefused`,
+    ///   `outputExists`.
     @discardableResult
     public func download(_ request: DownloadRequest) throws -> ContentKey {
         try enqueue([request])[0].get().key
     }
 
-    /// Registers many requests in one transaction and begins to download them.
+    /// Registers many requests in one transaction and starts downloading them.
     ///
     /// A lecture that is complete is compared with its request; see ``EnqueueOutcome`` for what may follow.
     ///
     /// - Parameters:
     ///   - requests: the requests; their order is the order of the queue.
     ///   - check: how far lectures that are complete are compared with their requests.
-    /// - Returns: for each request, in order, what became of it, or why it was refused; the others continue.
-    /// - Throws: ``LectureError`` when the store cannot be written; then none is registered.
+    ///   - origin: where the requests come from. It is recorded together with them: what a list names is known even if
+    ///     the program ends before the list is read to its end. Nil records nothing.
+    /// - Returns: for each request, in order, the outcome, or why it was refused; the others continue.
+    /// - Throws: ``LectureError`` when the store cannot be written, and `parameter` for an empty name of a list; then
+    ///   none is registered.
     public func enqueue(
-        _ requests: [DownloadRequest], check: SourceCheck = .list
+        _ requests: [DownloadRequest], check: SourceCheck = .list, origin: RequestOrigin? = nil
     ) throws -> [Result<Enqueued, LectureError>] {
+        let list = try origin?.name()
         let room = try openRoom()
+        // A file that has reappeared is not downloaded again.
+        try markFound()
         var results: [Result<Enqueued, LectureError>] = []
         var due: [CheckRequest] = []
+        var contents: [ContentID] = []
         results.reserveCapacity(requests.count)
         try index.transaction {
-            for request in requests { results.append(try enqueue(request, check: check, in: room, due: &due)) }
+            for request in requests {
+                do {
+                    let (id, entry) = try enqueue(request, check: check, in: room, due: &due)
+                    contents.append(id)
+                    results.append(.success(entry))
+                } catch let error as LectureError where error.code.isRefusedInput {
+                    results.append(.failure(error))
+                }
+            }
+            if let list { try writer.addToCourseList(list, contents: contents) }
         }
+        if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results)
         start(due)
         room.engine.poke()
@@ -197,7 +220,7 @@ public actor LectureManager {
         return results
     }
 
-    /// Reports what has joined the queue, after the commit; nothing is read when nobody listens.
+    /// Reports what was added to the queue, after the commit; nothing is read without listeners.
     private func reportQueued(_ results: [Result<Enqueued, LectureError>]) throws {
         guard hub.hasListeners else { return }
         for case .success(let entry) in results {
@@ -213,35 +236,32 @@ public actor LectureManager {
 
     private func enqueue(
         _ request: DownloadRequest, check: SourceCheck, in room: EngineRoom, due: inout [CheckRequest]
-    ) throws -> Result<Enqueued, LectureError> {
-        do {
-            let request = try prepared(request)
-            let source = try source(of: request)
-            var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
-            try index.join(room.run, content: id)
-            if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
-                let error = try mediaFault(of: record)
-            {
-                try requireMediaDirectory()
-                try writer.markMissing(id, error, isQueued: true, now: clock.now())
-                outcome = .damaged
-            }
-            switch outcome {
-            case .alreadyComplete: try room.engine.publish(id)
-            case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
-            case .added, .resumed, .alreadyQueued, .outdated, .damaged:
-                if check == .head { checks.headIsWanted.insert(id) }
-            }
-            return .success(Enqueued(key: key, outcome: outcome))
-        } catch let error as LectureError where error.code.isRefusedInput {
-            return .failure(error)
+    ) throws -> (ContentID, Enqueued) {
+        let request = try prepared(request)
+        let source = try source(of: request)
+        try checkOutput(of: request, source)
+        var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
+        try index.join(room.run, content: id)
+        if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
+            let error = try mediaFault(of: record)
+        {
+            try requireMediaDirectory()
+            try writer.markMissing(id, error, isQueued: true, now: clock.now())
+            outcome = .damaged
         }
+        switch outcome {
+        case .alreadyComplete: try room.engine.publish(id)
+        case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
+        case .added, .resumed, .alreadyQueued, .outdated, .damaged:
+            if check == .head { checks.headIsWanted.insert(id) }
+        }
+        return (id, Enqueued(key: key, outcome: outcome))
     }
 
     /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are
-    /// missing or damaged are among them.
+    /// missing or damaged are included.
     ///
-    /// - Returns: how many contents that are.
+    /// - Returns: how many lectures that are.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func downloadUnfinished() throws -> Int {
@@ -254,17 +274,17 @@ public actor LectureManager {
         return count
     }
 
-    /// Waits until everything this manager was asked for is complete or has a final reason.
+    /// Waits until everything requested from this manager is complete or has a final reason.
     ///
-    /// A server that asks to wait and a timetable are waited for; a network that is down, a full disk, a store that
-    /// cannot be written and a used-up quota are final for this call.
+    /// Delays requested by a server and the timetable are waited for; a network that is down, a full disk, a store that
+    /// cannot be written and an exhausted quota are final for this call.
     ///
-    /// A task that is cancelled stops waiting at once; the downloads go on. ``close()`` ends them.
+    /// A cancelled task stops waiting at once; the downloads continue. ``close()`` ends them.
     ///
     /// - Parameters:
-    ///   - longestWait: a server that asks to wait longer than this is not waited for.
-    ///   - deadline: give up after this time; nil never gives up.
-    /// - Returns: whether everything came to rest before the deadline; false also when the manager was closed.
+    ///   - longestWait: longer delays requested by a server are not waited for.
+    ///   - deadline: stop waiting after this time; nil never stops.
+    /// - Returns: whether everything became idle before the deadline; false also when the manager was closed.
     /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
     @discardableResult
     public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
@@ -276,12 +296,12 @@ public actor LectureManager {
         return try await waiter.value()
     }
 
-    /// Fetches a document such as a course list into memory; nothing of it is stored.
+    /// Downloads a document such as a course list into memory; nothing is stored.
     ///
     /// - Parameters:
     ///   - url: an http or https URL.
     ///   - headers: request headers for its own server.
-    ///   - limit: how many bytes at the most.
+    ///   - limit: the maximum number of bytes.
     /// - Returns: the bytes.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
     ///   or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
@@ -294,14 +314,14 @@ public actor LectureManager {
 
     // MARK: Events and end
 
-    /// What becomes true from now on, in the order of the commits. Every call gives a stream of its own.
+    /// Events from now on, in the order of the commits. Every call returns a separate stream.
     public nonisolated var events: AsyncStream<LectureEvent> { hub.stream() }
 
-    /// Ends all work cleanly: what was received is made durable, unfinished contents go back to the queue, listeners
+    /// Ends all work cleanly: received bytes are made durable, unfinished lectures go back to the queue, event streams
     /// end. The manager must not be used afterwards. Calling it again does nothing.
     ///
-    /// It runs to its end in a task that is cancelled as well, so a service that is being stopped may await it. Calls
-    /// that still wait end: with `closing`, or with what was done until then.
+    /// It completes even in a cancelled task, so a service that is being stopped may await it. Calls that still wait
+    /// end with `closing`, or with what was done so far.
     public func close() async {
         isClosed = true
         await endChecks()
@@ -324,7 +344,7 @@ public actor LectureManager {
         await observation?.flush()
     }
 
-    /// This program's place at the store; taken when something is to be done and not before.
+    /// This program's registration at the store; created when work is to be done and not before.
     func openSeat() throws -> Seat {
         if isClosed { throw LectureError(.closing) }
         if let seat { return seat }
@@ -333,20 +353,20 @@ public actor LectureManager {
         return made
     }
 
-    /// The part of the manager that moves; made when first needed.
+    /// The active part of the manager; created when first needed.
     func openRoom() throws -> EngineRoom {
         if isClosed { throw LectureError(.closing) }
         if let room { return room }
         let made = try EngineRoom(
             configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
             hub: hub, seat: try openSeat(), licensing: makeDesk())
-        // Outside of every transaction, since an older copy of a store is noted at once. Where neither a licence nor a
-        // device's key is there is nothing to be found.
+        // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
+        // key there is nothing to find.
         if try writer.hasLicences() {
-            // What needs no licence is fetched and removed in another device's store as well.
+            // Lectures without a licence are downloaded and removed in another device's store as well.
             do { try openLicences() } catch let error as LectureError where error.code == .storeCopied {}
         } else if let home = try? configuration.deviceHome(), home.isInUse() {
-            // What needs no licence is fetched whatever is wrong with the key; what needs one tells it then.
+            // Lectures without a licence are downloaded whatever is wrong with the key; licensed ones report it then.
             _ = try? openLicences()
         }
         room = made
@@ -359,10 +379,10 @@ public actor LectureManager {
     }
 }
 
-/// A request that was registered.
+/// A registered request.
 public struct Enqueued: Sendable, Hashable {
-    /// The identity of the content.
+    /// The identity of the lecture.
     public let key: ContentKey
-    /// What became of the request.
+    /// The outcome of the request.
     public let outcome: EnqueueOutcome
 }

@@ -2,7 +2,7 @@ import Glibc
 import LectureFiles
 import LectureModel
 
-/// Bounds how fast a file is read, by letting the reading thread wait, and ends the reading when it is asked to.
+/// Limits how fast a file is read by pausing the reading thread, and ends the reading on request.
 final class Pace: Sendable {
     private let bytesPerSecond: Int?
     private let began = SystemClock().boot()
@@ -10,12 +10,12 @@ final class Pace: Sendable {
 
     init(bytesPerSecond: Int?) { self.bytesPerSecond = bytesPerSecond }
 
-    /// Nothing more is to be read. From any thread.
+    /// Stops the reading. From any thread.
     func stop() { state.withLock { $0.isStopped = true } }
 
-    /// Bytes were read: waits until that many were due.
+    /// Records bytes that were read and waits as long as the limit requires.
     ///
-    /// - Returns: whether reading goes on.
+    /// - Returns: whether reading continues.
     func took(_ count: Int) -> Bool {
         let sum = state.withLock { state in
             state.bytes += count
@@ -26,7 +26,7 @@ final class Pace: Sendable {
         while goesOn {
             let wait = (due - SystemClock().boot()).nanosecondCount
             guard wait > 0 else { return true }
-            // In slices, so that a thread that nobody waits for any more is soon free.
+            // In slices, so that a thread without a waiting caller is soon free.
             var time = timespec(tv_sec: 0, tv_nsec: Int(min(wait, Self.slice)))
             _ = unsafe nanosleep(&time, nil)
         }

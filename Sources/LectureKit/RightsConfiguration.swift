@@ -1,20 +1,20 @@
 /// What is sealed before it is written.
 public enum SealPolicy: String, Sendable, CaseIterable {
-    /// Licensed contents are.
+    /// Licensed lectures.
     case licensed
-    /// Everything is.
+    /// Everything.
     case always
-    /// Nothing is; licensed contents are refused.
+    /// Nothing; licensed lectures are refused.
     case never
 }
 
 /// How the answers of DRM callbacks are verified, and what happens when a server does not answer.
 public struct RightsConfiguration: Sendable, Hashable {
-    /// A key by which answers are verified.
+    /// A key for verifying answers.
     public struct Key: Sendable, Hashable {
-        /// Where a key lies. Secrets come only from files that nobody else may read.
+        /// Where a key is. Secrets come only from files that no other user may read.
         public enum Place: Sendable, Hashable {
-            /// A file with a secret for HMAC; one line end behind a secret of text does not count.
+            /// A file with a secret for HMAC; one line end after a text secret does not count.
             case secret(String)
             /// A file with a JWK set.
             case keySet(String)
@@ -22,20 +22,20 @@ public struct RightsConfiguration: Sendable, Hashable {
             case roots(String)
         }
 
-        /// The name by which descriptors call it (`drm.key_id`).
+        /// The name that descriptors use for it (`drm.key_id`).
         public var id: String
-        /// The only algorithm it is for; nil for every one that fits its kind.
+        /// The only algorithm it is for; nil for any that fits its kind.
         public var algorithm: String?
-        /// Where it lies.
+        /// Where it is.
         public var place: Place
-        /// Whether a secret of fewer than 32 bytes is permitted, because a server of old has one.
+        /// Whether a secret of fewer than 32 bytes is permitted, because an old server uses one.
         public var isLegacy: Bool
 
-        /// A key.
+        /// Creates a key.
         ///
         /// - Parameters:
         ///   - id: the name by which descriptors call it.
-        ///   - place: where it lies.
+        ///   - place: where it is.
         ///   - algorithm: the only algorithm it is for.
         ///   - isLegacy: whether a short secret is permitted.
         public init(id: String, place: Place, algorithm: String? = nil, isLegacy: Bool = false) {
@@ -43,39 +43,39 @@ public struct RightsConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The keys; answers are refused when there is none, unless ``permitsUnverified`` says otherwise.
+    /// The keys; answers are refused when there is none, unless ``permitsUnverified`` is set.
     public var keys: [Key] = []
-    /// What an answer's `X-KOLLUS-USERKEY` has to be when it has one.
+    /// The required value of an answer's `X-KOLLUS-USERKEY`, when it has one.
     public var userKey: String?
     /// Whether a lecture stays locked until the server has acknowledged its download (kind 2).
     public var isStrict = false
-    /// Whether answers are taken without any proof when there is no key. Whoever can answer in the server's place can
+    /// Whether answers are accepted unverified when there is no key. Anyone who can answer in the server's place can
     /// then grant anything.
     public var permitsUnverified = false
 
-    /// Without keys.
+    /// Creates a configuration without keys.
     public init() {}
 }
 
 /// The application's key (section *Application key* of the command's contract).
 public struct ApplicationConfiguration: Sendable, Hashable {
-    /// The key: a licence file that is issued for the bundle.
+    /// The key: a licence file issued for the bundle.
     public var key: String
     /// The bundle it is issued for.
     public var bundleID: String
     /// When it ends, as issued: see ``ApplicationKey/check(_:trust:now:)`` for the ways to write it.
     public var expires: String
-    /// A directory with what the key is verified by, as ``LicenceTrust/init(directory:)`` reads it; nil for the public
-    /// keys and roots of ``RightsConfiguration/keys``.
+    /// A directory with what the key is verified with, as ``LicenceTrust/init(directory:)`` reads it; nil for the
+    /// public keys and roots of ``RightsConfiguration/keys``.
     public var trustDirectory: String?
 
-    /// An application's key.
+    /// Creates an application's configuration.
     ///
     /// - Parameters:
     ///   - key: a licence file that is issued for the bundle.
     ///   - bundleID: the bundle.
     ///   - expires: when it ends, as issued.
-    ///   - trustDirectory: what the key is verified by; nil for the public keys and roots of the configuration.
+    ///   - trustDirectory: what the key is verified with; nil for the public keys and roots of the configuration.
     public init(key: String, bundleID: String, expires: String, trustDirectory: String? = nil) {
         (self.key, self.bundleID, self.expires) = (key, bundleID, expires)
         self.trustDirectory = trustDirectory

@@ -2,37 +2,37 @@ import LectureFiles
 import LectureModel
 import LectureTransport
 
-/// This program's place at the store: its row among the owners, its byte in the lock file, and its connections to
-/// servers. What downloads and what renews licences share one.
+/// This program's registration at the store: its row among the owners, its byte in the lock file, and its connections
+/// to servers. Downloads and licence renewals share one.
 final class Seat: Sendable {
-    /// Its row, under which contents and renewals are claimed.
+    /// Its row, under which lectures and renewals are claimed.
     let owner: OwnerID
-    /// Carries out every exchange of this program, and has it observed where the application wants that.
+    /// Performs every exchange of this program, observed if the application wants that.
     let transport: any Transport
-    /// Gets what is logged and counted; nil when nobody wants it.
+    /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     private let curl: CurlTransport
     /// The lock file.
     let locks: OwnerLocks
 
-    /// Makes the row, holds the byte, and dismisses owners that are dead.
+    /// Creates the row, locks the byte, and dismisses dead owners.
     ///
     /// - Parameters:
     ///   - configuration: names the program, and how it reaches servers.
     ///   - index: the store's writer; on its executor.
     ///   - locks: the lock file.
     ///   - clock: wall time for the rows.
-    ///   - observation: gets what is logged and counted; nil when nobody wants it.
+    ///   - observation: receives log records and metrics; nil without an observer.
     /// - Throws: ``LectureError`` of the store or the transport.
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, clock: any LectureClock,
         observation: Observation?
     ) throws {
         (self.locks, self.observation) = (locks, observation)
-        // What cannot be used is said before a row is made.
+        // Unusable settings are reported before a row is created.
         let settings = try configuration.transport()
         let now = clock.now()
-        // The row and its lock become visible together: nobody can take a new owner for a dead one.
+        // The row and its lock become visible together: a new owner cannot be taken for a dead one.
         owner = try index.transaction {
             for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
             let owner = try index.registerOwner(
@@ -48,7 +48,7 @@ final class Seat: Sendable {
     /// Ends all exchanges and closes all connections; returns when it is done.
     func endExchanges() async { await curl.shutdown() }
 
-    /// What killed programs had claimed is free again.
+    /// Releases the claims of killed programs.
     func dismissDeadOwners(_ index: any DownloadIndex, now: Timestamp) {
         try? index.transaction {
             for other in try index.owners() where other != owner && !locks.isAlive(other) {
@@ -57,7 +57,7 @@ final class Seat: Sendable {
         }
     }
 
-    /// Gives the place up; on the executor of the store's writer. Nothing of this program may be at work any more.
+    /// Ends the registration; on the executor of the store's writer. Nothing of this program may still be working.
     func leave(_ index: any DownloadIndex, now: Timestamp) {
         try? index.dismissOwner(owner, now: now)
         locks.release(owner)

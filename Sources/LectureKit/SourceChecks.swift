@@ -10,7 +10,10 @@ struct CheckRequest: Sendable {
     let source: RequestSource
 }
 
-/// What became of a check.
+/// The outcome of a lecture's check, or why there is none.
+typealias RefreshResult = Result<RefreshOutcome, LectureError>
+
+/// The result of a check.
 enum CheckVerdict: Sendable, Hashable {
     /// The lecture is what is requested.
     case same
@@ -18,19 +21,21 @@ enum CheckVerdict: Sendable, Hashable {
     case other
 }
 
-/// Which lectures are being checked, which were, and which servers did not answer. A value: what is asked and when is
-/// the manager's business.
+/// Which lectures are being checked, which were, and which servers did not answer. A value: the manager decides what is
+/// asked and when.
 struct SourceChecks {
-    /// Checks at once. Each is one small exchange, or one file that is read.
+    /// Concurrent checks. Each is one small exchange, or one file to read.
     static let limit = 4
-    /// So many failures in a row, and a server is not asked again in this manager's life: of a thousand lectures on a
-    /// server that is down each would wait for its own time-out.
+    /// After this many failures in a row a server is not asked again by this manager: each of a thousand lectures on a
+    /// server that is down would wait for its own timeout.
     static let patience = 3
 
-    /// Contents for which the server is to be asked once it is known which lecture their link means.
+    /// Lectures whose server is to be asked once their link is resolved.
     var headIsWanted: Set<ContentID> = []
-    /// Work that has begun, by its number.
+    /// Running work, by number.
     var tasks: [Int: Task<Void, Never>] = [:]
+    /// Callers that wait for the outcome of a lecture's check.
+    private var waiters: [ContentID: [Waiter<RefreshResult>]] = [:]
     private var waiting: [CheckRequest] = []
     private var running = 0
     private var pending: Set<ContentID> = []
@@ -41,20 +46,20 @@ struct SourceChecks {
     /// Whether anything waits or runs.
     var isBusy: Bool { running > 0 || !waiting.isEmpty }
 
-    /// What became of a check that was to be added.
+    /// The result of adding a check.
     enum Addition {
-        /// It is going to run.
+        /// It will run.
         case added
         /// The same lecture is being checked already; that check reports.
         case pending
-        /// The lecture's source was asked before, and that answer stands.
+        /// The lecture's source was asked before, and that answer is still valid.
         case answered
     }
 
     /// Adds a check, unless the lecture's source is being asked or was asked before.
     ///
     /// - Parameter check: the check.
-    /// - Returns: what became of it.
+    /// - Returns: the result.
     mutating func add(_ check: CheckRequest) -> Addition {
         guard !pending.contains(check.content) else { return .pending }
         guard check.request.sha256 != nil || asked.insert(check.content).inserted else { return .answered }
@@ -66,7 +71,7 @@ struct SourceChecks {
     /// A lecture's source may be asked once more.
     mutating func forget(_ content: ContentID) { asked.remove(content) }
 
-    /// Takes the next check, when there is room for one more at once.
+    /// Takes the next check, when another may run.
     mutating func next() -> (number: Int, check: CheckRequest)? {
         guard running < Self.limit, !waiting.isEmpty else { return nil }
         running += 1
@@ -74,17 +79,35 @@ struct SourceChecks {
         return (nextNumber, waiting.removeFirst())
     }
 
-    /// A check has ended.
-    mutating func ended(_ number: Int, _ content: ContentID) {
+    /// A caller waits for the outcome of a lecture's next check.
+    ///
+    /// - Parameter content: the lecture.
+    /// - Returns: what the caller waits for.
+    mutating func wait(for content: ContentID) -> Waiter<RefreshResult> {
+        let waiter = Waiter<RefreshResult>()
+        waiters[content, default: []].append(waiter)
+        return waiter
+    }
+
+    /// A check has ended, or was not needed.
+    mutating func ended(_ content: ContentID, _ result: RefreshResult) {
+        for waiter in waiters.removeValue(forKey: content) ?? [] { waiter.answer(result) }
+    }
+
+    /// A running check has ended.
+    mutating func ended(_ number: Int, _ content: ContentID, _ result: RefreshResult) {
         running -= 1
         tasks[number] = nil
         pending.remove(content)
+        ended(content, result)
     }
 
-    /// Everything that has not begun is dropped.
+    /// Drops everything that has not started.
     mutating func dropWaiting() {
-        pending.subtract(waiting.map(\.content))
+        let dropped = waiting.map(\.content)
         waiting = []
+        pending.subtract(dropped)
+        for content in dropped { ended(content, .failure(LectureError(.closing))) }
     }
 
     /// Why a server is not asked again; nil when it may be.
@@ -92,7 +115,7 @@ struct SourceChecks {
         failures[origin].flatMap { $0.count >= Self.patience ? $0.last : nil }
     }
 
-    /// A server has answered, or not.
+    /// Records whether a server has answered.
     mutating func answered(_ origin: Origin, _ error: LectureError?) {
         guard let error, Self.isAboutServer(error.code) else {
             failures[origin] = nil
@@ -101,38 +124,28 @@ struct SourceChecks {
         failures[origin] = ((failures[origin]?.count ?? 0) + 1, error)
     }
 
-    /// Whether a failure says something of the server and not of one file.
+    /// Whether a failure concerns the server and not one file.
     private static func isAboutServer(_ code: LectureError.Code) -> Bool {
         (8001...8099).contains(-code.number) || [.status(429), .status(503)].contains(code)
     }
 
     // MARK: Comparing
 
-    /// Compares what a source says of its media with the version that is there.
+    /// Compares what a source says about its media with the stored version.
     ///
     /// - Parameters:
-    ///   - plan: what the head of the answer says.
+    ///   - plan: the head of the answer.
     ///   - media: the version's media.
-    ///   - isOwnSource: whether the version came from this source. For another one only a proof counts: a digest, or a
+    ///   - isOwnSource: whether the version came from this source. For another one only proof counts: a digest, or a
     ///     strong validator that both have.
-    /// - Returns: what the two say together.
+    /// - Returns: the verdict.
     static func compare(_ plan: BodyPlan, with media: ResourceRecord, isOwnSource: Bool) -> CheckVerdict {
         if let announced = plan.digest, let known = media.sha256 { return announced == known ? .same : .other }
         if let total = plan.total, total != media.total { return .other }
-        let known = Validator(etag: media.entityTag, lastModified: media.lastModified, total: media.total)
-        switch known.agrees(with: plan.validator) {
+        switch media.validator.agrees(with: plan.validator) {
         case .same: return .same
         case .different: return .other
         case .unknown: return isOwnSource ? .same : .other
         }
-    }
-
-    /// Compares what a gateway describes with the version that is there.
-    ///
-    /// - Returns: nil where the description does not say enough, and the media's server has to be asked.
-    static func compare(_ wish: ResourceWish, with media: ResourceRecord) -> CheckVerdict? {
-        if let size = wish.expectedBytes, size != media.total { return .other }
-        if let digest = wish.expectedSHA256, let known = media.sha256 { return digest == known ? .same : .other }
-        return nil
     }
 }

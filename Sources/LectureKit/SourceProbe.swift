@@ -2,29 +2,29 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// Asks a source what it is, without keeping a byte of media; or fetches a document into memory.
+/// Asks a source what it is, without keeping a byte of media; or downloads a document into memory.
 struct SourceProbe {
     /// What a source is.
     enum Answer: Sendable {
-        /// A gateway that describes the content.
+        /// A gateway that describes the lecture.
         case descriptor([UInt8])
         /// The media itself.
         case media(BodyPlan)
-        /// The media has not changed since the validators that were sent along.
+        /// The media has not changed since the validators that were sent.
         case unchanged
     }
 
-    /// What one exchange brought.
+    /// The result of one exchange.
     private struct Exchange: Sendable {
         var verdict: ResponseVerdict?
         var outcome: TransferOutcome
         var document: [UInt8]
         var isNotModified: Bool
 
-        /// The body of a refusal, when all of it came.
+        /// The body of a refusal, when it is complete.
         var refusal: [UInt8]? { outcome.end == .complete ? document : nil }
 
-        /// The document, when all of it came.
+        /// The document, when it is complete.
         func wholeDocument(_ host: String) throws -> [UInt8] {
             switch outcome.end {
             case .complete: return document
@@ -49,14 +49,14 @@ struct SourceProbe {
         self.init(transport: room.transport, clock: clock, configuration: configuration)
     }
 
-    /// Asks what a source is, the whole of it or a range.
+    /// Asks what a source is, for the whole or a range.
     ///
     /// - Parameters:
     ///   - text: its URL.
-    ///   - range: what is asked for; nil for the whole.
+    ///   - range: the requested range; nil for the whole.
     ///   - headers: request headers for its own server.
     ///   - known: with the validators of this media the request is conditional (RFC 9110 section 13.1).
-    /// - Returns: what it is. Nothing of the media is read.
+    /// - Returns: what it is. The media is not read.
     /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled, which also ends the request.
     func ask(
         _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil
@@ -122,7 +122,7 @@ struct SourceProbe {
         }
     }
 
-    /// One exchange. It is its caller's alone, so it ends with the caller's task.
+    /// One exchange. It belongs to its caller alone, so it ends with the caller's task.
     private func get(
         _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
     ) async throws -> Exchange {
@@ -132,7 +132,7 @@ struct SourceProbe {
         let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
             waiter.answer(Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
         }
-        // Numbers of the engine begin at 1 and count up; these count down from the other end.
+        // Numbers of the engine start at 1 and count up; these count down from the other end.
         var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
         request.headers = fields
         request.range = range
@@ -147,9 +147,9 @@ struct SourceProbe {
     }
 }
 
-/// Takes a header, and the body only when it is a descriptor.
+/// Receives a header, and the body only when it is a descriptor.
 ///
-/// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does.
+/// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread.
 final class ProbeSink: TransferSink, @unchecked Sendable {
     private static let ids = Guarded(UInt64.max)
     private var verdict: ResponseVerdict?
@@ -161,13 +161,13 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     private var isNotModified = false
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
 
-    /// Makes a sink.
+    /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - documentLimit: takes any body up to this length; nil takes only a descriptor.
-    ///   - isGateway: whether a gateway is asked, whose refusals say why.
-    ///   - range: what was asked for; nil for the whole.
-    ///   - done: gets what came, once, and whether that is 304 (Not Modified).
+    ///   - documentLimit: accepts any body up to this length; nil accepts only a descriptor.
+    ///   - isGateway: whether a gateway is asked, whose refusals have a reason.
+    ///   - range: the requested range; nil for the whole.
+    ///   - done: gets the result, once, and whether that is 304 (Not Modified).
     init(
         documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil,
         done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
@@ -179,7 +179,7 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
         self.done = done
     }
 
-    /// A number for an exchange that is no download's.
+    /// A number for an exchange that is not a download.
     static func nextID() -> TransferID {
         TransferID(
             ids.withLock { id in
@@ -195,7 +195,7 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
         switch judged {
         case .descriptor: return true
         case .body: return takesAnyBody
-        case let refusal where isGateway && GatewayRefusal.mayBeTold(refusal):
+        case let refusal where isGateway && GatewayRefusal.mayBeReported(refusal):
             limit = GatewayRefusal.bodyLimit
             return true
         default: return false
@@ -213,7 +213,7 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
 
 extension Validator {
     /// The fields that ask for the media only if it has changed: the entity tag before the date, as RFC 9110 section
-    /// 13.1.3 wants it.
+    /// 13.1.3 requires.
     fileprivate var conditions: [HeaderField] {
         if let etag { return [HeaderField(name: "If-None-Match", value: etag)] }
         guard let lastModified else { return [] }

@@ -1,25 +1,25 @@
 public import LectureModel
 import LectureStore
 
-/// The store at a glance: what there is, and what needs attention.
+/// A summary of the store and what needs attention.
 public struct StoreOverview: Sendable, Hashable {
-    /// How much room a store has.
+    /// How much space a store has.
     public struct Space: Sendable, Hashable {
-        /// Bytes that are free on its file system; nil when the system does not say.
+        /// Free bytes on its file system; nil when unknown.
         public var free: Int64?
         /// Bytes that downloads leave free.
         public var reserve: Int64
-        /// Bytes that its lectures may take together; nil for no bound.
+        /// Bytes that its lectures may take together; nil for no limit.
         public var quota: Int64?
         /// Bytes that its lectures take.
         public var used: Int64
 
-        /// Puts the numbers together.
+        /// Creates the numbers.
         package init(free: Int64?, reserve: Int64, quota: Int64?, used: Int64) {
             (self.free, self.reserve, self.quota, self.used) = (free, reserve, quota, used)
         }
 
-        /// Whether downloads stop for want of space, or are about to.
+        /// Whether downloads stop for lack of space, or are about to.
         public var isShort: Bool {
             (free.map { $0 <= reserve } ?? false) || (quota.map { used >= $0 } ?? false)
         }
@@ -27,14 +27,14 @@ public struct StoreOverview: Sendable, Hashable {
 
     /// Lectures and bytes by state.
     public var status: StoreStatus
-    /// Lectures that play an older version than the one that is wanted.
+    /// Lectures that play an older version than requested.
     public var outdated = 0
     /// Lectures whose file is missing or damaged.
     public var damaged = 0
-    /// Room on the disk.
+    /// Space on the disk.
     public var space: Space
-    /// Lectures whose licence ends, or has to be checked, within the time that was asked for; nil where licences cannot
-    /// be judged.
+    /// Lectures whose licence ends, or has to be checked, within the requested time; nil where licences cannot be
+    /// evaluated.
     public var licencesDue: Int?
     /// Learning reports that have not reached their LMS yet.
     public var openReports = 0
@@ -43,11 +43,11 @@ public struct StoreOverview: Sendable, Hashable {
     /// Running processes.
     public var processes: [StoreProcess] = []
 
-    /// What there is to see where there is no store.
+    /// Creates the overview for a missing store.
     ///
     /// - Parameters:
     ///   - reserve: bytes that downloads leave free.
-    ///   - quota: bytes that lectures may take together; nil for no bound.
+    ///   - quota: bytes that lectures may take together; nil for no limit.
     public init(reserve: Int64, quota: Int64?) {
         self.init(status: StoreStatus(), space: Space(free: nil, reserve: reserve, quota: quota, used: 0))
     }
@@ -57,7 +57,7 @@ public struct StoreOverview: Sendable, Hashable {
 }
 
 extension LectureManager {
-    /// Everything that a glance at the store shows.
+    /// A summary of the store.
     ///
     /// - Parameter time: licences that end or have to be checked within this time count as due.
     /// - Returns: the overview.
@@ -75,13 +75,13 @@ extension LectureManager {
         overview.outdated = try queries.count(filter)
         filter.conditions = [.damaged]
         overview.damaged = try queries.count(filter)
-        // A device that is not settled is said by every command about licences; a glance shows the rest.
+        // Every command about licences reports an unsettled device; the overview shows the rest.
         if let judged = try? licenceTime() {
             var due = ContentFilter()
             due.states = [.completed]
             due.expiresBefore = judged + time
             overview.licencesDue = try queries.count(due)
-            // Of a store that is not what this device last wrote every licence needs its server.
+            // In a store that is not what this device last wrote every licence needs its server.
             if try judge().suspicion != nil {
                 overview.licencesDue = try licenceQueries().licenceCount(deadlineBefore: nil)
             }

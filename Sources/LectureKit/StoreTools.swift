@@ -3,15 +3,15 @@ import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// What is known about a store's database.
+/// Facts about a store's database.
 public struct StoreFacts: Sendable, Hashable {
     /// The database file.
     public let path: String
-    /// The store's own name, made when it was.
+    /// The store's UUID, assigned at its creation.
     public let uuid: String
-    /// When the store was made.
+    /// When the store was created.
     public let created: Timestamp
-    /// The migrations it came up through, oldest first.
+    /// The applied migrations, oldest first.
     public let applied: [String]
     /// The migrations this program would still apply.
     public let pending: [String]
@@ -34,38 +34,38 @@ public struct StoreFacts: Sendable, Hashable {
     }
 }
 
-/// What looks after a store's database. None of it needs a ``LectureManager``, and each may run while others use the
+/// Maintenance of a store's database. None of it needs a ``LectureManager``, and all of it may run while others use the
 /// store.
 public enum StoreTools {
-    /// Whether there is a store; nothing is opened or made.
+    /// Whether there is a store; nothing is opened or created.
     ///
     /// - Parameter directory: the directory of the store.
-    /// - Returns: whether its database is there; true also when the directory cannot be looked at, so that opening it
-    ///   says why.
+    /// - Returns: whether its database exists; also true when the directory cannot be read, so that opening it reports
+    ///   why.
     public static func exists(_ directory: String) -> Bool {
         let location = StoreLocation(directory: directory)
         do { return try location.resolved() != nil && StoreDatabase.isThere(location) } catch { return true }
     }
 
-    /// Looks at a store without changing it.
+    /// Inspects a store without changing it.
     ///
     /// - Parameter directory: the directory of the store.
-    /// - Returns: what there is to tell.
+    /// - Returns: the facts.
     /// - Throws: ``LectureError``: `openStore` when there is none, `storeForeign`, `storeNewer`, `storeDamaged`.
     public static func facts(_ directory: String) throws -> StoreFacts {
         StoreFacts(try StoreMaintenance.info(StoreLocation(directory: directory)))
     }
 
-    /// Checks pages, indices, references, the rules between tables, and whether the files of complete lectures are
-    /// there at their full length. Files are not read: that is ``LectureManager/verify(_:_:)``.
+    /// Checks pages, indices, references, the rules between tables, and whether the files of complete lectures exist
+    /// with their full length. Files are not read: that is ``LectureManager/verify(_:_:)``.
     ///
     /// - Parameter directory: the directory of the store.
-    /// - Returns: one sentence a finding, without user data; none when the store is sound.
+    /// - Returns: one sentence per finding, without user data; none when the store is sound.
     /// - Throws: ``LectureError`` when the store cannot be read at all.
     public static func check(_ directory: String) throws -> [String] {
         let location = StoreLocation(directory: directory)
         let findings = try StoreMaintenance.check(location)
-        // Rows that an older schema describes, or that break a rule, name files in ways that this program cannot trust.
+        // Paths in rows of an older schema, or in rows that break a rule, cannot be trusted.
         guard findings.isEmpty, try StoreMaintenance.info(location).pending.isEmpty else { return findings }
         return try fileFindings(location)
     }
@@ -91,18 +91,28 @@ public enum StoreTools {
         }
     }
 
+    /// The media files that are older than the store's database: those of a database that was lost or moved away. They
+    /// belong to no lecture and are never deleted.
+    ///
+    /// - Parameter directory: the directory of the store.
+    /// - Returns: how many there are, and their size in bytes.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public static func keptMedia(_ directory: String) throws -> (count: Int, bytes: Int64) {
+        try StoreMaintenance.keptMedia(StoreLocation(directory: directory))
+    }
+
     /// Makes a consistent copy while others use the store. It appears whole or not at all and never replaces a file.
-    /// The store remembers where it is, so that erasing a learner reaches it.
+    /// The store records where it is, so that erasing a learner covers it.
     ///
     /// - Parameters:
     ///   - directory: the directory of the store.
     ///   - path: the file to make.
-    /// - Returns: whether the store remembers it; false for a store that cannot be written.
-    /// - Throws: ``LectureError``: `createFile` when the file is there already or cannot be made.
+    /// - Returns: whether the store records it; false for a store that cannot be written.
+    /// - Throws: ``LectureError``: `createFile` when the file exists already or cannot be created.
     @discardableResult
     public static func backup(_ directory: String, to path: String) throws -> Bool {
         let location = StoreLocation(directory: directory)
-        // A store of an older version is copied as it is; it knows no reports, so there is nothing to be remembered.
+        // A store of an older version is copied as it is; it has no reports, so nothing needs to be recorded.
         guard try StoreMaintenance.info(location).pending.isEmpty else {
             try StoreMaintenance.backup(location, to: path)
             return true
@@ -117,7 +127,7 @@ public enum StoreTools {
         }
         let place = try StoreTools.place(path)
         let wasKnown = try outbox.backups().contains { $0.path == place }
-        // Before the copy is there: a kill between the two must not leave one that nobody knows of.
+        // Before the copy exists: a kill between the two must not leave an unrecorded one.
         if !wasKnown { try outbox.noteBackup(place, made: now) }
         do {
             try StoreMaintenance.backup(location, to: path)
@@ -137,7 +147,7 @@ public enum StoreTools {
         return "\(parent == "/" ? "" : parent)\(whole[cut...])"
     }
 
-    /// Brings a store to this program's schema; makes it when there is none.
+    /// Brings a store to this program's schema; creates it when there is none.
     ///
     /// - Parameters:
     ///   - directory: the directory of the store.

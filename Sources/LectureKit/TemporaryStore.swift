@@ -1,18 +1,20 @@
 import Glibc
 public import LectureModel
 
-/// An empty store in a directory of its own below `$TMPDIR`, for what is asked before there is a store, such as what a
-/// run would do.
+/// An empty store in a directory of its own below `$TMPDIR`, for queries before there is a store, such as what a run
+/// would do.
 public struct TemporaryStore: Sendable {
     /// The store's directory.
     public let path: String
 
-    /// Makes the directory; only its owner may read it.
+    /// Creates the directory; only its owner may read it.
     ///
     /// - Throws: ``LectureError`` with `createDirectory`.
     public init() throws(LectureError) {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/lecturekit-plan-XXXXXX".utf8CString)
+        // mkdtemp(3) replaces the six X.
+        let pattern = String(repeating: "X", count: 6)
+        var template = Array("\(parent)/lecturekit-plan-\(pattern)".utf8CString)
         let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
             unsafe buffer.baseAddress.map { unsafe mkdtemp($0) } != nil
         }

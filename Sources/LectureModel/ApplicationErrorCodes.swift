@@ -6,32 +6,32 @@ extension LectureError.Code {
     /// The key is issued for another bundle.
     public static let applicationOtherBundle = Self(
         -2103, "application_other_bundle", "the application's key is issued for another bundle",
-        "Give the bundle id that the key was issued for, or ask the provider for a key for this one.")
-    /// The key has ended.
+        "Use the bundle id that the key was issued for, or ask the provider for a key for this one.")
+    /// The key has expired.
     public static let applicationExpired = Self(
-        -2104, "application_expired", "the application's key has ended", "Ask the provider for a new one.")
-    /// The key ends at another time than the application says.
+        -2104, "application_expired", "the application's key has expired", "Ask the provider for a new one.")
+    /// The key expires at another time than the application states.
     public static let applicationDateDiffers = Self(
-        -2105, "application_date_differs", "the application's key ends at another time than the application says",
-        "Give the date that was issued with the key.")
-    /// The key does not verify, or is no application's key.
+        -2105, "application_date_differs", "the application's key expires at another time than the application states",
+        "Use the date that was issued with the key.")
+    /// The key does not verify, or is not an application's key.
     public static let applicationKeyRefused = Self(
         -2106, "application_key_refused", "the application's key does not verify",
         "Check that the key is complete and that its issuer is trusted ('application.trust_dir', LECTURE_TRUST).")
     /// One of the three values is missing.
     public static let applicationIncomplete = Self(
-        -2107, "application_incomplete", "the application's key, bundle id or end is missing",
-        "Give all three as they were issued.")
+        -2107, "application_incomplete", "the application's key, bundle id or expiry is missing",
+        "Set all three as they were issued.")
 
     // MARK: Workers (our own numbers)
 
-    /// There is no program that could go on with downloads.
+    /// There is no program to continue downloads.
     public static let workerMissing = Self(
-        -20220, "worker_missing", "there is no 'lecturectl' that could go on with downloads",
+        -20220, "worker_missing", "no 'lecturectl' was found to continue downloads",
         "Put it beside the program or into PATH, or name it with LECTURECTL.")
-    /// The program that goes on with downloads could not be started.
+    /// The program that continues downloads could not be started.
     public static let workerFailed = Self(
-        -20221, "worker_failed", "the program that goes on with downloads cannot be started",
+        -20221, "worker_failed", "the program that continues downloads cannot be started",
         "Check that it can be run, and the limits on processes and open files.")
 
     /// All of the above.

@@ -11,15 +11,15 @@
 /// | 7 | 32 s | 16 s |
 /// | 8 and more | 60 s | 30 s |
 ///
-/// Full jitter (anything between nothing and the longest wait) spreads the clients of a server that came back better
-/// than any jitter around a fixed wait. The counter begins anew when an attempt gained bytes.
+/// Full jitter (anything between zero and the longest wait) spreads the clients of a recovering server better than any
+/// jitter around a fixed wait. The counter restarts when an attempt made progress.
 package struct Backoff: Hashable, Sendable {
     /// The longest wait after the first failure.
     package let base: Duration
     /// The longest wait at all.
     package let cap: Duration
 
-    /// Makes a backoff.
+    /// Creates a backoff.
     ///
     /// - Parameters:
     ///   - base: the longest wait after the first failure.
@@ -29,7 +29,7 @@ package struct Backoff: Hashable, Sendable {
         self.cap = cap
     }
 
-    /// The longest wait after so many failures.
+    /// The longest wait after a number of failures.
     ///
     /// - Parameter failures: failed attempts in a row, from 1.
     /// - Returns: the upper end of ``delay(failures:random:)``.
@@ -45,7 +45,7 @@ package struct Backoff: Hashable, Sendable {
         return min(ceiling, cap)
     }
 
-    /// The wait after so many failures.
+    /// The wait after a number of failures.
     ///
     /// - Parameters:
     ///   - failures: failed attempts in a row, from 1.
@@ -58,18 +58,18 @@ package struct Backoff: Hashable, Sendable {
     }
 }
 
-/// A wait that survives a restart, and a wall clock that is set while it lasts.
+/// A wait that survives a restart and changes of the wall clock.
 ///
-/// Only the wall clock survives a restart, and it may be wrong. So the beginning is stored beside the end: when the
-/// clock shows a time before the beginning it was set back, and then the wait lasts at most as long as it was meant to.
-/// A clock that was set forward ends the wait early, which the server answers with another one.
+/// Only the wall clock survives a restart, and it may be wrong. So the start is stored beside the end: a clock that
+/// shows a time before the start was set back, and then the wait lasts at most its intended length. A clock that was
+/// set forward ends the wait early, and the server may then ask for another one.
 package struct PersistedWait: Hashable, Sendable {
-    /// When the wait was begun.
+    /// When the wait started.
     package let setAt: Timestamp
     /// When it ends.
     package let due: Timestamp
 
-    /// Begins a wait.
+    /// Starts a wait.
     ///
     /// - Parameters:
     ///   - setAt: now.
@@ -79,30 +79,30 @@ package struct PersistedWait: Hashable, Sendable {
         self.due = setAt + max(delay, .zero)
     }
 
-    /// Takes a wait from its stored columns.
+    /// Reads a wait from its stored columns.
     ///
     /// - Parameters:
-    ///   - setAt: when it was begun.
-    ///   - due: when it ends; an end before the beginning counts as the beginning.
+    ///   - setAt: when it started.
+    ///   - due: when it ends; an end before the start counts as the start.
     package init(setAt: Timestamp, due: Timestamp) {
         self.setAt = setAt
         self.due = max(setAt, due)
     }
 
-    /// How long is left to wait.
+    /// The remaining wait.
     ///
     /// - Parameter now: the wall clock.
-    /// - Returns: between zero and the length the wait was meant to have.
+    /// - Returns: between zero and the intended length of the wait.
     package func remaining(at now: Timestamp) -> Duration {
         min(max(due - now, .zero), due - setAt)
     }
 
-    /// The wait as it should be stored from now on: begun anew when the clock was set back, else unchanged.
+    /// The wait as it should be stored from now on: restarted when the clock was set back, else unchanged.
     ///
-    /// Without this every restart before the old beginning would wait the full length again.
+    /// Without this every restart before the old start would wait the full length again.
     ///
     /// - Parameter now: the wall clock.
-    /// - Returns: a wait that begins at or before `now`.
+    /// - Returns: a wait that starts at or before `now`.
     package func normalized(at now: Timestamp) -> PersistedWait {
         now < setAt ? PersistedWait(setAt: now, delay: remaining(at: now)) : self
     }

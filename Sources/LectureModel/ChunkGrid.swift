@@ -1,14 +1,14 @@
 /// How a resource is cut into chunks: all of one length, except the first, which may be shorter, and the last.
 ///
 /// In a sealed file the first segment also holds the file's header, so its chunk is shorter by that (``lead``): chunks
-/// are whole segments, and ranges can land in any order.
+/// are whole segments, and ranges can be written in any order.
 package struct ChunkGrid: Hashable, Sendable {
     /// The length of every chunk but the first and the last, in bytes of the resource.
     package let length: UInt64
     /// By how many bytes the first chunk is shorter.
     package let lead: UInt64
 
-    /// A grid.
+    /// Creates a grid.
     ///
     /// - Parameters:
     ///   - length: the length of a chunk in bytes; more than `lead`.
@@ -18,9 +18,9 @@ package struct ChunkGrid: Hashable, Sendable {
     /// The first byte of a chunk.
     ///
     /// - Parameter chunk: its number, from 0.
-    /// - Returns: an offset in the resource; the largest number for a chunk that cannot be.
+    /// - Returns: an offset in the resource; the largest number for an impossible chunk.
     package func start(of chunk: Int) -> UInt64 {
-        // Numbers of chunks come from rows, which may be damaged.
+        // Chunk numbers come from rows, which may be damaged.
         guard chunk > 0 else { return 0 }
         let (end, overflow) = UInt64(chunk).multipliedReportingOverflow(by: length)
         return overflow ? .max : end - lead
@@ -32,7 +32,7 @@ package struct ChunkGrid: Hashable, Sendable {
     /// - Returns: its number, from 0.
     package func chunk(at offset: UInt64) -> Int { Int((offset + lead) / length) }
 
-    /// Whether a chunk begins at a byte.
+    /// Whether a chunk starts at a byte.
     ///
     /// - Parameter offset: in the resource.
     /// - Returns: true also for the end of the last chunk, when that is whole.
@@ -49,7 +49,7 @@ package struct ChunkGrid: Hashable, Sendable {
     /// - Parameters:
     ///   - chunk: its number, from 0.
     ///   - total: the length of the resource; nil while it is unknown.
-    /// - Returns: offsets in the resource; empty behind its end.
+    /// - Returns: offsets in the resource; empty past its end.
     package func range(of chunk: Int, total: UInt64?) -> Range<UInt64> {
         let (start, end) = (start(of: chunk), chunk == .max ? .max : self.start(of: chunk + 1))
         guard let total else { return start..<end }

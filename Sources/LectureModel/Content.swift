@@ -1,8 +1,8 @@
-/// An immutable picture of one content as it stood in the store at one moment.
+/// An immutable snapshot of one lecture in the store at one moment.
 public struct Content: Sendable, Hashable {
     /// The identity.
     public var key: ContentKey
-    /// Where it was asked for.
+    /// The requested URL.
     public var sourceURL: String
     /// The title, or the last part of the URL.
     public var title: String
@@ -12,27 +12,27 @@ public struct Content: Sendable, Hashable {
     public var teacher: String
     /// The virtual folder, `a/b/c`; empty at top level.
     public var folder: String
-    /// What it is to a learner.
+    /// What a learner sees it as.
     public var type: ContentType
-    /// Where it is on its way.
+    /// The download state.
     public var state: ItemState
     /// Why it is stopped; nil unless ``state`` is stopped.
     public var stopReason: StopReason?
-    /// What went wrong last; nil when nothing did.
+    /// The last failure; nil without one.
     public var error: LectureError?
     /// −100 (last) … 100 (first).
     public var priority: Int
-    /// The place in the queue among those of the same priority.
+    /// The position in the queue among those of the same priority.
     public var position: Int64
     /// Bytes of all its resources; nil until known.
     public var totalBytes: Int64?
-    /// Bytes that are durable on the disk with their proof.
+    /// Verified bytes that are durable on disk.
     public var provenBytes: Int64
     /// Chunks of all its resources; 0 until known.
     public var totalChunks: Int
-    /// Chunks that are durable on the disk with their proof.
+    /// Verified chunks that are durable on disk.
     public var provenChunks: Int
-    /// Attempts since bytes were last gained.
+    /// Attempts since the last progress.
     public var attempts: Int
     /// When it is tried again; nil when no attempt is planned.
     public var nextAttempt: Timestamp?
@@ -47,11 +47,11 @@ public struct Content: Sendable, Hashable {
     /// Whether a complete version of it is in the store. It may be older than what was requested last; see
     /// ``isOutdated``.
     public var isPlayable: Bool
-    /// Whether the version that is in the store is not the one that is wanted: a request or its source named another,
-    /// which is not complete yet.
+    /// Whether the version in the store is not the requested one: a request or its source named another, which is not
+    /// complete yet.
     public var isOutdated: Bool
 
-    /// Makes a picture of a content.
+    /// Creates a snapshot of a lecture.
     package init(key: ContentKey, sourceURL: String, title: String, state: ItemState, added: Timestamp) {
         self.key = key
         self.sourceURL = sourceURL
@@ -73,11 +73,11 @@ public struct Content: Sendable, Hashable {
     }
 }
 
-/// Which contents a list shows.
+/// Which lectures a list shows.
 public struct ContentFilter: Sendable, Hashable {
     /// Only these states. All pass when neither states nor ``conditions`` are given.
     public var states: Set<ItemState> = []
-    /// Also those of which one of these is true, whatever their state.
+    /// Also those for which one of these is true, whatever their state.
     public var conditions: Set<ContentCondition> = []
     /// Only this type.
     public var type: ContentType?
@@ -92,19 +92,19 @@ public struct ContentFilter: Sendable, Hashable {
     /// Only those whose licence ends or has to be checked before this time.
     public var expiresBefore: Timestamp?
 
-    /// A filter that lets everything pass.
+    /// A filter that matches everything.
     public init() {}
 }
 
-/// What can be true of a lecture beside its state.
+/// A condition of a lecture besides its state.
 public enum ContentCondition: String, Sendable, CaseIterable {
-    /// It plays an older version than the one that is wanted.
+    /// It plays an older version than requested.
     case outdated
     /// Its file is missing or damaged, and not repaired yet.
     case damaged
 }
 
-/// The order of a list. Equal elements come in the order they were registered.
+/// The order of a list. Equal elements are in the order of registration.
 public enum ContentSort: String, Sendable, CaseIterable {
     /// As registered.
     case added
@@ -116,24 +116,24 @@ public enum ContentSort: String, Sendable, CaseIterable {
     case size
     /// Highest priority first, then queue position.
     case priority
-    /// The licence that ends or has to be checked first, contents without such a day last.
+    /// The licence that ends or has to be checked first, lectures without such a day last.
     case expiry
-    /// Contents in folders first, by folder and title; those at the top level last, by title.
+    /// Lectures in folders first, by folder and title; those at the top level last, by title.
     case folder
 }
 
 /// One page of a list.
 public struct ContentPage: Sendable, Hashable {
-    /// How many to pass by.
+    /// How many to skip.
     public var offset: Int
-    /// How many at the most.
+    /// The maximum number.
     public var limit: Int
 
-    /// Makes a page.
+    /// Creates a page.
     ///
     /// - Parameters:
-    ///   - offset: how many to pass by.
-    ///   - limit: how many at the most.
+    ///   - offset: how many to skip.
+    ///   - limit: the maximum number.
     public init(offset: Int = 0, limit: Int = .max) {
         self.offset = offset
         self.limit = limit
@@ -142,28 +142,28 @@ public struct ContentPage: Sendable, Hashable {
 
 /// One request to a server, kept for `why`.
 public struct Attempt: Sendable, Hashable {
-    /// When it began.
+    /// When it started.
     public var at: Timestamp
     /// How long it took.
     public var duration: Duration
     /// Scheme, host and port, without path and query.
     public var origin: String
-    /// The HTTP status; nil when none came.
+    /// The HTTP status; nil without one.
     public var status: Int?
     /// libcurl's result code; 0 when the transfer itself went well.
     public var curlCode: Int
-    /// Bytes of body that came.
+    /// Bytes of body received.
     public var bytes: Int64
-    /// The first byte asked for.
+    /// The first requested byte.
     public var rangeFirst: Int64
-    /// How many bytes were asked for; nil for an open range.
+    /// How many bytes were requested; nil for an open range.
     public var rangeCount: Int64?
     /// What was decided: `continued`, `retry`, `wait`, `renew`, `redirect`, `restart`, `failed`, `done`, `split` …
     public var decision: String
     /// Why, as a short sentence without user data.
     public var detail: String
 
-    /// Makes a record of an attempt.
+    /// Creates a record of an attempt.
     package init(at: Timestamp, origin: String, decision: String) {
         self.at = at
         self.origin = origin
@@ -176,13 +176,13 @@ public struct Attempt: Sendable, Hashable {
     }
 }
 
-/// How many contents are in which state, and how many bytes they hold.
+/// The number of lectures in each state, and their bytes.
 public struct StoreStatus: Sendable, Hashable {
-    /// Contents by state.
+    /// Lectures by state.
     public var counts: [ItemState: Int] = [:]
-    /// Bytes that are durable with their proof.
+    /// Verified bytes that are durable.
     public var provenBytes: Int64 = 0
-    /// Bytes of all contents whose size is known.
+    /// Bytes of all lectures whose size is known.
     public var totalBytes: Int64 = 0
 
     /// An empty store.

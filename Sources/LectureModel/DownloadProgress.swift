@@ -1,12 +1,12 @@
-/// How far one content is. Bytes never run backwards within one version.
+/// The progress of one lecture. Bytes never decrease within one version.
 public struct DownloadProgress: Sendable, Hashable {
-    /// The content.
+    /// The lecture.
     public var key: ContentKey
     /// Its title.
     public var title: String
     /// Its state.
     public var state: ItemState
-    /// Bytes received; those proven are at most these.
+    /// Bytes received; at least as many as are verified.
     public var bytes: Int64
     /// Bytes of all its resources; nil while unknown.
     public var total: Int64?
@@ -14,12 +14,12 @@ public struct DownloadProgress: Sendable, Hashable {
     public var bytesPerSecond: Double
     /// Time left at this speed; nil while unknown.
     public var remaining: Duration?
-    /// Chunks durable with their proof.
+    /// Verified chunks that are durable.
     public var provenChunks: Int
     /// Chunks of all its resources; 0 while unknown.
     public var totalChunks: Int
 
-    /// Makes a report of progress.
+    /// Creates a progress report.
     package init(key: ContentKey, title: String, state: ItemState) {
         self.key = key
         self.title = title

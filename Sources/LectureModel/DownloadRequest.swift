@@ -22,10 +22,13 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: [String: String]
     /// Other URLs of the same bytes.
     public var mirrors: [String]
-    /// Where the finished bytes shall also stand; nil for the store alone.
+    /// A path where the finished file is also to be placed; nil for the store alone.
     public var outputPath: String?
+    /// Whether the finished file may replace any file at ``outputPath``. If not, it only replaces a file that
+    /// LectureKit has written for the same lecture and that has not changed since.
+    public var replacesOutput: Bool
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameter url: a media file or a gateway link, http or https.
     public init(url: String) {
@@ -33,10 +36,11 @@ public struct DownloadRequest: Sendable, Hashable {
         priority = 0
         headers = [:]
         mirrors = []
+        replacesOutput = false
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 public enum EnqueueOutcome: Sendable, Hashable {
     /// It is new in the queue.
     case added
@@ -46,12 +50,12 @@ public enum EnqueueOutcome: Sendable, Hashable {
     case alreadyQueued
     /// It is complete and is what is requested; nothing is downloaded.
     case alreadyComplete
-    /// It is complete, and something else is requested (another digest, size or source): a new version is downloaded
+    /// It is complete, but something else is requested (another digest, size or source): a new version is downloaded
     /// beside the old one, which stays playable until the new one is complete.
     case outdated
     /// It was complete, but its file is missing or damaged: what is missing is downloaded again.
     case damaged
-    /// It is complete. Whether it is what is requested is being found out: ``LectureEvent/unchanged(_:)``,
+    /// It is complete. Whether it is what is requested is being checked: ``LectureEvent/unchanged(_:)``,
     /// ``LectureEvent/outdated(_:)`` or ``LectureEvent/checkFailed(key:error:)`` follows.
     case checking
 }

@@ -1,26 +1,26 @@
-// What video gateways say in place of a content: their own numbers, frozen like all others.
+// The refusals of video gateways: their own numbers, frozen like all others.
 
 extension LectureError.Code {
-    /// The numbers with which a gateway refuses a link.
+    /// The numbers of a gateway's refusals.
     public static let gatewayNumbers = 4001...4101
 
     /// A refusal by a gateway.
     ///
-    /// - Parameter number: what it said, one of ``gatewayNumbers``.
+    /// - Parameter number: the gateway's number, one of ``gatewayNumbers``.
     /// - Returns: the code −`number`.
     public static func gateway(_ number: Int) -> Self {
         if let row = gatewayRows[number] { return Self(-number, "gateway_\(row.name)", row.summary, row.remedy) }
         return Self(-number, "gateway_\(number)", "the gateway refuses the link with its number \(number)", askProvider)
     }
 
-    /// The gateway's numbers that have a sentence of their own.
+    /// The gateway's numbers with a sentence of their own.
     public static let namedGatewayNumbers: [Int] = gatewayRows.keys.sorted()
 
     private typealias GatewayRow = (name: String, summary: String, remedy: String)
 
     private static let askProvider = "Ask the provider."
     private static let newLink = "Ask the provider for a new link."
-    private static let stopped = "Ask the provider when it is there again."
+    private static let stopped = "Ask the provider when it will be available again."
 
     private static let gatewayRows: [Int: GatewayRow] = [
         4001: ("content_key", "the gateway does not know the link's content key", newLink),
@@ -53,6 +53,6 @@ extension LectureError.Code {
         4084: ("device", "the provider does not support this device", askProvider),
         4085: ("token_expired", "the link has expired", newLink),
         4100: ("skin", "the gateway cannot use the player's skin", askProvider),
-        4101: ("skin_checksum", "the player's skin does not fit its checksum", askProvider),
+        4101: ("skin_checksum", "the player's skin does not match its checksum", askProvider),
     ]
 }

@@ -1,9 +1,9 @@
-/// The identity of a content (the media content key): opaque text, the same whatever URL it is fetched from.
+/// The identity of a lecture (the media content key): opaque text, the same whatever URL it is downloaded from.
 public struct ContentKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The key as text: 1…512 bytes of UTF-8 without control characters.
     public let text: String
 
-    /// Checks and keeps a key.
+    /// Checks and stores a key.
     ///
     /// - Parameter text: 1…512 bytes of UTF-8 without control characters.
     /// - Throws: ``LectureError`` with the code ``LectureError/Code/parameter``.
@@ -15,7 +15,7 @@ public struct ContentKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         self.text = text
     }
 
-    /// A key that comes from the store, where it was checked on its way in.
+    /// A key from the store, where it was checked before storing.
     package init(stored text: String) { self.text = text }
 
     /// The key as text.
@@ -29,13 +29,21 @@ public struct ContentKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 package struct RowID<Table>: Hashable, Sendable, Comparable {
     /// The row's number in its table.
     package let value: Int64
-    /// Names a row.
+    /// Identifies a row.
     package init(_ value: Int64) { self.value = value }
     /// Compares the numbers.
     package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 }
 
-/// The tables that rows are named by.
+extension RowID where Table == ResourceTable {
+    /// The directory of its files below `media`: 1,024 resources in each.
+    package var bucket: String {
+        let number = String(value / 1024, radix: 16)
+        return String(repeating: "0", count: max(0, 4 - number.count)) + number
+    }
+}
+
+/// The tables that rows belong to.
 package enum ContentTable {}
 /// See ``ContentTable``.
 package enum VersionTable {}
@@ -63,20 +71,20 @@ package typealias RunID = RowID<RunTable>
 
 /// One HTTP exchange of this process; never stored.
 package struct TransferID: Hashable, Sendable {
-    /// Counted up; a process never uses one twice.
+    /// A running number; a process never reuses one.
     package let value: UInt64
-    /// Names an exchange.
+    /// Identifies an exchange.
     package init(_ value: UInt64) { self.value = value }
 }
 
-/// The right to change one content: the row and the fencing number under which it was leased. A write with an older
+/// The right to change one lecture: the row and the fencing number under which it was leased. A write with an older
 /// number changes nothing and throws ``LectureError/Code/leaseLost``.
 package struct ContentLease: Hashable, Sendable {
     /// The leased row.
     package let content: ContentID
     /// The fencing number it was leased under.
     package let fence: Int64
-    /// Names a lease.
+    /// Creates a lease.
     ///
     /// - Parameters:
     ///   - content: the leased row.

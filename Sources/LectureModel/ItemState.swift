@@ -1,20 +1,20 @@
-/// Where a content is on its way to the disk. Raw values are stored: frozen, never reused.
+/// The download state of a lecture. Raw values are stored: frozen, never reused.
 ///
 /// *Paused* is not a state: it is ``stopped`` with the reason ``StopReason/user``.
 public enum ItemState: Int, Sendable, CaseIterable {
     /// Waits for its turn.
     case queued = 0
-    /// Its source is asked what it is.
+    /// Its source is being asked what it is.
     case loading = 1
-    /// Bytes are coming.
+    /// Bytes are being received.
     case downloading = 2
-    /// All bytes are here; digests are checked and the file gets its final name.
+    /// All bytes are received; digests are checked and the file gets its final name.
     case verifying = 3
-    /// Every resource is proven.
+    /// Every resource is verified.
     case completed = 4
-    /// Not moving, for a reason that may pass.
+    /// Not progressing, for a transient reason.
     case stopped = 5
-    /// Not moving, for a reason that will not pass by itself.
+    /// Not progressing, for a permanent reason.
     case failed = 6
     /// Files are being deleted.
     case removing = 7
@@ -42,7 +42,7 @@ public enum ItemState: Int, Sendable, CaseIterable {
     }
 }
 
-/// Why a content is stopped. Raw values are stored: frozen, never reused.
+/// Why a lecture is stopped. Raw values are stored: frozen, never reused.
 public enum StopReason: Int, Sendable, CaseIterable {
     /// A person or a program paused or cancelled it.
     case user = 1
@@ -56,7 +56,7 @@ public enum StopReason: Int, Sendable, CaseIterable {
     case licenceRefused = 5
     /// The server asks to wait until a time.
     case serverWait = 6
-    /// It waits for another process or another content.
+    /// It waits for another process or another lecture.
     case dependency = 7
     /// The store's quota is used up.
     case quota = 8
@@ -76,19 +76,19 @@ public enum StopReason: Int, Sendable, CaseIterable {
     }
 }
 
-/// What was last asked for a content. The reconciler makes the state follow. Raw values are stored: frozen.
+/// The target state last requested for a lecture. The reconciler makes the state follow. Raw values are stored: frozen.
 public enum Desire: Int, Sendable, CaseIterable {
     /// Fetch it.
     case fetch = 0
-    /// Keep what is there, fetch nothing more until resumed.
+    /// Keep what was received, download nothing more until resumed.
     case pause = 1
-    /// As ``pause``, and `resume --all` passes it by; only naming it starts it again.
+    /// As ``pause``, but `resume --all` skips it; only naming it starts it again.
     case cancel = 2
     /// Delete it.
     case remove = 3
 }
 
-/// What a learner sees of a content. Raw values are those of the Kollus SDK's `KollusContentType`.
+/// What a learner sees a lecture as. Raw values are those of the Kollus SDK's `KollusContentType`.
 public enum ContentType: Int, Sendable, CaseIterable {
     /// Streamed, not kept.
     case streaming = 0
@@ -113,7 +113,7 @@ public enum ContentType: Int, Sendable, CaseIterable {
     }
 }
 
-/// What a resource is to its content. Raw values are stored: frozen, never reused.
+/// The role of a resource. Raw values are stored: frozen, never reused.
 public enum ResourceRole: Int, Sendable, CaseIterable {
     /// The media file.
     case media = 0
@@ -146,7 +146,7 @@ public enum ResourceRole: Int, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the content cannot be complete without it.
+    /// Whether the lecture cannot be complete without it.
     public var isRequired: Bool {
         switch self {
         case .media, .playlist, .segment, .initialisation, .key: true

@@ -1,22 +1,22 @@
 /// An error a user or a program can meet: a stable code, a sentence that says what to do, and the cause.
 ///
-/// Two errors are equal when their codes are equal, so that tests and callers compare what happened and not how it
-/// was worded. ``description`` holds only the code, because descriptions end in logs; ``message`` may name what the
-/// user typed (a path, a line number) and is meant for the person who typed it.
+/// Two errors are equal when their codes are equal, so that tests and callers compare what happened and not its
+/// wording. ``description`` holds only the code, because descriptions end up in logs; ``message`` may name what the
+/// user typed (a path, a line number) and is meant for that person.
 public struct LectureError: Error, Sendable {
     /// What happened.
     public let code: Code
     /// What this occurrence was about: a line number, a path, a server's host. May be empty. Never a secret.
     public let detail: String
-    /// The error below this one, for example a SQLite or a libcurl message. May be empty. Never a secret.
+    /// The underlying error, for example an SQLite or a libcurl message. May be empty. Never a secret.
     public let cause: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: what happened.
     ///   - detail: what it was about.
-    ///   - cause: the error below this one.
+    ///   - cause: the underlying error.
     public init(_ code: Code, detail: String = "", cause: String = "") {
         self.code = code
         self.detail = detail

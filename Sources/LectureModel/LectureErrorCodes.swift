@@ -3,11 +3,11 @@
 extension LectureError.Code {
     // MARK: The storage (numbers of the Kollus storage manager)
 
-    /// A directory of the store could not be made.
+    /// A directory of the store could not be created.
     public static let createDirectory = Self(
         -8600, "create_directory", "a directory of the store cannot be made",
         "Check the path given with --store and who may write there.")
-    /// A file could not be made.
+    /// A file could not be created.
     public static let createFile = Self(
         -8601, "create_file", "a file cannot be made", "Check who may write to the directory.")
     /// The store's database could not be opened.
@@ -25,7 +25,7 @@ extension LectureError.Code {
         "Check the disk and its permissions, then run the command again.")
     /// An argument has no usable value.
     public static let parameter = Self(-8613, "parameter", "an argument has no usable value", "See --help.")
-    /// A content was used before it was loaded.
+    /// A lecture was used before it was loaded.
     public static let notLoaded = Self(
         -8614, "not_loaded", "the lecture is not loaded yet", "Call load, or run 'lecturectl precache' with its URL.")
     /// The transfer was cancelled.
@@ -37,15 +37,15 @@ extension LectureError.Code {
         -8617, "bad_length", "the server announced an impossible length", "Report this to the server's operator.")
     /// A redirect without a usable target.
     public static let noLocation = Self(
-        -8619, "no_location", "the server redirects without saying where to", "Report this to the server's operator.")
-    /// No content has this key.
+        -8619, "no_location", "the server redirects without a target", "Report this to the server's operator.")
+    /// No lecture has this key.
     public static let unknownContent = Self(
         -8621, "unknown_content", "no lecture has this key", "'lecturectl list' shows the keys.")
-    /// No room on the disk.
+    /// No space on the disk.
     public static let storageFull = Self(
-        -8623, "storage_full", "there is not enough room on the disk",
+        -8623, "storage_full", "there is not enough space on the disk",
         "Free some space, then run 'lecturectl precache' again; downloaded data is kept.")
-    /// Play or read of an unfinished content.
+    /// Playing or reading an unfinished lecture.
     public static let notComplete = Self(
         -8629, "not_complete", "the lecture is not complete", "Run 'lecturectl precache' until it is.")
     /// A second request for a running download.
@@ -59,13 +59,13 @@ extension LectureError.Code {
     public static let damaged = Self(
         -8646, "damaged", "the stored file is damaged",
         "Run 'lecturectl verify --all --repair' to download the damaged parts again.")
-    /// The content's type may not be removed.
+    /// The lecture's type may not be removed.
     public static let notRemovable = Self(
         -8648, "not_removable", "samples are kept unless you add --samples", "Add --samples.")
     /// The link does not permit a download.
     public static let notDownloadable = Self(
         -8650, "not_downloadable", "this link does not permit downloading", "Ask the provider for a download link.")
-    /// An intro, which only goes with its lecture.
+    /// An intro, which is only downloaded with its lecture.
     public static let introNotDownloadable = Self(
         -8803, "intro_not_downloadable", "an intro cannot be downloaded by itself",
         "Ask the provider for the link of the lecture.")
@@ -75,7 +75,7 @@ extension LectureError.Code {
         "Report this to the gateway's operator.")
     /// The store is closing.
     public static let closing = Self(-8661, "closing", "the store is being closed", "Open it again.")
-    /// The content is complete already.
+    /// The lecture is already complete.
     public static let alreadyDownloaded = Self(-9000, "already_downloaded", "the lecture is already complete", "")
 
     // MARK: The store (our own numbers)
@@ -91,20 +91,20 @@ extension LectureError.Code {
     /// The database is damaged.
     public static let storeDamaged = Self(
         -20003, "store_damaged", "the store's database is damaged; nothing was changed",
-        "Restore a copy made with 'lecturectl store backup', or move the file away and start anew.")
-    /// The store lies on a read-only place.
+        "Restore a copy made with 'lecturectl store backup', or move the file away and start over.")
+    /// The store is on a read-only file system.
     public static let storeReadOnly = Self(
         -20004, "store_read_only", "the store cannot be written; nothing was changed",
         "Mount it writable, or give another directory with --store.")
     /// A migration differs from the one that was applied.
     public static let migrationChanged = Self(
         -20005, "migration_changed",
-        "the store came up through other migrations than this program's; nothing was changed",
+        "the store was created by other migrations than this program's; nothing was changed",
         "Use the version that made it.")
     /// Another process held the database for too long.
     public static let storeBusy = Self(
         -20006, "store_busy", "another process keeps the store busy", "Try again; 'lecturectl status' shows who.")
-    /// The file system does not give what durability needs.
+    /// The file system does not support what durability needs.
     public static let storeUnsafe = Self(
         -20007, "store_unsafe", "the file system does not support what the store needs to survive a power cut",
         "Put the store on a local file system such as ext4 or XFS.")
@@ -112,25 +112,25 @@ extension LectureError.Code {
     public static let mediaMissing = Self(
         -20008, "media_missing", "the lecture's media file is missing or was cut short",
         "Run 'lecturectl precache' to download it again.")
-    /// OpenSSL refused its work: out of memory, or an installation without AES-GCM or SHA-256.
+    /// OpenSSL failed: out of memory, or an installation without AES-GCM or SHA-256.
     public static let cryptography = Self(
-        -20009, "cryptography", "the cryptographic library refused its work",
+        -20009, "cryptography", "the cryptographic library failed",
         "Check the machine's memory and its OpenSSL 3 (package libssl3).")
 
     // MARK: Answers that are not the object
 
-    /// Something else than media was answered.
+    /// The answer is something other than media.
     public static let notMedia = Self(
         -20010, "not_media", "the server sent something other than a media file",
         "Open the URL in a browser: it may lead to a sign-in or error page. If this is the lecture, add --accept-any.")
-    /// A range answer that is not what was asked.
+    /// A range answer other than requested.
     public static let rangeMismatch = Self(
         -20011, "range_mismatch", "the server returned a different byte range than requested",
         "Report this to the server's operator.")
-    /// The length changed under way.
+    /// The length changed during the download.
     public static let lengthChanged = Self(
         -20012, "length_changed", "the file's length changed on the server", "Run the command again.")
-    /// A content coding that was not asked for.
+    /// A content coding that was not requested.
     public static let codingRefused = Self(
         -20013, "coding_refused", "the server sends a content coding that was not requested",
         "Report this to the server's operator to serve media without Content-Encoding.")
@@ -148,28 +148,28 @@ extension LectureError.Code {
     )
     /// Fewer bytes than announced.
     public static let bodyCut = Self(
-        -20017, "body_cut", "the connection ended before all announced bytes came", "It is tried again by itself.")
-    /// The file changes again and again.
+        -20017, "body_cut", "the connection ended before all announced bytes arrived", "It is retried automatically.")
+    /// The file keeps changing.
     public static let versionUnstable = Self(
         -20018, "version_unstable", "the file on the server changes while it is downloaded",
         "Run the command again when the server has settled.")
     /// The whole-file digest differs.
     public static let digestMismatch = Self(
         -20019, "digest_mismatch", "the bytes do not have the expected digest",
-        "The file on the server is another one, or the expected digest is wrong.")
+        "The file on the server is a different one, or the expected digest is wrong.")
     /// A playlist, which this version does not fetch.
     public static let playlistUnsupported = Self(
         -20020, "playlist_unsupported",
         "this is a playlist or manifest (HLS, DASH), which this version does not download",
         "Give the URL of a media file.")
-    // −20021 was "a licence is needed", in versions without licences; it is never used again.
+    // −20021 was "a licence is needed", in versions without licences; it is never reused.
     /// Larger than allowed.
     public static let tooLarge = Self(
         -20022, "too_large", "the file is larger than its description allows",
         "Report this to the provider, or raise the limit.")
     /// A redirect that is not followed.
     public static let redirectRefused = Self(
-        -20023, "redirect_refused", "the server redirects to a place that may not be followed",
+        -20023, "redirect_refused", "the server redirects to a URL that may not be followed",
         "Only http and https are followed, and never from https to http.")
     /// Too many redirects.
     public static let redirectLoop = Self(
@@ -185,10 +185,10 @@ extension LectureError.Code {
     public static let mirrorDisagrees = Self(
         -20027, "mirror_disagrees", "a mirror serves other bytes and is no longer used",
         "Report this to the mirror's operator.")
-    /// An interrupted download that nothing allows to be continued.
+    /// An interrupted download that cannot be continued safely.
     public static let resumeUnsafe = Self(
         -20028, "resume_unsafe",
-        "the download was interrupted, and the server names no version of the file by which it could be continued",
+        "the download was interrupted, and the server gives no validator for the file, so it cannot be continued",
         "Give --sha256 or a course list with sha256, or --trust-length if the file never changes.")
 
     // MARK: Input
@@ -201,7 +201,7 @@ extension LectureError.Code {
         -20031, "url_invalid", "this is not a usable URL", "A URL has the form https://host/path, below 8,192 bytes.")
     /// A line of a course list that cannot be read.
     public static let courseLine = Self(
-        -20032, "course_line", "this line of the course list cannot be read; the others go on",
+        -20032, "course_line", "this line of the course list cannot be read; the other lines are still used",
         "Correct the line and run the command again.")
     /// A course list that cannot be read at all.
     public static let courseList = Self(
@@ -222,7 +222,7 @@ extension LectureError.Code {
     /// A JSON text that cannot be read.
     public static let json = Self(
         -20039, "json", "this is not valid JSON with the expected fields", "Correct the text.")
-    /// An output that cannot be given.
+    /// An output that cannot be written.
     public static let outputRefused = Self(
         -20040, "output_refused", "the finished file cannot be put there", "Check --output or --output-dir.")
 
@@ -236,7 +236,7 @@ extension LectureError.Code {
         "Check the list. If it is right, run the command again with a larger --max-delete.")
     /// A `kollus:` link that is not about downloading.
     public static let linkFetchesNothing = Self(
-        -20041, "link_fetches_nothing", "this kollus: link names nothing to fetch",
+        -20041, "link_fetches_nothing", "this kollus: link names nothing to download",
         "'lecturectl list --folder' shows what a list link means; 'kollus://download?url=…' downloads.")
 
     // MARK: Scheduling
@@ -246,20 +246,20 @@ extension LectureError.Code {
         -20050, "quota", "the store's quota is used up", "Remove lectures, or raise storage.quota_bytes.")
     /// The server asks to wait.
     public static let serverWait = Self(
-        -20051, "server_wait", "the server asks to wait", "It is tried again by itself when the time has come.")
+        -20051, "server_wait", "the server asks to wait", "It is retried automatically when the wait is over.")
     /// Outside the timetable.
     public static let schedule = Self(
         -20052, "schedule", "the timetable does not allow downloads now",
-        "It goes on by itself, or change --timetable.")
+        "It continues automatically, or change --timetable.")
     /// The deadline has passed.
     public static let deadline = Self(
-        -20053, "deadline", "the deadline passed before everything was complete", "Run the command again to go on.")
+        -20053, "deadline", "the deadline passed before everything was complete", "Run the command again to continue.")
     /// Another process has the item now.
     public static let leaseLost = Self(
         -20054, "lease_lost", "another process has taken this item over", "")
     /// A signal ended the run.
     public static let interrupted = Self(
-        -20055, "interrupted", "the run was interrupted", "Run the command again to go on.")
+        -20055, "interrupted", "the run was interrupted", "Run the command again to continue.")
     /// A state that must not happen.
     public static let bug = Self(-20099, "bug", "an internal rule was broken", "Report this as a bug.")
 
@@ -275,7 +275,7 @@ extension LectureError.Code {
             Self(-8000 - curl, "resolve", "the server's name cannot be resolved", "Check the URL and the network.")
         case 7: Self(-8007, "connect", "the server cannot be reached", "Check the URL, the port and the network.")
         case 18:
-            Self(-8018, "partial", "the connection ended before the whole answer came", "It is tried again by itself.")
+            Self(-8018, "partial", "the connection ended inside the answer", "It is retried automatically.")
         case 28:
             Self(
                 -8028, "timeout", "the server stopped responding",
@@ -284,8 +284,8 @@ extension LectureError.Code {
             Self(
                 -8000 - curl, "tls", "a secure connection cannot be made",
                 "Check the server's certificate, --ca-file and --client-cert; verification is never switched off.")
-        case 52: Self(-8052, "empty_answer", "the server answered nothing", "Check that the port speaks HTTP.")
-        case 55, 56: Self(-8000 - curl, "receive", "the connection broke", "It is tried again by itself.")
+        case 52: Self(-8052, "empty_answer", "the server sent no answer", "Check that the port speaks HTTP.")
+        case 55, 56: Self(-8000 - curl, "receive", "the connection broke", "It is retried automatically.")
         default: Self(-8000 - curl, "transfer_\(curl)", "the transfer failed", "Check the network and the server.")
         }
     }
@@ -310,7 +310,7 @@ extension LectureError.Code {
 }
 
 extension LectureError.Code {
-    /// Every code with a number of its own; the families ``transfer(_:)`` and ``status(_:)`` come on top.
+    /// Every code with a number of its own; the families ``transfer(_:)`` and ``status(_:)`` are additional.
     public static let all: [Self] =
         [
             .createDirectory, .createFile, .openStore, .storeFailed, .readFile, .writeFile, .parameter, .notLoaded,
@@ -334,14 +334,16 @@ extension LectureError.Code {
             .playRefused, .sessionMismatch, .answerMissing,
             .licenceExpired, .countUsedUp, .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp,
             .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
-            .storeCopied, .ledgerForged, .storeRolledBack, .sealedElsewhere, .licenceKeyMissing, .sealRequired,
-            .deviceKeyRefused, .licenceFileRefused, .isSealed, .removalWaits, .deviceKeyInUse,
-        ] + statistics + applications + access
+            .storeCopied, .ledgerForged, .storeRolledBack, .anchorUnwritable, .sealedElsewhere, .licenceKeyMissing,
+            .sealRequired,
+            .deviceKeyRefused, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .isSealed, .removalWaits,
+            .deviceKeyInUse,
+        ] + statistics + applications + access + outside
 
-    /// The code with this number, for rows read back from a store; also a newer program's number gets a usable value.
+    /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///
     /// - Parameter number: a stored number.
-    /// - Returns: the catalogue's entry, a member of a family, or an entry that only repeats the number.
+    /// - Returns: the catalogue's entry, a member of a family, or an entry that only contains the number.
     public static func stored(_ number: Int) -> Self {
         if let known = all.first(where: { $0.number == number }) { return known }
         switch -number {

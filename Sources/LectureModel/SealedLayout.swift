@@ -1,4 +1,4 @@
-/// Where the segments of one sealed file lie: pure arithmetic between plaintext and ciphertext. The drawing is in
+/// Where the segments of one sealed file are: pure arithmetic between plaintext and ciphertext. The drawing is in
 /// docs/sealed-file.md.
 package struct SealedLayout: Hashable, Sendable {
     /// The length of a segment of ciphertext in bytes, its tag included; the first one's includes the file's header.
@@ -19,13 +19,12 @@ package struct SealedLayout: Hashable, Sendable {
     /// How many segments there are, at least one.
     package let segmentCount: Int
 
-    /// What the first segment holds of the plaintext, in bytes.
+    /// The plaintext length of the first segment, in bytes.
     private var firstCapacity: Int { segmentLength - SealedFormat.headerBytes - SealedFormat.tagBytes }
-    /// What every other segment holds.
+    /// The plaintext length of every other segment.
     private var capacity: Int { segmentLength - SealedFormat.tagBytes }
 
-    /// The layout of a file that shall hold a plaintext; nil for a negative length, too many segments, or segments
-    /// without room.
+    /// The layout of a file for a plaintext; nil for a negative length, too many segments, or segments without space.
     ///
     /// - Parameters:
     ///   - plaintextLength: in bytes.
@@ -41,7 +40,7 @@ package struct SealedLayout: Hashable, Sendable {
         if segmentCount > Self.segmentLimit { return nil }
     }
 
-    /// The layout of a file that is there; nil when no sealed file has this length.
+    /// The layout of an existing file; nil when no sealed file has this length.
     ///
     /// - Parameters:
     ///   - ciphertextLength: of the whole file in bytes.
@@ -73,7 +72,7 @@ package struct SealedLayout: Hashable, Sendable {
     /// The index of the last segment.
     package var lastSegment: Int { segmentCount - 1 }
 
-    /// The piece of the plaintext that a segment holds.
+    /// The plaintext range of a segment.
     ///
     /// - Parameter segment: an index.
     /// - Returns: offsets in the plaintext; empty for an index that is out of range, and for an empty plaintext.
@@ -84,7 +83,7 @@ package struct SealedLayout: Hashable, Sendable {
         return start..<min(end, plaintextLength)
     }
 
-    /// The piece of the file that a segment is, its tag included and the file's header not.
+    /// The file range of a segment, with its tag and without the file's header.
     ///
     /// - Parameter segment: an index.
     /// - Returns: offsets in the file; empty for an index that is out of range.
@@ -94,10 +93,10 @@ package struct SealedLayout: Hashable, Sendable {
         return start..<min((segment + 1) * segmentLength, ciphertextLength)
     }
 
-    /// The segments that hold a piece of the plaintext.
+    /// The segments that hold a range of the plaintext.
     ///
-    /// - Parameter range: offsets in the plaintext; what lies outside of it is left out.
-    /// - Returns: indices; empty for an empty piece.
+    /// - Parameter range: offsets in the plaintext; offsets outside it are left out.
+    /// - Returns: indices; empty for an empty range.
     package func segments(covering range: Range<Int>) -> Range<Int> {
         let range = range.clamped(to: 0..<plaintextLength)
         guard let last = range.last else { return 0..<0 }
@@ -107,7 +106,7 @@ package struct SealedLayout: Hashable, Sendable {
     /// The segment that holds a byte of the plaintext.
     ///
     /// - Parameter offset: in the plaintext.
-    /// - Returns: its index; that of a segment behind the end for a byte there.
+    /// - Returns: its index; past the last segment for a byte past the end.
     package func segment(at offset: Int) -> Int {
         offset < firstCapacity ? 0 : 1 + (offset - firstCapacity) / capacity
     }

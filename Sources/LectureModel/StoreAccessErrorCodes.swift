@@ -1,14 +1,14 @@
-// The catalogue's codes of a store that is not there, or not for this user. Numbers and names are frozen.
+// The catalogue's codes for a store that is missing, or not accessible to this user. Numbers and names are frozen.
 
 extension LectureError.Code {
     /// The store belongs to another user.
     public static let storeOwner = Self(
         -20060, "store_owner", "the store belongs to another user",
-        "Run the command as that user: what another user writes there, the owner could not read.")
-    /// There is no store where one is to be read.
+        "Run the command as that user, or let the owner share the store with a group ('storage.group').")
+    /// There is no store to read.
     public static let storeMissing = Self(
         -20061, "store_missing", "there is no store",
-        "'lecturectl precache' makes one; --store names the directory of another.")
+        "'lecturectl precache' creates one; --store selects another directory.")
     /// The request's header fields were sealed by another device's key.
     public static let headersSealed = Self(
         -20062, "headers_sealed", "the request's header fields cannot be opened with this device's key",

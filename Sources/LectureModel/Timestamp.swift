@@ -1,10 +1,10 @@
-/// A point of wall time: milliseconds since 1970-01-01T00:00:00Z. The wall clock may be wrong; nothing that decides
-/// about a right may rest on it alone.
+/// A point of wall time: milliseconds since 1970-01-01T00:00:00Z. The wall clock may be wrong; no decision about rights
+/// may rely on it alone.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the epoch, UTC.
     public var milliseconds: Int64
 
-    /// Makes a point of time.
+    /// Creates a point of time.
     ///
     /// - Parameter milliseconds: since the epoch, UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
@@ -12,14 +12,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Compares two points of time.
     public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The point of time `duration` later, held inside the range of the type.
+    /// The point of time `duration` later, clamped to the range of the type.
     public static func + (left: Self, duration: Duration) -> Self {
         let (sum, overflow) = left.milliseconds.addingReportingOverflow(duration.milliseconds)
         if !overflow { return Self(milliseconds: sum) }
         return Self(milliseconds: duration < .zero ? .min : .max)
     }
 
-    /// How much later the left point of time is, held inside the range of the type.
+    /// How much later the left point of time is, clamped to the range of the type.
     public static func - (left: Self, right: Self) -> Duration {
         let (difference, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
         if !overflow { return .milliseconds(difference) }
@@ -33,7 +33,7 @@ public struct BootInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the machine started.
     public var nanoseconds: Int64
 
-    /// Makes a point on the boot clock.
+    /// Creates a point on the boot clock.
     ///
     /// - Parameter nanoseconds: since the machine started.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -53,7 +53,7 @@ public struct BootInstant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, held inside the range of `Int64`.
+    /// Whole milliseconds, clamped to the range of `Int64`.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -62,7 +62,7 @@ extension Duration {
         return over ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// Whole nanoseconds, held inside the range of `Int64`.
+    /// Whole nanoseconds, clamped to the range of `Int64`.
     package var nanosecondCount: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,13 +1,12 @@
-/// Identities that sort by when they were made (RFC 9562 section 5.7), so that rows that are made one after another
-/// stand beside each other in an index.
+/// Identities that sort by creation time (RFC 9562 section 5.7), so that consecutive rows are adjacent in an index.
 package enum UUIDv7 {
     /// The latest time that fits: 48 bits of milliseconds.
     private static let latest: Int64 = (1 << 48) - 1
 
-    /// Makes an identity.
+    /// Creates an identity.
     ///
     /// - Parameters:
-    ///   - time: when; held inside what 48 bits can say.
+    ///   - time: the creation time; clamped to 48 bits.
     ///   - random: 74 of its bits are taken from two numbers.
     /// - Returns: 36 characters, lower case.
     package static func text(at time: Timestamp, random: some RandomSource) -> String {

@@ -2,10 +2,10 @@ import CSQLite
 import LectureModel
 
 extension Connection {
-    /// Copies the whole database as it stands at one moment, while others read and write it.
+    /// Copies the whole database as of one moment, while others read and write it.
     ///
-    /// All pages are copied in one step: in WAL mode that is one read transaction, which holds up no writer, and the
-    /// copy never starts over because of a write.
+    /// All pages are copied in one step: in WAL mode that is one read transaction, which blocks no writer, and the copy
+    /// never restarts because of a write.
     ///
     /// - Parameter target: an open, empty database; overwritten.
     /// - Throws: ``LectureError``.

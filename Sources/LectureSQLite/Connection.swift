@@ -14,30 +14,30 @@ import LectureModel
     package enum Access: Sendable {
         /// Reads; another connection may write.
         case readOnly
-        /// Reads a file that nobody changes meanwhile, without locks and without making files beside it.
+        /// Reads a file that does not change meanwhile, without locks and without creating files beside it.
         case immutable
-        /// Reads and writes a file that is there.
+        /// Reads and writes an existing file.
         case readWrite
-        /// Reads and writes, and makes the file when it is missing.
+        /// Reads and writes, and creates the file when it is missing.
         case create
     }
 
     /// The path it was opened with.
     package let path: String
-    /// Ends a running statement from another thread.
+    /// Interrupts a running statement from another thread.
     package let interrupter: Interrupter
-    /// How many transactions were begun by ``transaction(_:_:)``: tells one from the next.
+    /// How many transactions ``transaction(_:_:)`` has started; identifies each one.
     package internal(set) var transactionSerial: UInt64 = 0
-    /// Runs inside every transaction as its last act; what it throws rolls the transaction back.
+    /// Runs inside every transaction as its last step; an error it throws rolls the transaction back.
     package var beforeCommit: (() throws -> Void)?
     private let handle: OpaquePointer
     private var cache = StatementCache(capacity: 96)
 
-    /// What undoes a statement is kept in memory up to 128 KiB. SQLite's own 64 KiB is less than one wish takes with
-    /// its indices, so that every download wrote to `/var/tmp`, and none was possible while that was full.
+    /// The statement journal is kept in memory up to 128 KiB. SQLite's default of 64 KiB is less than one request takes
+    /// with its indices, so that every download wrote to `/var/tmp`, and none was possible while that was full.
     ///
-    /// Not more: SQLite 3.40 hands what was kept to the system in one write, takes its length modulo 128 KiB, and a
-    /// write of nothing means a full disk to it.
+    /// Not more: SQLite 3.40 spills the journal in a single write whose length it takes modulo 128 KiB, and treats a
+    /// write of no bytes as a full disk.
     ///
     /// Takes effect before the first connection of the process; in a program that uses SQLite already it changes
     /// nothing.
@@ -45,13 +45,13 @@ import LectureModel
 
     /// Opens a database.
     ///
-    /// Symbolic links are refused in every part of the path (`SQLITE_OPEN_NOFOLLOW`); resolve the directory before.
+    /// Symbolic links are refused in every part of the path (`SQLITE_OPEN_NOFOLLOW`); resolve the directory first.
     ///
     /// - Parameters:
     ///   - path: the file.
     ///   - access: what the connection may do.
     ///   - busyTimeout: how long a statement waits for another process before it fails with `storeBusy`.
-    /// - Throws: ``LectureError``; a file that is no database is noticed by the first statement.
+    /// - Throws: ``LectureError``; a file that is not a database is detected by the first statement.
     package init(path: String, access: Access, busyTimeout: Duration = .seconds(10)) throws {
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
         var name = path
@@ -93,7 +93,7 @@ import LectureModel
 
     // MARK: Statements
 
-    /// Runs one statement that answers no rows.
+    /// Runs one statement that returns no rows.
     ///
     /// - Parameters:
     ///   - sql: one statement; kept prepared.
@@ -105,7 +105,7 @@ import LectureModel
         try execute(sql, values: Self.list(repeat each values))
     }
 
-    /// Runs one statement that answers no rows, with values whose number is known only at run time.
+    /// Runs one statement that returns no rows, with values whose number is known only at run time.
     ///
     /// - Parameters:
     ///   - sql: one statement; kept prepared.
@@ -125,7 +125,7 @@ import LectureModel
     /// - Parameters:
     ///   - sql: one query; kept prepared.
     ///   - values: for its parameters, in order.
-    ///   - read: makes a value of a row.
+    ///   - read: makes a value from a row.
     /// - Returns: the values, in the query's order.
     /// - Throws: ``LectureError``, and what `read` throws.
     package func query<each Value: SQLiteBindable, Result>(
@@ -139,7 +139,7 @@ import LectureModel
     /// - Parameters:
     ///   - sql: one query; kept prepared.
     ///   - values: for its parameters, in order.
-    ///   - read: makes a value of a row.
+    ///   - read: makes a value from a row.
     /// - Returns: the values, in the query's order.
     /// - Throws: ``LectureError``, and what `read` throws.
     package func query<Result>(
@@ -157,8 +157,8 @@ import LectureModel
     /// - Parameters:
     ///   - sql: one query; kept prepared.
     ///   - values: for its parameters, in order.
-    ///   - read: makes a value of a row.
-    /// - Returns: nil when the query answers no row.
+    ///   - read: makes a value from a row.
+    /// - Returns: nil when the query returns no row.
     /// - Throws: ``LectureError``, and what `read` throws.
     package func first<each Value: SQLiteBindable, Result>(
         _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result
@@ -171,8 +171,8 @@ import LectureModel
     /// - Parameters:
     ///   - sql: one query; kept prepared.
     ///   - values: for its parameters, in order.
-    ///   - read: makes a value of a row.
-    /// - Returns: nil when the query answers no row.
+    ///   - read: makes a value from a row.
+    /// - Returns: nil when the query returns no row.
     /// - Throws: ``LectureError``, and what `read` throws.
     package func first<Result>(
         _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Result
@@ -182,15 +182,15 @@ import LectureModel
         }
     }
 
-    /// Runs several statements separated by semicolons; nothing is bound, nothing is kept prepared.
+    /// Runs several statements separated by semicolons; nothing is bound or kept prepared.
     ///
     /// - Parameter sql: statements without parameters.
-    /// - Throws: ``LectureError`` of the first that fails.
+    /// - Throws: ``LectureError`` of the first one that fails.
     package func run(script sql: String) throws {
         guard unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
     }
 
-    /// The row number that the last INSERT made.
+    /// The rowid of the last INSERT.
     package var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Whether a transaction is open.
@@ -199,23 +199,23 @@ import LectureModel
     /// Whether SQLite could open the file only for reading.
     package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// How many prepared statements wait for their next use.
+    /// How many prepared statements are idle.
     package var idleStatementCount: Int { cache.count }
 
     /// The version of the SQLite library, for example `3.40.1`.
     package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
-    // MARK: Inside this module
+    // MARK: Internal
 
     /// Lends the handle to a function of this module.
     ///
-    /// - Parameter body: must not keep the handle.
+    /// - Parameter body: must not store the handle.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result { try unsafe body(handle) }
 
-    /// What the kernel said; 0 when nothing is known of it. Where a file cannot be made SQLite tries to open it all the
-    /// same, and the reason is lost: without a free inode that is the likely one.
+    /// The kernel's error number; 0 when it is unknown. Where a file cannot be created SQLite still tries to open it,
+    /// and the reason is lost: if no inode is free, that is the likely one.
     private static func systemError(behind code: Int32, _ handle: OpaquePointer, path: String) -> Int32 {
         var disk = statvfs()
         if code & 0xFF == SQLITE_CANTOPEN, unsafe statvfs(path, &disk) == 0, disk.f_files > 0, disk.f_favail == 0 {
@@ -224,7 +224,7 @@ import LectureModel
         return unsafe sqlite3_system_errno(handle)
     }
 
-    /// The error SQLite reports now.
+    /// The connection's current error.
     func failure() -> LectureError {
         let code = unsafe sqlite3_extended_errcode(handle)
         let message = unsafe String(cString: sqlite3_errmsg(handle))
@@ -268,7 +268,7 @@ import LectureModel
         return list
     }
 
-    /// Escapes what means something in a URI file name (https://www.sqlite.org/uri.html).
+    /// Escapes characters with a meaning in a URI file name (https://www.sqlite.org/uri.html).
     private static func percentEncoded(_ path: String) -> String {
         path.reduce(into: "") { text, character in
             switch character {

@@ -1,29 +1,29 @@
 import Glibc
 import LectureModel
 
-/// What stands at a path, found out without changing a byte there and without leaving a file beside it.
+/// What a path holds, determined without changing a byte there and without leaving a file beside it.
 package enum DatabaseInspection: Sendable, Hashable {
     /// Nothing.
     case absent
-    /// A file of no bytes.
+    /// An empty file.
     case empty
     /// A database this program may use.
     case usable(SchemaState)
 }
 
 extension Migrator {
-    /// Looks at the file at a path before anything opens it for writing.
+    /// Inspects the file at a path before anything opens it for writing.
     ///
-    /// A plain read-only connection to a WAL database makes `-wal` and `-shm` files and leaves them. So the header is
-    /// read as bytes first, and the rest through an immutable connection, unless files beside the database say that it
-    /// is in use or was not closed: then they are there already and an ordinary read-only connection adds nothing.
+    /// A plain read-only connection to a WAL database creates `-wal` and `-shm` files and leaves them. So the header is
+    /// read as bytes first, and the rest through an immutable connection, unless files beside the database show that it
+    /// is in use or was not closed: then they exist already and an ordinary read-only connection adds nothing.
     ///
     /// - Parameter path: the database; its directory without symbolic links.
-    /// - Returns: what stands there.
+    /// - Returns: what the path holds.
     /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `migrationChanged`, `storeDamaged`, `openStore`.
     package func inspect(path: String) throws -> DatabaseInspection {
         guard let looked = try OpenDatabases.unlessOpen(path, { try DatabaseHeader(path: path) }) else {
-            // A connection of this process has it open, which was inspected before.
+            // A connection of this process has it open; the file was inspected before that.
             let connection = try Connection(path: path, access: .readOnly)
             try connection.requireReaderSafety()
             return .usable(try connection.transaction(.read) { try requireUsable(connection) })
@@ -85,12 +85,12 @@ struct DatabaseHeader {
 
     /// Whether the file has no bytes.
     var isEmpty: Bool { fileBytes == 0 }
-    /// Whether it begins as every SQLite 3 database does.
+    /// Whether it starts with the SQLite 3 magic.
     var hasMagic: Bool { bytes.count == 100 && bytes.starts(with: Array("SQLite format 3\0".utf8)) }
-    /// Whose file it is.
+    /// The application the file belongs to.
     var applicationID: Int32 { Int32(bitPattern: number(at: 68)) }
 
-    /// Whether the file is shorter than its own page count. The count holds only if the change counter agrees with the
+    /// Whether the file is shorter than its own page count. The count is valid only if the change counter matches the
     /// version it was written for.
     var isCut: Bool {
         guard number(at: 24) == number(at: 92) else { return false }

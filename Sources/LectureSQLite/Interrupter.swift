@@ -1,10 +1,10 @@
 import CSQLite
 import Glibc
 
-/// Ends the running statement of a connection from another thread; the statement fails with `interrupted`.
+/// Interrupts the running statement of a connection from another thread; it fails with `interrupted`.
 ///
-/// `@unchecked Sendable`: the handle is read and forgotten only under the lock, and its connection forgets it here
-/// before it closes, so `sqlite3_interrupt`, which SQLite allows from any thread, never meets a closed connection.
+/// `@unchecked Sendable`: the handle is read and cleared only under the lock, and its connection clears it here before
+/// it closes, so `sqlite3_interrupt`, which SQLite allows from any thread, never sees a closed connection.
 @safe package final class Interrupter: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private var handle: OpaquePointer?
@@ -21,14 +21,14 @@ import Glibc
         unsafe lock.deallocate()
     }
 
-    /// Ends what runs now; does nothing when nothing runs or the connection is closed.
+    /// Interrupts the running statement; does nothing when none runs or the connection is closed.
     package func interrupt() {
         unsafe pthread_mutex_lock(lock)
         if let handle = unsafe handle { unsafe sqlite3_interrupt(handle) }
         unsafe pthread_mutex_unlock(lock)
     }
 
-    /// Lets go of the handle; called by the connection before it closes.
+    /// Clears the handle; called by the connection before it closes.
     func forget() {
         unsafe pthread_mutex_lock(lock)
         unsafe handle = nil

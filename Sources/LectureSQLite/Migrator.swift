@@ -1,11 +1,11 @@
 package import LectureModel
 
-/// Brings a database to this program's schema, step by step, and refuses every database that is not its own.
+/// Brings a database to this program's schema, step by step, and refuses every database of another application.
 ///
-/// What it knows of a database stands in three places that must agree: `application_id` (whose file it is),
+/// The state of a database is recorded in three places that must agree: `application_id` (the application),
 /// `user_version` (how many migrations), and the table `migration` (which ones, with the digest of each).
 package struct Migrator: Sendable {
-    /// Whose files these are; written into the header of the database.
+    /// The application ID; written into the header of the database.
     package let applicationID: Int32
     /// Every migration, oldest first.
     package let migrations: [Migration]
@@ -13,19 +13,19 @@ package struct Migrator: Sendable {
     /// Makes a migrator.
     ///
     /// - Parameters:
-    ///   - applicationID: whose files these are.
+    ///   - applicationID: the application ID.
     ///   - migrations: every migration, oldest first. The first one creates the table `migration`.
     package init(applicationID: Int32, migrations: [Migration]) {
         self.applicationID = applicationID
         self.migrations = migrations
     }
 
-    /// Judges a database without changing it.
+    /// Assesses a database without changing it.
     ///
     /// - Parameter connection: any connection to it.
     /// - Returns: what is applied and what is pending; `isSuperseded` when a newer program was here.
     /// - Throws: ``LectureError``: `storeForeign` for another program's database, `migrationChanged` when a digest or
-    ///   the order differs, `storeDamaged` when its own records contradict each other or pages are broken.
+    ///   the order differs, `storeDamaged` when its own records contradict each other or pages are damaged.
     package func state(of connection: Connection) throws -> SchemaState {
         let version = try connection.pragmaNumber("user_version")
         let owner = try connection.pragmaNumber("application_id")
@@ -59,7 +59,7 @@ package struct Migrator: Sendable {
         return SchemaState(applied: applied, pending: pending, isSuperseded: false)
     }
 
-    /// Judges a database as ``state(of:)`` does, and refuses a newer one.
+    /// Assesses a database as ``state(of:)`` does, and refuses a newer one.
     ///
     /// - Parameter connection: any connection to it.
     /// - Returns: what is applied and what is pending.
@@ -71,14 +71,41 @@ package struct Migrator: Sendable {
         return state
     }
 
+    /// Compares the definitions of tables, indices and triggers with those that the applied migrations make. SQLite
+    /// does not read a definition before a statement needs it, so a check of the pages can pass where every command
+    /// fails.
+    ///
+    /// - Parameter connection: any connection to a usable database.
+    /// - Returns: one sentence per definition that is missing or changed; objects of others are ignored.
+    /// - Throws: ``LectureError``.
+    package func schemaFindings(_ connection: Connection) throws -> [String] {
+        let model = try Connection(path: ":memory:", access: .create)
+        for migration in migrations.prefix(try requireUsable(connection).applied.count) {
+            try model.run(script: migration.sql)
+        }
+        func definitions(_ connection: Connection) throws -> [(name: String, sql: String)] {
+            try connection.query(
+                """
+                SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema
+                WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1
+                """
+            ) { (name: $0.text(0), sql: $0.text(1)) }
+        }
+        let present = Dictionary(try definitions(connection).map { ($0.name, $0.sql) }) { first, _ in first }
+        return try definitions(model).compactMap { name, sql in
+            guard let found = present[name] else { return "the \(name) is missing" }
+            return found == sql ? nil : "the definition of the \(name) was changed"
+        }
+    }
+
     /// Applies what is pending. Each migration is one immediate transaction that also writes its record, and foreign
     /// keys are checked before the commit. Several connections may do this at the same time.
     ///
-    /// Foreign keys are not enforced while it runs, because a migration may rebuild a table; they are switched on again
-    /// before it returns, also when it throws.
+    /// Foreign keys are not enforced while it runs, because a migration may rebuild a table; they are re-enabled before
+    /// it returns, also when it throws.
     ///
     /// - Parameters:
-    ///   - connection: may write, is in no transaction.
+    ///   - connection: writable, not in a transaction.
     ///   - now: the wall clock, for the record.
     /// - Returns: the identifiers this call applied.
     /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; that migration is rolled
@@ -97,7 +124,7 @@ package struct Migrator: Sendable {
         return done
     }
 
-    /// Applies the first pending migration, as seen under the write lock: another process may have been quicker.
+    /// Applies the first pending migration, as seen under the write lock: another process may have been faster.
     private func applyNext(_ connection: Connection, now: Timestamp) throws -> String? {
         try connection.transaction {
             let position = try requireUsable(connection).applied.count

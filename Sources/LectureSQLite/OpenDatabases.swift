@@ -2,10 +2,10 @@ import LectureModel
 
 /// Which database files this process has open.
 ///
-/// POSIX locks belong to a process and a file, not to a descriptor: closing any descriptor of a file gives back every
-/// lock that the process has on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). A connection in WAL mode
-/// would lose the one that tells others it is there; the next process that closes takes itself for the last, and
-/// deletes the log that this one goes on writing to. So a file that is open here is looked at through SQLite only.
+/// POSIX locks belong to a process and a file, not to a descriptor: closing any descriptor of a file releases every
+/// lock that the process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). A connection in WAL mode
+/// would lose the lock that announces it to others; the next process that closes would consider itself the last, and
+/// delete the log that this one still writes to. So a file that is open here is inspected through SQLite only.
 enum OpenDatabases {
     private static let counts = Guarded<[String: Int]>([:])
 

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// The row a query stands on. It cannot be copied and is only lent, so it cannot outlive its step.
+/// The current row of a query. It cannot be copied and is only lent, so it cannot outlive its step.
 ///
 /// Columns are counted from 0. The accessors without `optional` are for columns that the schema keeps from being NULL
-/// (`STRICT` tables with `NOT NULL`); on NULL they answer SQLite's conversion: 0, an empty text, an empty blob.
+/// (`STRICT` tables with `NOT NULL`); on NULL they return SQLite's conversion: 0, an empty text, an empty blob.
 @safe package struct Row: ~Copyable {
     private let handle: OpaquePointer
 
@@ -30,7 +30,7 @@ import CSQLite
     /// - Returns: the stored number.
     package func int(_ column: Int32) -> Int { Int(int64(column)) }
 
-    /// A length; negative numbers, which the schema refuses, are held at 0.
+    /// A length; negative numbers, which the schema refuses, are clamped to 0.
     ///
     /// - Parameter column: from 0.
     /// - Returns: the stored number.
@@ -53,7 +53,7 @@ import CSQLite
     /// - Parameter column: from 0.
     /// - Returns: the stored text; bytes that are not UTF-8 are replaced.
     package func text(_ column: Int32) -> String {
-        // The pointer first, the length after it: the other order may convert under the length.
+        // The pointer first, then the length: in the other order a conversion may change the length.
         guard let base = unsafe sqlite3_column_text(handle, column) else { return "" }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))
         return unsafe String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self)

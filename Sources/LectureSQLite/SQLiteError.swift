@@ -2,15 +2,15 @@ import CSQLite
 import Glibc
 package import LectureModel
 
-/// What SQLite said about one call: its extended result code and its message.
+/// SQLite's error for one call: its extended result code and its message.
 ///
 /// SQLite's messages name tables, columns and files. They never hold a bound value, so they may be printed.
 package struct SQLiteError: Error, Sendable, Hashable {
-    /// The extended result code, for example 2067 for a violated UNIQUE rule.
+    /// The extended result code, for example 2067 for a violated UNIQUE constraint.
     package let code: Int32
     /// SQLite's sentence.
     package let message: String
-    /// What the kernel said, where it refused to open, read or write; else 0.
+    /// The kernel's error number, where it refused to open, read or write; else 0.
     package let systemError: Int32
 
     /// Makes an error.
@@ -18,7 +18,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - code: the extended result code.
     ///   - message: SQLite's sentence.
-    ///   - systemError: the value of `errno` behind it, or 0.
+    ///   - systemError: the underlying `errno`, or 0.
     package init(code: Int32, message: String, systemError: Int32 = 0) {
         self.code = code
         self.message = message
@@ -28,7 +28,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     /// The result code without its extension.
     package var primaryCode: Int32 { code & 0xFF }
 
-    /// The error as the rest of the program knows it.
+    /// The error as the rest of the program uses it.
     ///
     /// - Parameter detail: what it was about, for example the path of the database.
     /// - Returns: the catalogue's code with SQLite's number and sentence as the cause.

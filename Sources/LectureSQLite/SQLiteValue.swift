@@ -1,6 +1,6 @@
 import LectureModel
 
-/// A value on its way into a statement: one of SQLite's five storage classes.
+/// A value to bind to a statement: one of SQLite's five storage classes.
 package enum SQLiteValue: Sendable, Hashable {
     /// SQL NULL.
     case null
@@ -14,7 +14,7 @@ package enum SQLiteValue: Sendable, Hashable {
     case blob([UInt8])
 }
 
-/// A Swift type that has one way into a statement.
+/// A Swift type that can be bound to a statement.
 package protocol SQLiteBindable {
     /// The value as SQLite stores it.
     var sqliteValue: SQLiteValue { get }
@@ -41,7 +41,7 @@ extension Int: SQLiteBindable {
 }
 
 extension UInt64: SQLiteBindable {
-    /// An INTEGER. Lengths beyond 8 EiB cannot be; they are held at the end of the range.
+    /// An INTEGER. Lengths beyond 8 EiB cannot occur; they are clamped to the range.
     package var sqliteValue: SQLiteValue { .integer(Int64(clamping: self)) }
 }
 
@@ -66,7 +66,7 @@ extension [UInt8]: SQLiteBindable {
 }
 
 extension Optional: SQLiteBindable where Wrapped: SQLiteBindable {
-    /// NULL when there is nothing.
+    /// NULL for nil.
     package var sqliteValue: SQLiteValue {
         switch self {
         case .none: .null

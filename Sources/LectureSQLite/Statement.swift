@@ -6,7 +6,7 @@ import CSQLite
 @safe final class Statement {
     /// The text it was prepared from.
     let sql: String
-    /// When the cache last lent it, as a running number.
+    /// When the cache last lent it, as a serial number.
     var lastUse: UInt64 = 0
     private let handle: OpaquePointer
 
@@ -51,18 +51,18 @@ import CSQLite
         }
     }
 
-    /// Goes on to the next row.
+    /// Steps to the next row.
     ///
     /// - Returns: SQLite's result code: SQLITE_ROW, SQLITE_DONE or an error.
     func step() -> Int32 { unsafe sqlite3_step(handle) }
 
-    /// Makes it ready for another use; also lets go of the read transaction and of the bound values.
+    /// Makes it ready for reuse; also releases the read transaction and the bound values.
     func reset() {
-        // The result repeats the error of the last step, which was reported then.
+        // The result repeats the error of the last step, which has been reported already.
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
     }
 
-    /// The row it stands on.
+    /// The current row.
     var row: Row { unsafe Row(borrowing: handle) }
 }

@@ -1,7 +1,7 @@
-/// The idle prepared statements of one connection, by their text.
+/// The idle prepared statements of one connection, by SQL text.
 ///
-/// A statement is taken out while it is lent. Whoever asks for the same text meanwhile gets a second statement, so a
-/// busy one is never stepped or reset by somebody else.
+/// A statement is removed while it is lent. A second request for the same text gets another statement, so a busy one is
+/// never stepped or reset by another user.
 struct StatementCache {
     /// How many idle statements are kept.
     let capacity: Int
@@ -14,10 +14,10 @@ struct StatementCache {
     /// How many statements are idle.
     var count: Int { idle.count }
 
-    /// Takes an idle statement out.
+    /// Removes and returns an idle statement.
     mutating func take(_ sql: String) -> Statement? { idle.removeValue(forKey: sql) }
 
-    /// Puts a statement back, reset; the one that was idle longest makes room.
+    /// Puts a statement back, reset; evicts the one that was idle longest.
     mutating func put(_ statement: Statement) {
         statement.reset()
         guard idle[statement.sql] == nil else { return }

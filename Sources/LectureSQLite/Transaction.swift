@@ -3,10 +3,10 @@ import LectureModel
 extension Connection {
     /// How a transaction begins.
     package enum TransactionKind: String, Sendable {
-        /// Takes the write lock at once. The only kind that waits for other writers as long as the busy timeout says:
-        /// a transaction that begins by reading and writes later fails without waiting (SQLITE_BUSY_SNAPSHOT).
+        /// Takes the write lock at once. The only kind that waits for other writers for up to the busy timeout: a
+        /// transaction that starts by reading and writes later fails without waiting (SQLITE_BUSY_SNAPSHOT).
         case immediate = "BEGIN IMMEDIATE"
-        /// Reads one consistent picture of the database.
+        /// Reads one consistent snapshot of the database.
         case read = "BEGIN"
     }
 
@@ -14,7 +14,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - kind: how it begins.
-    ///   - body: must not begin another transaction.
+    ///   - body: must not start another transaction.
     /// - Returns: what `body` returns.
     /// - Throws: ``LectureError``, with the code `bug` inside another transaction; and what `body` throws.
     package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result

@@ -1,7 +1,7 @@
 package import LectureModel
 import LectureSQLite
 
-// What is done with the complete version of a content when another one is wanted, or the same one again.
+// Changes to a lecture's complete version when another one is requested, or the same one again.
 
 extension SQLiteDownloadIndex {
     /// The version that is complete; nil when there is none.
@@ -15,19 +15,22 @@ extension SQLiteDownloadIndex {
             ?? false
     }
 
-    /// The complete version is not what is wanted: the content is queued for another one.
+    /// Marks the complete version as outdated and queues the lecture for another one.
     ///
     /// - Parameters:
-    ///   - content: the content.
-    ///   - successor: what is wanted instead.
+    ///   - content: the lecture.
+    ///   - version: the version that was found outdated. Another process may have replaced it since.
+    ///   - successor: what is requested instead.
     ///   - now: the wall clock.
-    /// - Returns: false, with nothing changed, where there is no complete version or the content is leased.
+    /// - Returns: false, with nothing changed, where there is no such complete version or the lecture is leased.
     /// - Throws: ``LectureError``.
     @discardableResult
-    package func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool {
+    package func supersede(
+        _ content: ContentID, version: VersionID, by successor: Successor, now: Timestamp
+    ) throws -> Bool {
         try atomically {
-            guard let item = try connection.item(id: content), item.currentVersion != nil, item.desire != .remove,
-                try !isLeased(content)
+            guard let item = try connection.item(id: content), item.currentVersion == version,
+                item.desire != .remove, try !isLeased(content)
             else { return false }
             try connection.execute(
                 "UPDATE version SET is_outdated = 1 WHERE content_id = ? AND state = 1", content)
@@ -39,42 +42,46 @@ extension SQLiteDownloadIndex {
                     "UPDATE content SET expected_sha256 = NULL, expected_bytes = NULL WHERE id = ?", content)
             case .expected: break
             }
-            // What the source says of itself belongs to the version, so it is asked anew.
+            // The source's description belongs to the version, so it is asked for again.
             try connection.execute("UPDATE content SET is_loaded = 0 WHERE id = ?", content)
             try queue(content, now: now)
             return true
         }
     }
 
-    /// The complete version is what is wanted after all: whatever was being fetched in its place is given up.
+    /// Keeps the complete version after all: the download that was to replace it is discarded.
     ///
     /// - Parameters:
-    ///   - content: one that nobody has leased.
-    ///   - version: its complete version, no chunk of which is missing.
+    ///   - content: a lecture without a lease.
+    ///   - version: its complete version, without missing chunks.
+    ///   - source: the source that the lecture has from now on; nil keeps it.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
-    func restore(_ content: ContentID, _ version: CompleteVersion, now: Timestamp) throws {
+    func restore(
+        _ content: ContentID, _ version: CompleteVersion, source: (url: String, identity: [UInt8])?, now: Timestamp
+    ) throws {
         try discardUnfinished(of: content)
         try connection.execute("UPDATE version SET is_outdated = 0 WHERE id = ?", version.id)
         try connection.execute(
             """
             UPDATE content SET state = 4, desire = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
                 error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, is_loaded = 1,
-                completed_ms = coalesce(?1, added_ms), source_url = ?2, source_identity = ?3, updated_ms = ?4
+                completed_ms = coalesce(?1, added_ms), source_url = coalesce(?2, source_url),
+                source_identity = coalesce(?3, source_identity), updated_ms = ?4
             WHERE id = ?5
-            """, version.completed, version.sourceURL, version.sourceIdentity, now, content)
+            """, version.completed, source?.url, source?.identity, now, content)
         try recount(content)
     }
 
-    /// A complete content's file is gone: it is not complete any more. Its rows stay, since the file may come back, as
-    /// on a disk that was not mounted.
+    /// Marks a complete lecture whose file is gone as no longer complete. Its rows stay, since the file may come back,
+    /// as on a disk that was not mounted.
     ///
     /// - Parameters:
-    ///   - content: the content.
-    ///   - error: what is the matter.
+    ///   - content: the lecture.
+    ///   - error: the error.
     ///   - isQueued: whether it is to be downloaded again; otherwise it counts as failed.
     ///   - now: the wall clock.
-    /// - Returns: false, with nothing changed, for a content that is not complete or that somebody works on.
+    /// - Returns: false, with nothing changed, for a lecture that is not complete or is leased.
     /// - Throws: ``LectureError``.
     @discardableResult
     package func markMissing(
@@ -90,7 +97,7 @@ extension SQLiteDownloadIndex {
             ItemState.completed) == 1
     }
 
-    /// Contents that count as failed because their file was gone, with the file.
+    /// Lectures that count as failed because their file was gone, with the file.
     package func missingMedia() throws -> [(id: ContentID, media: PlacedFile)] {
         let rows = try connection.query(
             """
@@ -101,17 +108,18 @@ extension SQLiteDownloadIndex {
         return rows.compactMap { id, media in media.map { (id: id, media: $0) } }
     }
 
-    /// The file of a content is there again, as it was.
+    /// Marks a lecture whose file has reappeared unchanged as complete.
     package func markFound(_ content: ContentID, now: Timestamp) throws {
         try atomically {
             guard let version = try completeVersion(content), try !isLeased(content), !version.isOutdated else {
                 return
             }
-            try restore(content, version, now: now)
+            // No other source was requested, but perhaps a fresh signature of the same one.
+            try restore(content, version, source: nil, now: now)
         }
     }
 
-    /// Keeps the digest of a complete version that had none.
+    /// Stores the digest of a complete version that had none.
     ///
     /// - Parameters:
     ///   - version: the version.
@@ -129,7 +137,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Stores where a content is to be fetched from, and what the request says of the bytes.
+    /// Stores a lecture's source, and the bytes that the request expects.
     func setSource(_ request: DownloadRequest, _ source: RequestSource, of content: ContentID) throws {
         try connection.execute(
             """
@@ -140,14 +148,14 @@ extension SQLiteDownloadIndex {
             request.size, content)
     }
 
-    /// Gives up the version that is being built. Its files go with the next chores of an engine.
+    /// Discards the version that is being built. An engine deletes its files with its next chores.
     func discardUnfinished(of content: ContentID) throws {
         guard let (version, _) = try building(content) else { return }
         try retire(version, of: content, state: 3)
         try recount(content)
     }
 
-    /// Puts a content that nobody has leased into the queue, complete or not.
+    /// Queues a lecture without a lease, complete or not.
     func queue(_ content: ContentID, now: Timestamp) throws {
         try connection.execute(
             """
@@ -160,7 +168,7 @@ extension SQLiteDownloadIndex {
 }
 
 extension Connection {
-    /// The version of a content that is complete, with its media.
+    /// The complete version of a lecture, with its media.
     func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
         let row = try first(
             """
@@ -175,7 +183,7 @@ extension Connection {
         guard let (id, url, identity, completed, isOutdated, sha256) = row,
             var media = try resources(of: id).first(where: { $0.role == .media })
         else { return nil }
-        // Versions of earlier programs have it in one of the two places.
+        // Versions of earlier programs have it in one of the two columns.
         media.sha256 = media.sha256 ?? sha256
         var version = CompleteVersion(id: id, media: media)
         (version.sourceURL, version.sourceIdentity) = (url, identity)

@@ -1,7 +1,7 @@
 import LectureModel
 import LectureSQLite
 
-/// The columns of `content` as lists and the engine read them, and their way into values.
+/// The columns of `content` for lists and the engine, and their conversion to values.
 enum ContentColumns {
     /// What a list shows, in the order that ``content(_:)`` reads.
     static let list = """
@@ -17,8 +17,8 @@ enum ContentColumns {
     /// How many columns ``list`` has.
     static let count: Int32 = 26
 
-    /// Where the media of a content's complete version lies, as ``media(_:_:)`` reads it. One text and not three
-    /// columns: each column would look its row up again.
+    /// The path of the media of a lecture's complete version, as ``media(_:_:)`` reads it. One text and not three
+    /// columns: each column would look up its row again.
     static let media = """
         (SELECT resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path \
         FROM version INDEXED BY version_current \
@@ -27,7 +27,7 @@ enum ContentColumns {
         ORDER BY resource.position LIMIT 1)
         """
 
-    /// What the engine works on, in the order that ``item(_:)`` reads: the list's columns first.
+    /// The columns for the engine, in the order that ``item(_:)`` reads: the list's columns first.
     static let item = """
         \(list), content.desire, content.is_gateway, content.is_loaded, content.headers, content.mirrors, \
         content.expected_sha256, content.expected_bytes, content.wait_set_ms, content.lease_fence, \
@@ -41,8 +41,8 @@ enum ContentColumns {
     ///
     /// - Parameters:
     ///   - row: of a query.
-    ///   - first: where they begin in it.
-    /// - Returns: the content.
+    ///   - first: the index of the first of them.
+    /// - Returns: the lecture.
     /// - Throws: ``LectureError`` with the code `storeDamaged`.
     static func content(_ row: borrowing Row, from first: Int32 = 0) throws -> Content {
         var content = Content(
@@ -76,8 +76,8 @@ enum ContentColumns {
     ///
     /// - Parameters:
     ///   - row: of a query.
-    ///   - column: its place.
-    /// - Returns: nil for a content without a complete version.
+    ///   - column: its index.
+    /// - Returns: nil for a lecture without a complete version.
     static func media(_ row: borrowing Row, _ column: Int32) -> PlacedFile? {
         guard let text = row.optionalText(column) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -108,14 +108,14 @@ enum ContentColumns {
 }
 
 extension Connection {
-    /// The content with this key.
+    /// The lecture with this key.
     func item(key: ContentKey) throws -> ItemRecord? {
         try first("SELECT \(ContentColumns.item) FROM content WHERE key = ?", key) { try ContentColumns.item($0) }
             ?? item(formerKey: key)
     }
 
-    /// The content whose key was derived from its link until the gateway named it: such a key ends in the first eight
-    /// bytes of the source's identity, and whoever was given it may go on using it.
+    /// The lecture whose key was derived from its link until the gateway named it: such a key ends in the first eight
+    /// bytes of the source's identity, and stays valid for callers that have it.
     private func item(formerKey key: ContentKey) throws -> ItemRecord? {
         let digits = Array(key.text.utf8.suffix(16))
         guard key.text.utf8.count > 17, digits.count == 16 else { return nil }
@@ -135,7 +135,12 @@ extension Connection {
         ) { try ContentColumns.item($0) }
     }
 
-    /// The content of this row.
+    /// The row of the lecture with this key, or that had it until its gateway named it.
+    func contentID(_ key: ContentKey) throws -> ContentID? {
+        try first("SELECT id FROM content WHERE key = ?", key) { $0.id(0) } ?? item(formerKey: key)?.id
+    }
+
+    /// The lecture of this row.
     func item(id: ContentID) throws -> ItemRecord? {
         try first("SELECT \(ContentColumns.item) FROM content WHERE id = ?", id) { try ContentColumns.item($0) }
     }

@@ -1,13 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-// What is wanted of a content. A content nobody has leased follows at once; the holder of a lease is told through
+// The target state of a lecture. A lecture without a lease follows at once; the holder of a lease sees it in
 // `changedDesires`.
 
 extension SQLiteDownloadIndex {
-    /// Stores a desire; answers false for an unknown key.
+    /// Stores a desire; returns false for an unknown key.
     ///
-    /// A content that is being removed goes on being removed; one that shall be removed is only spared by `fetch`.
+    /// A removal in progress continues; a requested one is only revoked by `fetch`.
     package func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool {
         try atomically {
             guard let id = try connection.item(key: key)?.id else { return false }
@@ -16,8 +16,25 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// As above, for every content that is not complete (all, for `remove`; samples only when told; cancelled ones are
-    /// spared by `fetch`). Answers how many were changed.
+    /// Requests the removal of lectures.
+    ///
+    /// - Parameters:
+    ///   - keys: which ones.
+    ///   - now: the wall clock.
+    /// - Returns: for each, in order, its current key; nil for an unknown one.
+    /// - Throws: ``LectureError``.
+    package func requestRemoval(of keys: [ContentKey], now: Timestamp) throws -> [ContentKey?] {
+        try atomically {
+            try keys.map { key in
+                guard let item = try connection.item(key: key) else { return nil }
+                try setDesire(.remove, of: "id = ?", [item.id.sqliteValue], now: now)
+                return item.content.key
+            }
+        }
+    }
+
+    /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
+    /// cancelled ones). Returns how many were changed.
     package func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int {
         try atomically {
             switch desire {
@@ -42,11 +59,11 @@ extension SQLiteDownloadIndex {
             case .pause, .cancel: "\(condition) AND state NOT IN (4, 7) AND desire <> 3"
             case .remove: condition
             }
-        // The state first: what it changes leaves the rows within the condition, which the desire might not.
+        // The state first: changing it keeps the rows within the condition, which changing the desire might not.
         switch desire {
         case .fetch: try startAnew(mayChange, values, now: now)
         case .pause, .cancel:
-            // What went wrong before is no longer why it stands still.
+            // An earlier failure is no longer the reason that it is stopped.
             let code: Int? = desire == .cancel ? LectureError.Code.cancelled.number : nil
             try connection.execute(
                 """
@@ -63,13 +80,13 @@ extension SQLiteDownloadIndex {
 
     // MARK: Order
 
-    /// The distance between neighbours of the queue, so that a content can be put between two without touching others.
+    /// The distance between neighbours of the queue, so that a lecture can be put between two without changing others.
     static let positionGap: Int64 = 1024
 
-    /// Stores a priority. The content becomes the last of its new priority.
+    /// Stores a priority. The lecture becomes the last of its new priority.
     ///
     /// - Parameters:
-    ///   - key: of the content.
+    ///   - key: of the lecture.
     ///   - priority: −100 (last) … 100 (first).
     /// - Returns: false for an unknown key.
     /// - Throws: ``LectureError`` with the code `parameter` for a number out of range.
@@ -85,13 +102,13 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Moves a content before another, or to the very first or last place of the queue. It takes the priority of its
-    /// new neighbour, since priority goes before place.
+    /// Moves a lecture before another, or to the first or last position of the queue. It takes the priority of its new
+    /// neighbour, since priority comes before position.
     ///
     /// - Parameters:
-    ///   - key: of the content to move.
-    ///   - other: the content it comes before; nil for an end of the queue.
-    ///   - toEnd: without `other`: true for the last place, false for the first.
+    ///   - key: of the lecture to move.
+    ///   - other: the lecture it comes before; nil for an end of the queue.
+    ///   - toEnd: without `other`: true for the last position, false for the first.
     /// - Returns: false for an unknown key.
     /// - Throws: ``LectureError``.
     package func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool {
@@ -114,7 +131,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// The last position used among contents of a priority; 0 when there are none.
+    /// The last position used among lectures of a priority; 0 when there are none.
     func lastPosition(priority: Int) throws -> Int64 {
         try connection.first(
             """
@@ -135,7 +152,7 @@ extension SQLiteDownloadIndex {
 
     private func moveToEdge(_ content: ContentID, last: Bool) throws -> Bool {
         let order = last ? "priority ASC, position DESC" : "priority DESC, position ASC"
-        // Two steps, so that each is one look into the index: the outermost priority, then its outermost place.
+        // Two steps, so that each is one index lookup: the outermost priority, then its outermost position.
         let edge = try connection.first(
             """
             SELECT priority FROM content INDEXED BY content_priority WHERE id <> ?
@@ -160,7 +177,7 @@ extension SQLiteDownloadIndex {
             "UPDATE content SET priority = ?, position = ? WHERE id = ?", priority, position, content)
     }
 
-    /// Gives the contents of a priority even distances again.
+    /// Spaces the lectures of a priority evenly again.
     private func spread(priority: Int) throws {
         try connection.execute(
             """

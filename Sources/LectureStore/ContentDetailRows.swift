@@ -1,9 +1,9 @@
 package import LectureModel
 import LectureSQLite
 
-/// What lists show of a content beyond its row.
+/// What lists show of a lecture besides its row.
 extension SQLiteContentQueries {
-    /// A page of contents with everything a list shows.
+    /// A page of lectures with everything a list shows.
     package func details<Result>(
         _ filter: ContentFilter, sort: ContentSort, page: ContentPage, withLicences: Bool,
         read: (ListedContent) throws -> Result
@@ -20,7 +20,7 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// One content with everything a list shows.
+    /// One lecture with everything a list shows.
     package func detail(_ key: ContentKey, withLicence: Bool) throws -> ListedContent? {
         try consistently {
             guard let id = try connection.item(key: key)?.id else { return nil }
@@ -31,7 +31,7 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// The gateway's answer as it came.
+    /// The gateway's answer as received.
     package func descriptor(_ content: ContentID) throws -> String? {
         try connection.first("SELECT descriptor FROM content WHERE id = ?", content) { $0.optionalText(0) } ?? nil
     }
@@ -41,7 +41,7 @@ extension SQLiteContentQueries {
         try consistently {
             let parent = folder.isEmpty ? "" : "\(folder)/"
             var (names, place, isBehind): ([[UInt8]], String, Bool) = ([], parent, true)
-            // One search for each name and not one step for each content: whatever lies below a name is leapt over.
+            // One search per name and not one step per lecture: everything below a name is skipped.
             while let found = try nextFolder(place, isBehind: isBehind, within: folder) {
                 let rest = found.utf8.dropFirst(parent.utf8.count)
                 let name = Array(rest.prefix { $0 != UInt8(ascii: "/") })
@@ -49,7 +49,7 @@ extension SQLiteContentQueries {
                 isBehind = name.count == rest.count
                 place = isBehind ? found : Self.end(of: parent + String(decoding: name, as: UTF8.self))
             }
-            // `a`, `a-b` and `a/c` come in this order, and two of them begin with `a`.
+            // `a`, `a-b` and `a/c` are in this order, and two of them belong to `a`.
             names.sort { $0.lexicographicallyPrecedes($1) }
             var previous: [UInt8]?
             return names.compactMap { name in
@@ -59,10 +59,10 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// Where what lies below a folder has ended: '0' is the byte behind '/'.
+    /// The end of everything below a folder: '0' is the byte after '/'.
     private static func end(of folder: String) -> String { "\(folder)0" }
 
-    /// The first folder at a place, or behind it.
+    /// The first folder at a position, or after it.
     private func nextFolder(_ place: String, isBehind: Bool, within parent: String) throws -> String? {
         let bounds = parent.isEmpty ? [place.sqliteValue] : [place.sqliteValue, Self.end(of: parent).sqliteValue]
         return try connection.first(Self.nextFolderSQL(isBehind: isBehind, isTop: parent.isEmpty), values: bounds) {
@@ -89,9 +89,9 @@ extension SQLiteContentQueries {
     }
 }
 
-/// The columns of a list that shows everything, and their way into values.
+/// The columns of a list that shows everything, and their conversion to values.
 enum ContentDetailColumns {
-    /// Behind the licence's columns, where there are some: those must be the first of their row.
+    /// After the licence's columns, if any: those must be the first of their row.
     private static let list = """
         \(ContentColumns.list), content.company, content.synopsis, content.description_url, content.width, \
         content.height, \
@@ -100,7 +100,7 @@ enum ContentDetailColumns {
         \(ContentColumns.media)
         """
 
-    /// How long the files are that are to be fetched, as far as the source has said; asked only until the engine knows.
+    /// The announced lengths of the files to download; read only until the engine knows them.
     private static let announced = """
         CASE WHEN content.bytes_total IS NULL THEN (SELECT sum(resource.expected_bytes)
         FROM version INDEXED BY version_building
@@ -108,10 +108,10 @@ enum ContentDetailColumns {
         WHERE version.content_id = content.id AND version.state = 0) END
         """
 
-    /// By the key and not by the row: the licence's code covers its key, and no change of another column hides it.
+    /// By key and not by row: the licence's code covers its key, so no change of another column hides it.
     private static let join = " LEFT JOIN licence ON licence.content_key = content.key"
 
-    /// Where a placed picture of the current version lies. Pictures are in clear, whatever the policy.
+    /// The path of a finalized picture of the current version. Pictures are in clear, whatever the policy.
     private static func picture(_ role: ResourceRole) -> String {
         """
         (SELECT resource.file_path FROM version INDEXED BY version_current
@@ -140,9 +140,9 @@ enum ContentDetailColumns {
     ///
     /// - Parameters:
     ///   - row: of one of the statements.
-    ///   - withLicences: whether it begins with a licence.
-    ///   - codes: nil believes every licence.
-    /// - Returns: the content.
+    ///   - withLicences: whether it starts with a licence.
+    ///   - codes: nil trusts every licence.
+    /// - Returns: the lecture.
     /// - Throws: ``LectureError`` with the code `storeDamaged`.
     static func listed(_ row: borrowing Row, withLicences: Bool, _ codes: LedgerCodes?) throws -> ListedContent {
         let first = withLicences ? LicenceColumns.count : 0

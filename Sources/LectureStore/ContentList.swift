@@ -1,20 +1,20 @@
 import LectureModel
 import LectureSQLite
 
-/// How one page of a list is read: the index that is walked, the conditions, the order.
+/// How one page of a list is read: the index that is scanned, the conditions, the order.
 ///
 /// A page must not sort 100,000 rows to show 50. There are two ways to avoid that, and the plan names its index, so
-/// that SQLite takes the one that was meant:
-/// - walk an index that has the wanted order and stop when the page is full;
+/// that SQLite uses the intended one:
+/// - scan an index that has the wanted order and stop when the page is full;
 /// - where a condition leaves few rows (at most ``few``), find those by the condition's index and sort them.
 struct ContentList {
     /// How many rows may be sorted for a page: about two milliseconds.
     static let few = 2000
 
-    /// What contents are ordered by that have no deadline: the last moment there is. Written as in the index.
+    /// The sort key of lectures without a deadline: the latest possible moment. Written as in the index.
     private static let deadline = "coalesce(content.deadline_ms, 9223372036854775807)"
 
-    /// The name of the index; nil walks the table in the order of registration.
+    /// The name of the index; nil scans the table in the order of registration.
     let index: String?
     let conditions: [String]
     let values: [SQLiteValue]
@@ -23,9 +23,9 @@ struct ContentList {
     /// Plans a list.
     ///
     /// - Parameters:
-    ///   - filter: which contents pass.
+    ///   - filter: which lectures.
     ///   - sort: their order.
-    ///   - connection: to count what a condition leaves.
+    ///   - connection: to count the rows that match a condition.
     /// - Throws: ``LectureError``.
     init(_ filter: ContentFilter, sort: ContentSort, on connection: Connection) throws {
         var conditions: [String] = []
@@ -55,10 +55,10 @@ struct ContentList {
             conditions.append("\(Self.deadline) < ?")
             values.append(before.sqliteValue)
         }
-        // No index by state holds those that pass for another reason.
+        // No index by state covers rows that match for another reason.
         var filter = filter
         if !filter.conditions.isEmpty { filter.states = [] }
-        // Where nothing is complete, all are equal in time, and equal ones come in the order of registration.
+        // Where nothing is complete, all have the same time, and equal ones are in the order of registration.
         let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
         var sort = sort == .downloaded && nothingIsComplete ? .added : sort
         // Within one folder only the titles differ.
@@ -78,9 +78,9 @@ struct ContentList {
     ///
     /// - Parameters:
     ///   - columns: what is read.
-    ///   - join: further tables, joined so that every content stays exactly one row.
-    ///   - page: the page, when it is known: rows before a page are passed by before they are joined, and the few of
-    ///     the page are sorted once more.
+    ///   - join: further tables, joined so that every lecture stays exactly one row.
+    ///   - page: the page, when it is known: rows before a page are skipped before they are joined, and the few of the
+    ///     page are sorted again.
     /// - Returns: SQL that takes ``values``, the limit and the offset.
     func sql(columns: String, join: String = "", page: ContentPage = ContentPage()) -> String {
         let ending = "\(condition) ORDER BY \(order) LIMIT ? OFFSET ?"
@@ -93,17 +93,17 @@ struct ContentList {
             """
     }
 
-    /// The statement that counts the whole list. Its index is left to SQLite, since there is no order to keep.
+    /// The statement that counts the whole list. Its index is left to SQLite, since no order is needed.
     var countSQL: String { "SELECT count(*) FROM content\(condition)" }
 
-    /// How the table is walked.
+    /// How the table is scanned.
     private var source: String { index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED" }
 
     private var condition: String {
         conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     }
 
-    /// States and conditions, of which one has to be true.
+    /// States and conditions, one of which must be true.
     private static func alternatives(_ filter: ContentFilter) -> [String] {
         let states = filter.states.map { "content.state = \($0.rawValue)" }
         let conditions = filter.conditions.map { condition in
@@ -170,7 +170,7 @@ struct ContentList {
         }
     }
 
-    /// The index of the condition that leaves few rows; nil when none does. Counting ends at the limit.
+    /// The index of the condition that matches few rows; nil when none does. Counting stops at the limit.
     private static func narrowIndex(
         _ filter: ContentFilter, sort: ContentSort, on connection: Connection
     ) throws -> String? {
@@ -188,7 +188,7 @@ struct ContentList {
         {
             return "content_deadline"
         }
-        // A state that contents rest in has an index for nearly every order, which needs no counting.
+        // A resting state has an index for nearly every order, which needs no counting.
         let isOrderedByState = sort != .expiry && sort != .folder
         let hasOwnOrder = isOrderedByState && filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
         if filter.states.isEmpty || hasOwnOrder { return nil }
@@ -207,7 +207,7 @@ struct ContentList {
 }
 
 extension ItemState {
-    /// Whether contents stay in this state; the states between are passed through by a few at a time.
+    /// Whether lectures stay in this state; only a few at a time are in the states between.
     var isAtRest: Bool {
         switch self {
         case .queued, .completed, .stopped, .failed: true

@@ -1,23 +1,23 @@
 package import LectureModel
 import LectureSQLite
 
-// How a request becomes a row of content.
+// How a request becomes a row of `content`.
 
 extension SQLiteDownloadIndex {
-    /// Registers a request, or finds the content it means: by key if given, else by `identity`, else by `derivedKey`.
+    /// Registers a request, or finds its lecture: by key if given, else by `identity`, else by `derivedKey`.
     ///
-    /// A content that is known learns what the request says anew: its URL (a link with a fresh signature, for example)
-    /// and everything the request names. When the URL or the mirrors changed, the source has to be asked again. One
-    /// that is complete keeps its source until another version is known to be wanted.
+    /// A known lecture is updated from the request: its URL (a link with a fresh signature, for example) and everything
+    /// the request names. When the URL or the mirrors changed, the source has to be asked again. A complete one keeps
+    /// its source until another version is known to be wanted.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - source: what its URL says.
-    ///   - check: how far a complete content is compared with it.
+    ///   - source: the source of its URL.
+    ///   - check: how far a complete lecture is compared with it.
     ///   - now: the wall clock.
-    /// - Returns: the row, its key, and what became of the request.
+    /// - Returns: the row, its key, and the outcome of the request.
     /// - Throws: ``LectureError``: `parameter` for a priority out of range, `storeBusy` while another process removes
-    ///   the content.
+    ///   the lecture.
     package func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
@@ -28,23 +28,53 @@ extension SQLiteDownloadIndex {
             guard let known = try known(request.key, source) else {
                 let key = request.key ?? source.derivedKey
                 let id = try insert(request, source, key: key, now: now)
-                try addOutput(request.outputPath, content: id)
+                try addOutput(request, content: id)
                 return (id, key, .added)
             }
-            try addOutput(request.outputPath, content: known.id)
-            let isLeased = try isLeased(known.id)
-            if !isLeased, known.content.state != .removing, let version = try completeVersion(known.id) {
-                let outcome = try compare(known, version, request, source, check: check, now: now)
-                if let outcome { return (known.id, known.content.key, outcome) }
-            }
-            let outcome = try renew(known, request, source, isLeased: isLeased, now: now)
-            return (known.id, known.content.key, outcome)
+            try addOutput(request, content: known.id)
+            return (known.id, known.content.key, try apply(request, source, to: known, check: check, now: now))
         }
     }
 
-    /// Compares a request with the version that is complete.
+    /// Applies a request whose link turned out to lead to a lecture that was known. The lecture already has the link as
+    /// its source: see ``merge(_:into:)``.
     ///
-    /// - Returns: what became of the request; nil when the lecture is not complete and goes on being fetched.
+    /// - Parameters:
+    ///   - content: the lecture.
+    ///   - sha256: the requested digest; nil for any.
+    ///   - bytes: the requested size; nil for any.
+    ///   - now: the wall clock.
+    /// - Returns: the outcome, as of a request under the lecture's key.
+    /// - Throws: ``LectureError``.
+    package func request(
+        _ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp
+    ) throws -> EnqueueOutcome {
+        try atomically {
+            guard let known = try connection.item(id: content), known.content.state != .removing else {
+                return .alreadyQueued
+            }
+            var request = DownloadRequest(url: known.content.sourceURL)
+            (request.sha256, request.size, request.mirrors) = (sha256, bytes, known.mirrors)
+            let source = RequestSource(
+                derivedKey: known.content.key, identity: try sourceIdentity(of: content), isGateway: true)
+            return try apply(request, source, to: known, check: .list, now: now)
+        }
+    }
+
+    private func apply(
+        _ request: DownloadRequest, _ source: RequestSource, to known: ItemRecord, check: SourceCheck, now: Timestamp
+    ) throws -> EnqueueOutcome {
+        let isLeased = try isLeased(known.id)
+        if !isLeased, known.content.state != .removing, let version = try completeVersion(known.id) {
+            let outcome = try compare(known, version, request, source, check: check, now: now)
+            if let outcome { return outcome }
+        }
+        return try renew(known, request, source, isLeased: isLeased, now: now)
+    }
+
+    /// Compares a request with the complete version.
+    ///
+    /// - Returns: the outcome of the request; nil when the lecture is not complete and its download continues.
     private func compare(
         _ known: ItemRecord, _ version: CompleteVersion, _ request: DownloadRequest, _ source: RequestSource,
         check: SourceCheck, now: Timestamp
@@ -53,8 +83,9 @@ extension SQLiteDownloadIndex {
         let match = version.match(
             request, source: (requested: source.identity, pending: pending), isGateway: source.isGateway, check: check)
         let isComplete = known.content.state == .completed
-        // Another source is not stored before it was looked at; the same one may have got a fresh signature.
-        try describe(known, request, keepsSource: source.identity != pending, now: now)
+        let isSameLink = source.isGateway && known.isGateway
+        // Another source is not stored before it was checked; the same one may have a fresh signature or token.
+        try describe(known, request, keepsSource: source.identity != pending && !isSameLink, now: now)
         switch match {
         case .same where known.needsRepair, .digestUnknown where known.needsRepair,
             .sourceUnknown where known.needsRepair:
@@ -62,18 +93,29 @@ extension SQLiteDownloadIndex {
             try queue(known.id, now: now)
             return .damaged
         case .same:
-            if !isComplete { try restore(known.id, version, now: now) }
+            guard !isComplete else { return .alreadyComplete }
+            // The signature of the version's own URL may have expired since.
+            let isOwn = source.identity == version.sourceIdentity || isSameLink
+            try restore(
+                known.id, version,
+                source: isOwn
+                    ? (request.url, isSameLink ? pending : source.identity)
+                    : (version.sourceURL, version.sourceIdentity), now: now)
+            // What the discarded version was expected to be no longer counts.
+            try connection.execute(
+                "UPDATE content SET expected_sha256 = ?, expected_bytes = ? WHERE id = ?", request.sha256,
+                request.size, known.id)
             return .alreadyComplete
         case .digestUnknown, .sourceUnknown: return isComplete ? .checking : nil
         case .other:
-            // An update that is under way goes on, unless it is one to other bytes than are requested now.
+            // A running update continues, unless it is to other bytes than are requested now.
             if version.isOutdated, try isSameUpdate(known, request, source, pending: pending) { return nil }
-            try supersede(known.id, by: .request(request, source), now: now)
+            try supersede(known.id, version: version.id, by: .request(request, source), now: now)
             return .outdated
         }
     }
 
-    /// Whether what is being fetched in place of a complete version is what is requested now.
+    /// Whether the download that is to replace a complete version is what is requested now.
     private func isSameUpdate(
         _ known: ItemRecord, _ request: DownloadRequest, _ source: RequestSource, pending: [UInt8]
     ) throws -> Bool {
@@ -85,7 +127,7 @@ extension SQLiteDownloadIndex {
         try connection.first("SELECT source_identity FROM content WHERE id = ?", content) { $0.blob(0) } ?? []
     }
 
-    /// Stores what a request says about a complete content beside the bytes.
+    /// Stores a request's metadata for a complete lecture.
     private func describe(
         _ known: ItemRecord, _ request: DownloadRequest, keepsSource: Bool, now: Timestamp
     ) throws {
@@ -129,7 +171,7 @@ extension SQLiteDownloadIndex {
         return ContentID(connection.lastInsertedID)
     }
 
-    /// Stores what a request says anew of a content that is not complete, and puts it back into the queue.
+    /// Updates an incomplete lecture from a request, and puts it back into the queue.
     private func renew(
         _ known: ItemRecord, _ request: DownloadRequest, _ source: RequestSource, isLeased: Bool, now: Timestamp
     ) throws -> EnqueueOutcome {
@@ -137,17 +179,17 @@ extension SQLiteDownloadIndex {
             guard !isLeased else {
                 throw LectureError(.storeBusy, detail: known.content.key.text, cause: "the lecture is being removed")
             }
-            // Some files are gone already: nothing may count as proven that a removal had begun to delete.
+            // Some files are already gone: nothing may count as committed that a removal had started to delete.
             try connection.execute("DELETE FROM version WHERE content_id = ?", known.id)
             try recount(known.id)
         }
         let headers = request.headers.isEmpty ? known.headers : request.headers
         let mirrors = request.mirrors.isEmpty ? known.mirrors : request.mirrors
         let isSameSource = known.content.sourceURL == request.url && known.mirrors == mirrors
-        // A fresh signature does not make media of a link that has once led to a description.
+        // A link that has once led to a description stays a gateway link with a fresh signature.
         let isDescribed = try source.isGateway || (known.isGateway && hasIdentity(known.id, source.identity))
         if !isLeased, let digest = request.sha256, let expected = known.expectedSHA256, digest != expected {
-            // Bytes that were fetched for another digest are bytes of another version.
+            // Bytes downloaded for another digest belong to another version.
             try discardUnfinished(of: known.id)
         }
         var isLoaded = known.isLoaded && isSameSource
@@ -167,7 +209,7 @@ extension SQLiteDownloadIndex {
             request.priority == 0 ? known.content.priority : request.priority, try stored(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
-        // What is being built must have the digest that is named now, too.
+        // The version being built must also have the digest given now.
         if let digest = request.sha256,
             let media = try building(known.id)?.resources.first(where: { $0.role == .media })
         {
@@ -186,7 +228,7 @@ extension SQLiteDownloadIndex {
             ?? false
     }
 
-    /// The version being built goes on from the new URLs; its proven bytes stay.
+    /// The version being built continues from the new URLs; its committed bytes stay.
     ///
     /// - Returns: whether there is such a version.
     private func renewURLs(
@@ -203,7 +245,7 @@ extension SQLiteDownloadIndex {
         return true
     }
 
-    /// Makes unleased contents that are not complete `queued`, their attempts and waiting times forgotten.
+    /// Makes unleased incomplete lectures `queued` and resets their attempts and waiting times.
     func startAnew(_ condition: String, _ values: [SQLiteValue], now: Timestamp) throws {
         try connection.execute(
             """
@@ -216,11 +258,6 @@ extension SQLiteDownloadIndex {
     func isLeased(_ content: ContentID) throws -> Bool {
         try connection.first("SELECT lease_owner IS NOT NULL FROM content WHERE id = ?", content) { $0.bool(0) }
             ?? false
-    }
-
-    private func addOutput(_ path: String?, content: ContentID) throws {
-        guard let path else { return }
-        try connection.execute("INSERT OR IGNORE INTO output(content_id, path) VALUES (?, ?)", content, path)
     }
 
     /// The last part of a URL's path, for a title; the whole URL when the path is empty.

@@ -1,13 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-// What becomes of a row of content: its state, its facts, its end.
+// Changes to a row of `content`: its state, its facts, its end.
 
 extension SQLiteDownloadIndex {
-    /// The content with this key.
+    /// The lecture with this key.
     package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key).map(opened) }
 
-    /// The content of this row.
+    /// The lecture of this row.
     package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id).map(opened) }
 
     /// Stores a state.
@@ -25,13 +25,13 @@ extension SQLiteDownloadIndex {
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
-    /// Stores what the source told, and marks the content loaded.
+    /// Stores the source's facts, and marks the lecture loaded.
     ///
     /// - Parameters:
-    ///   - lease: the right to do so.
-    ///   - facts: nil members leave what is stored.
+    ///   - lease: the lease.
+    ///   - facts: nil members keep the stored value.
     ///   - now: the wall clock.
-    /// - Returns: the row that has `facts.key` already, with nothing changed; else nil.
+    /// - Returns: the row that already has `facts.key`, with nothing changed; else nil.
     /// - Throws: ``LectureError``.
     package func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID? {
         try atomically {
@@ -59,7 +59,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Replaces this content in every run by another and deletes it; for two sources that turn out to be one content.
+    /// Replaces this lecture in every run by another and deletes it; for two sources that turn out to be one lecture.
     package func merge(_ lease: ContentLease, into other: ContentID) throws {
         try atomically {
             try requireLease(lease)
@@ -68,7 +68,10 @@ extension SQLiteDownloadIndex {
                 INSERT OR IGNORE INTO run_item(run_id, content_id)
                 SELECT run_id, ? FROM run_item WHERE content_id = ?
                 """,
-                "INSERT OR IGNORE INTO output(content_id, path) SELECT ?, path FROM output WHERE content_id = ?",
+                """
+                INSERT OR IGNORE INTO output(content_id, path, may_replace)
+                SELECT ?, path, may_replace FROM output WHERE content_id = ?
+                """,
                 """
                 INSERT OR IGNORE INTO resume_point(content_id, position_ms)
                 SELECT ?, position_ms FROM resume_point WHERE content_id = ?
@@ -81,8 +84,8 @@ extension SQLiteDownloadIndex {
             ] {
                 try connection.execute(move, other, lease.content)
             }
-            // The latest link is the one that still works: tokens in links end. The gateway says that both lead to the
-            // same lecture, so the bytes that are there count as this link's.
+            // The latest link is the one that still works: tokens in links expire. According to the gateway both lead
+            // to the same lecture, so the existing bytes count as this link's.
             try connection.execute(
                 """
                 UPDATE content SET (source_url, source_identity) =
@@ -97,16 +100,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Whether a resource has this path, so that a file without one can be told.
-    package func hasResource(path: String) throws -> Bool {
-        // The path begins with its bucket and the row's number: the row is found by number, not by searching texts.
-        let name = path.split(separator: "/").last ?? ""
-        guard let id = Int64(name.prefix { $0.isNumber }) else { return false }
-        return try connection.first("SELECT 1 FROM resource WHERE id = ? AND file_path = ?", id, path) { _ in true }
-            ?? false
-    }
-
-    /// The paths of all files of a content, of every version.
+    /// The paths of all files of a lecture, of every version.
     package func paths(_ content: ContentID) throws -> [String] {
         try connection.query(
             """
@@ -116,7 +110,7 @@ extension SQLiteDownloadIndex {
         ) { $0.text(0) }
     }
 
-    /// Deletes a content with everything below it. The files must be gone before.
+    /// Deletes a lecture with all dependent rows. The files must be gone before.
     package func deleteContent(_ lease: ContentLease) throws {
         let changed = try connection.execute(
             "DELETE FROM content WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL", lease.content,
@@ -124,7 +118,7 @@ extension SQLiteDownloadIndex {
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
-    /// Contents whose desire is `remove` and that nobody has leased.
+    /// Lectures whose desire is `remove` and that are not leased.
     package func contentsToRemove(limit: Int) throws -> [ContentID] {
         try connection.query(
             """
@@ -134,17 +128,7 @@ extension SQLiteDownloadIndex {
         ) { $0.id(0) }
     }
 
-    /// Where the finished bytes shall also stand.
-    package func outputs(_ content: ContentID) throws -> [String] {
-        try connection.query("SELECT path FROM output WHERE content_id = ? ORDER BY path", content) { $0.text(0) }
-    }
-
-    /// An output is done.
-    package func deleteOutput(_ content: ContentID, path: String) throws {
-        try connection.execute("DELETE FROM output WHERE content_id = ? AND path = ?", content, path)
-    }
-
-    /// Counts a content's bytes and chunks anew from the resources of the version being built or, without one, of the
+    /// Recounts a lecture's bytes and chunks from the resources of the version being built or, without one, of the
     /// current one.
     func recount(_ content: ContentID) throws {
         try connection.execute(
@@ -158,7 +142,7 @@ extension SQLiteDownloadIndex {
             """, content)
     }
 
-    /// Whether a version is the one that the content's counters count.
+    /// Whether the lecture's counters count this version.
     func isCounted(_ version: VersionID, content: ContentID) throws -> Bool {
         let counted: VersionID? = try connection.first(
             "SELECT id FROM version WHERE content_id = ? AND state IN (0, 1) ORDER BY state LIMIT 1", content

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LectureModel
 
-/// Small values that are stored as JSON text: a content's request headers and mirrors.
+/// Small values stored as JSON text: a lecture's request headers and mirrors.
 enum JSONText {
     /// Writes names and values, sorted, so that equal headers are equal texts.
     static func encode(_ headers: [String: String]) throws -> String { try text(of: headers) }

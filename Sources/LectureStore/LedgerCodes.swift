@@ -1,19 +1,19 @@
 import LectureModel
 import LectureSQLite
 
-/// A row in a form in which no two different rows are the same bytes: every value with its kind and its length.
+/// An unambiguous encoding of a row: every value with its kind and its length.
 struct CodedBytes {
-    /// What there is so far.
+    /// The bytes so far.
     private(set) var bytes: [UInt8]
 
-    /// Begins with a word for what the bytes are, so that the code of one table's row fits no other table's.
+    /// Starts with a domain, so that the code of one table's row is not valid for another table.
     init(_ domain: [UInt8]) {
         bytes = []
         bytes.reserveCapacity(2048)
         append(octets: domain)
     }
 
-    /// Forgets all but the first `count` bytes, so that the memory serves the next row.
+    /// Drops all but the first `count` bytes, so that the memory is reused for the next row.
     mutating func cut(to count: Int) { bytes.removeSubrange(count...) }
 
     /// SQL NULL.
@@ -22,13 +22,13 @@ struct CodedBytes {
     /// An INTEGER.
     mutating func append(number: Int64) { append(kind: 1, word: UInt64(bitPattern: number)) }
 
-    /// A TEXT or a BLOB: which of them a column is does not change.
+    /// A TEXT or a BLOB: the type of a column never changes.
     mutating func append(octets: some Collection<UInt8>) {
         append(kind: 2, word: UInt64(octets.count))
         bytes.append(contentsOf: octets)
     }
 
-    /// A value on its way into a column.
+    /// A value to be stored in a column.
     mutating func append(_ value: SQLiteValue) {
         switch value {
         case .null: appendNull()
@@ -39,7 +39,7 @@ struct CodedBytes {
         }
     }
 
-    /// A column as it stands in its row.
+    /// A column of a row.
     mutating func append(_ row: borrowing Row, _ column: Int32, isNumber: Bool) {
         if row.isNull(column) { return appendNull() }
         if isNumber { return append(number: row.int64(column)) }
@@ -54,13 +54,13 @@ struct CodedBytes {
 
 /// A number modulo 2²⁵⁶.
 ///
-/// The licences together are held by the sum of one such number each. A sum does not depend on the order, and a licence
-/// that changes costs a subtraction and an addition, however many others there are.
+/// The set of licences is protected by the sum of one such number each. A sum does not depend on the order, and
+/// changing a licence costs a subtraction and an addition, however many others there are.
 ///
-/// The numbers must stay secret. With sums of numbers that can be seen, whoever has old copies of many rows finds a mix
-/// of old and new ones with the right sum far more cheaply than by trying (Wagner, "A generalized birthday problem",
-/// 2002): two versions of 100,000 rows each would do. So a number is a code of its own that stands nowhere, and the sum
-/// is stored covered by another one.
+/// The numbers must stay secret. With visible numbers an attacker with old copies of many rows could find a mix of old
+/// and new ones with the right sum far more cheaply than by brute force (Wagner, "A generalized birthday problem",
+/// 2002): two versions of 100,000 rows each would suffice. So a number is a separate code that is never stored, and the
+/// sum is stored masked by another one.
 struct CodeSum: Hashable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -112,14 +112,15 @@ struct CodeSum: Hashable {
     }
 }
 
-/// The codes of one store's ledger: the device's key at work, on rows of this store.
+/// The codes of one store's ledger, computed with the device's key.
 struct LedgerCodes {
     private let authenticator: any RowAuthenticator
     private let licence, time, term, cover: [UInt8]
 
     /// - Parameters:
-    ///   - authenticator: the device's key at work.
-    ///   - store: the store's UUID, part of all codes: rows of one store fit no other store of the same device.
+    ///   - authenticator: computes codes with the device's key.
+    ///   - store: the store's UUID, part of all codes: rows of one store are not valid in another store of the same
+    ///     device.
     init(_ authenticator: any RowAuthenticator, store: String) {
         self.authenticator = authenticator
         func domain(_ word: String) -> [UInt8] { Array("lecturekit/ledger/1/\(word):\(store)".utf8) }
@@ -130,7 +131,7 @@ struct LedgerCodes {
     /// The thumbprint of this device's key.
     var device: [UInt8] { authenticator.device }
 
-    /// The beginning of a licence's coded form.
+    /// The start of a licence's coded form.
     func licenceForm() -> CodedBytes { CodedBytes(licence) }
 
     /// The code over a licence's columns.
@@ -143,7 +144,7 @@ struct LedgerCodes {
     /// The code over a coded form.
     func code(_ form: CodedBytes) -> [UInt8] { authenticator.code(form.bytes) }
 
-    /// What a licence with this code adds to the sum.
+    /// The term of a licence with this code in the sum.
     func term(_ code: [UInt8]) -> CodeSum {
         var form = CodedBytes(term)
         form.append(octets: code)
@@ -157,8 +158,8 @@ struct LedgerCodes {
         return code(form)
     }
 
-    /// What covers the sum in a row of the time ledger. It follows from everything else in the row, and no two rows are
-    /// made at the same place of the chain with the same clocks.
+    /// The mask of the sum in a row of the time ledger. It is derived from everything else in the row, and no two rows
+    /// have the same position in the chain and the same clocks.
     func cover(of row: StoredTime) -> CodeSum {
         var bare = row
         bare.coveredSum = []

@@ -4,7 +4,7 @@ import LectureSQLite
 // Tables renewal_run and renewal: batches that survive kills.
 
 extension SQLiteLicenceLedger {
-    /// Where licences without an end stand in the order of urgency.
+    /// The sort key of licences without an end in the order of urgency.
     static let never = Int64.max
 
     /// The candidates of a selection.
@@ -14,8 +14,8 @@ extension SQLiteLicenceLedger {
         try rows.candidates(selection, kind, now: now)
     }
 
-    /// Goes on with the unfinished run of the same selection, or begins one. What has become a candidate since joins;
-    /// what the run has renewed or given up stays so.
+    /// Continues the unfinished run of the same selection, or starts one. New candidates are added; what the run has
+    /// renewed, or what has failed in it, stays so.
     package func beginRenewal(
         _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool) {
@@ -42,8 +42,8 @@ extension SQLiteLicenceLedger {
         return RenewalRunID(connection.lastInsertedID)
     }
 
-    /// Takes wanted licences of a run that are due and that no living owner has: the earliest deadline first among
-    /// those that were not tried, the longest due first among those that were.
+    /// Claims wanted licences of a run that are due and not claimed by a live owner: the earliest deadline first among
+    /// untried ones, the longest due first among the others.
     package func claimRenewals(
         _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
     ) throws -> [LicenceEntry] {
@@ -78,7 +78,7 @@ extension SQLiteLicenceLedger {
             """
     }
 
-    /// A licence of a run is renewed, or has failed for this run.
+    /// Records that a licence of a run is renewed, or has failed for this run.
     package func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
         try connection.execute(
             """
@@ -97,7 +97,7 @@ extension SQLiteLicenceLedger {
         ) { ContentKey(stored: $0.text(0)) }
     }
 
-    /// A licence of a run goes back to the wanted ones.
+    /// Returns a licence of a run to the wanted ones.
     package func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws {
         try connection.execute(
             """
@@ -106,7 +106,7 @@ extension SQLiteLicenceLedger {
             """, run, key)
     }
 
-    /// How far a run is. What this process has claimed and not settled is neither wanted nor elsewhere.
+    /// The progress of a run. What this process has claimed and not settled is neither wanted nor elsewhere.
     package func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress {
         let counts = try counts(run)
         let taken: [(owner: OwnerID, count: Int)] = try connection.query(
@@ -149,7 +149,8 @@ extension SQLiteLicenceLedger {
         return counts
     }
 
-    /// A run that wants nothing more is ended; those that were ended before it go. A run that wants something stays.
+    /// Ends a run that wants nothing more and deletes those that ended before it. A run that still wants something
+    /// stays.
     package func endRenewal(_ run: RenewalRunID, now: Timestamp) throws {
         try atomically {
             let ended = try connection.execute(

@@ -1,10 +1,10 @@
 package import LectureModel
 import LectureSQLite
 
-// Table time_ledger: the chain, what it is held against, and what becomes of a ledger that is not believed.
+// Table time_ledger: the chain, how it is checked, and how an untrusted ledger is handled.
 
 extension LedgerCodes {
-    /// The sum of the licences as a row of the chain has it.
+    /// The sum of the licences in a row of the chain.
     func sum(in row: StoredTime) -> CodeSum {
         var sum = CodeSum(row.coveredSum)
         sum -= cover(of: row)
@@ -15,11 +15,8 @@ extension LedgerCodes {
 extension SQLiteLicenceLedger {
     /// How many rows of the chain are kept.
     package static let timesKept: Int64 = 10_000
-    /// How many rows a chain may have without an anchor: processes that were killed between their first commits and
-    /// the first anchor. A longer one has lost its anchor, or never was this device's newest.
-    package static let timesWithoutAnchor = 16
 
-    /// Appends a row to the chain, with the sum of the licences as it is now; prunes now and then.
+    /// Appends a row to the chain, with the sum of the licences as it is now; prunes occasionally.
     package func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor {
         try atomically {
             let newest = try connection.newestTime()
@@ -44,7 +41,7 @@ extension SQLiteLicenceLedger {
         }
     }
 
-    /// Whether a licence of a content that is there is granted and believed, as its row says.
+    /// Whether the row of an existing lecture's licence is granted and trusted.
     package func hasBelievedLicences() throws -> Bool {
         try connection.first(
             "SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND suspicion = 0 LIMIT 1"
@@ -67,19 +64,19 @@ extension SQLiteLicenceLedger {
         ) { StoredTime($0).row }
     }
 
-    /// Holds the whole ledger against its codes and the anchor.
+    /// Checks the whole ledger against its codes and the anchor.
     ///
     /// | found | what was done to the store |
     /// | --- | --- |
-    /// | `storeCopied` | another device has written it last |
-    /// | `ledgerForged` | a licence edited, deleted, or put back; a row of the chain edited, taken out or put in |
-    /// | `storeRolledBack` | all of it put back from an older copy; the newest times cut off; the anchor lost |
+    /// | `storeCopied` | last written by another device |
+    /// | `ledgerForged` | a licence edited, deleted, or restored; a row of the chain edited, removed or inserted |
+    /// | `storeRolledBack` | all of it restored from an older copy; the newest times cut off; no anchor |
     ///
-    /// Rows before the newest finding were judged when that was made. A chain that goes on behind the anchor is whole:
-    /// the anchor is kept after the commit, and a kill may come between.
+    /// Rows before the newest finding were checked when that was created. A chain that continues past the anchor is
+    /// intact: the anchor is stored after the commit, and a kill may come between.
     ///
-    /// - Parameter anchor: what is kept beside the device's key.
-    /// - Returns: what is found.
+    /// - Parameter anchor: the one kept beside the device's key.
+    /// - Returns: the finding.
     /// - Throws: ``LectureError``.
     package func inspect(against anchor: LedgerAnchor?) throws -> LedgerFinding {
         floor = max(floor, anchor?.revision ?? 0)
@@ -92,7 +89,7 @@ extension SQLiteLicenceLedger {
             if try connection.first("SELECT 1 FROM licence LIMIT 1", read: { _ in true }) == true {
                 return .suspect(.ledgerForged, nil)
             }
-            return anchor == nil ? .new : .suspect(.storeRolledBack, nil)
+            return anchor.map { $0.revision > 0 } ?? false ? .suspect(.storeRolledBack, nil) : .new
         }
         guard newest.device == codes.device else { return .suspect(.storeCopied, newest.row) }
         let chain = try believedChain()
@@ -104,15 +101,15 @@ extension SQLiteLicenceLedger {
 
     /// The chain from its newest row back to the newest finding, or to the oldest row.
     struct Chain {
-        /// Whether every row fits its code and the row before it.
+        /// Whether every row matches its code and the row before it.
         var isWhole = true
-        /// The newest row that fits its code.
+        /// The newest row that matches its code.
         var newest: StoredTime?
         /// The codes by revision.
         var codes: [Int64: [UInt8]] = [:]
-        /// The revision of the finding it begins with; nil when it begins otherwise.
+        /// The revision of the finding it starts with; nil when it starts otherwise.
         var finding: Int64?
-        /// Whether it begins with the first row of the store.
+        /// Whether it starts with the first row of the store.
         var isFromTheBeginning = false
     }
 
@@ -138,15 +135,16 @@ extension SQLiteLicenceLedger {
 
     /// Whether no newer state of the store was anchored.
     private func isNewest(_ chain: Chain, _ anchor: LedgerAnchor?) -> Bool {
-        guard let anchor else {
-            return chain.finding == nil && chain.isFromTheBeginning && chain.codes.count <= Self.timesWithoutAnchor
-        }
-        // A finding behind the anchor was made by this device and knew it; it believes no licence.
+        // The first anchor is older than the first row.
+        guard let anchor else { return false }
+        // A finding after the anchor was created by this device, which knew the anchor; it trusts no licence.
         if let finding = chain.finding, finding > anchor.revision { return true }
+        // Killed before the anchor of the first row was stored.
+        if anchor.revision == 0 { return chain.isFromTheBeginning }
         return chain.codes[anchor.revision].map { LedgerCodes.equal($0, anchor.code) } ?? false
     }
 
-    /// Whether every licence fits its code and all of them the sum.
+    /// Whether every licence matches its code and all of them the sum.
     private func licencesFit(_ expected: CodeSum) throws -> Bool {
         var form = codes.licenceForm()
         let start = form.bytes.count
@@ -162,7 +160,7 @@ extension SQLiteLicenceLedger {
         return allFit && sum == expected
     }
 
-    /// Marks every licence as not believed and makes all codes and their sum anew.
+    /// Marks every licence as untrusted and recomputes all codes and their sum.
     package func suspectAll(_ suspicion: LicenceSuspicion) throws {
         try atomically {
             var form = codes.licenceForm()
@@ -171,7 +169,7 @@ extension SQLiteLicenceLedger {
             var last: Int64 = 0
             var page: [(row: Int64, code: [UInt8])] = []
             repeat {
-                // In pages: a table is not changed while it is walked, and 100,000 rows need not be in memory.
+                // In pages: a table is not changed while it is scanned, and 100,000 rows need not be in memory.
                 page = try connection.query(
                     """
                     SELECT \(LicenceColumns.list), licence.id FROM licence

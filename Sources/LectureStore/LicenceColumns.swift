@@ -1,9 +1,10 @@
 import LectureModel
 import LectureSQLite
 
-/// The columns of `licence` and their way into values and codes.
+/// The columns of `licence` and their conversion to values and codes.
 enum LicenceColumns {
-    /// The columns that a code is made over, in its order, which is frozen.
+    /// The columns covered by a code, in its frozen order. The last one came later than the others: a code covers it
+    /// only where it is not NULL, so that the codes of earlier rows stay valid.
     static let coded: [(name: String, isNumber: Bool)] = [
         ("content_key", false), ("callback_url", false), ("drm_key_id", false), ("client_user_id", false),
         ("user_values", false), ("form", true), ("is_verified", true), ("device_thumbprint", false),
@@ -13,12 +14,16 @@ enum LicenceColumns {
         ("play_time_used_ms", true), ("is_force_expired", true), ("is_deleted", true), ("was_seen_expired", true),
         ("owes_completion", true), ("suspicion", true), ("issued_ms", true), ("token_id", false),
         ("granted_ms", true), ("checked_ms", true), ("token", false),
+        ("granting_keys", false),
     ]
 
-    /// Where the suspicion stands among ``coded``.
+    /// The index of the granting keys in ``coded``.
+    private static let grantingKeys = Int32(coded.count - 1)
+
+    /// The index of the suspicion in ``coded``.
     static let suspicion: Int32 = 24
 
-    /// The columns that no code covers: how the last attempt went.
+    /// The columns that no code covers: the result of the last attempt.
     static let attempt = ["attempts", "next_attempt_ms", "wait_set_ms", "error_code", "error_detail"]
 
     /// What ``entry(_:_:)`` reads: the coded columns, the code, the attempt. No other column may come before these.
@@ -27,7 +32,7 @@ enum LicenceColumns {
     /// How many columns ``list`` has.
     static let count = Int32(coded.count + 1 + attempt.count)
 
-    /// Where the code stands in ``list``.
+    /// The index of the code in ``list``.
     static let mac = Int32(coded.count)
 
     static let insert = """
@@ -61,8 +66,12 @@ enum LicenceColumns {
             (record?.isDeleted ?? false).sqliteValue, (record?.wasSeenExpired ?? false).sqliteValue,
             entry.owesCompletion.sqliteValue, (entry.suspicion?.rawValue ?? 0).sqliteValue, entry.issued.sqliteValue,
             entry.tokenID.sqliteValue, entry.granted.sqliteValue, entry.checked.sqliteValue, entry.token.sqliteValue,
+            (entry.grantingKeys?.text).sqliteValue,
         ]
     }
+
+    /// The part of ``values(_:)`` that a code covers.
+    static func covered(_ values: [SQLiteValue]) -> [SQLiteValue] { values.last == .null ? values.dropLast() : values }
 
     /// The values of the columns of the last attempt.
     static func attemptValues(_ entry: LicenceEntry) -> [SQLiteValue] {
@@ -72,14 +81,14 @@ enum LicenceColumns {
         ]
     }
 
-    /// Brings a row of ``list`` into its coded form.
+    /// Converts a row of ``list`` to its coded form.
     ///
     /// - Parameters:
     ///   - row: of ``list``.
-    ///   - form: begins with the domain; what follows is replaced.
-    ///   - suspicion: what to put in place of the stored one; nil leaves it.
+    ///   - form: starts with the domain; the rest is replaced.
+    ///   - suspicion: replaces the stored one; nil keeps it.
     static func encode(_ row: borrowing Row, into form: inout CodedBytes, suspicion: LicenceSuspicion? = nil) {
-        for (place, column) in coded.enumerated() {
+        for (place, column) in coded.enumerated() where place != grantingKeys || !row.isNull(grantingKeys) {
             if let suspicion, place == Int(Self.suspicion) {
                 form.append(number: Int64(suspicion.rawValue))
             } else {
@@ -92,9 +101,10 @@ enum LicenceColumns {
     ///
     /// - Parameters:
     ///   - row: of ``list``.
-    ///   - codes: nil believes every row.
-    /// - Returns: the licence; with the suspicion `forged` when its code does not fit.
-    /// - Throws: ``LectureError`` with the code `storeDamaged` for a row that fits its code and says what cannot be.
+    ///   - codes: nil trusts every row.
+    /// - Returns: the licence; with the suspicion `forged` when its code does not match.
+    /// - Throws: ``LectureError`` with the code `storeDamaged` for a row that matches its code but has impossible
+    ///   values.
     static func entry(_ row: borrowing Row, _ codes: LedgerCodes?) throws -> LicenceEntry {
         let isForged = codes.map { !fits(row, $0) } ?? false
         var entry = LicenceEntry(key: ContentKey(stored: row.text(0)), source: LicenceSource())
@@ -109,6 +119,7 @@ enum LicenceColumns {
         entry.granted = row.optionalTimestamp(27)
         entry.checked = row.optionalTimestamp(28)
         entry.owesCompletion = row.bool(23)
+        entry.grantingKeys = row.isNull(grantingKeys) ? nil : GrantingKeys(stored: row.text(grantingKeys))
         entry.suspicion = isForged ? .forged : LicenceSuspicion(rawValue: row.int(suspicion))
         entry.attempts = row.int(mac + 1)
         entry.nextAttempt = row.optionalTimestamp(mac + 2)
@@ -124,7 +135,7 @@ enum LicenceColumns {
     }
 
     private static func record(_ row: borrowing Row, isForged: Bool) throws -> LicenceRecord {
-        // Whoever changes a row may write numbers that mean nothing; such a row must still be readable as forged.
+        // A forger may write meaningless numbers; such a row must still be readable as forged.
         func pick<Value: RawRepresentable<Int>>(_ column: Int32, _ least: Value) throws -> Value {
             isForged ? Value(rawValue: row.int(column)) ?? least : try row.enumeration(column, Value.self)
         }

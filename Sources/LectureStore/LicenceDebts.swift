@@ -1,10 +1,10 @@
 package import LectureModel
 import LectureSQLite
 
-// Table debt: what a server must still be told.
+// Table debt: callbacks still to be sent to servers.
 
 extension SQLiteLicenceLedger {
-    /// Notes a debt; one that is there already stays as it is.
+    /// Records a pending callback; an existing one is unchanged.
     package func addDebt(_ key: ContentKey, kind: Int, now: Timestamp) throws {
         try connection.execute(
             """
@@ -13,11 +13,11 @@ extension SQLiteLicenceLedger {
             """, key, kind, now)
     }
 
-    /// Debts, the oldest first.
+    /// Pending callbacks, the oldest first.
     package func debts(limit: Int) throws -> [LicenceDebt] { try rows.debts(limit: limit) }
 
-    /// Takes debts that are due and that no living owner has: those that were never tried, then those that wait no
-    /// longer, then those whose wait a clock that was set back would lengthen.
+    /// Claims pending callbacks that are due and not claimed by a live owner: those never tried, then those whose wait
+    /// is over, then those whose wait a clock that was set back would lengthen.
     package func claimDebts(owner: OwnerID, limit: Int, now: Timestamp) throws -> [LicenceDebt] {
         try atomically {
             var found: [LicenceDebt] = []
@@ -41,10 +41,10 @@ extension SQLiteLicenceLedger {
         )
     }
 
-    /// A debt is paid.
+    /// Deletes a callback that was sent.
     package func settleDebt(_ id: DebtID) throws { try connection.execute("DELETE FROM debt WHERE id = ?", id) }
 
-    /// A debt could not be paid; it is given back.
+    /// Releases a callback that could not be sent.
     package func postponeDebt(
         _ id: DebtID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError
     ) throws {
@@ -55,7 +55,7 @@ extension SQLiteLicenceLedger {
             """, attempts, until, until == nil ? nil : now, error.code.number, error.detail, id)
     }
 
-    /// When the next debt that nobody has is due; the epoch for one that was never tried.
+    /// When the next unclaimed callback is due; the epoch for one that was never tried.
     package func nextDebt() throws -> Timestamp? {
         try connection.first(
             """
@@ -66,19 +66,19 @@ extension SQLiteLicenceLedger {
     }
 }
 
-/// What of a queue may be tried now, in three questions that each have an index: an OR between them would walk all.
+/// What may be tried now in a queue, in three queries that each have an index: an OR of them would scan everything.
 enum Waiting {
     /// Never tried.
     case fresh
     /// Tried, and the wait is over.
     case over
-    /// Waits for longer than was decided, since the clock was set back: such a wait counts as over, since otherwise a
-    /// wrong clock could hold it for years.
+    /// Waits longer than intended, because the clock was set back: such a wait counts as over, since otherwise a wrong
+    /// clock could block it for years.
     case setBack
 
     static let conditions: [Self] = [.fresh, .over, .setBack]
 
-    /// The condition, with the wall clock as its one parameter where it takes it.
+    /// The condition, with the wall clock as its only parameter where needed.
     var sql: String {
         switch self {
         case .fresh: "next_attempt_ms IS NULL"
@@ -90,6 +90,6 @@ enum Waiting {
     /// Whether ``sql`` has the wall clock as its parameter.
     var takesNow: Bool { self != .fresh }
 
-    /// What orders equal ones, as the index has it.
+    /// The tie-breaker of the order, as in the index.
     var tie: String { self == .fresh ? "wait_set_ms, id" : "wait_set_ms" }
 }

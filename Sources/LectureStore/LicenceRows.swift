@@ -3,10 +3,10 @@ import LectureSQLite
 
 /// Reads licences, on the writer's connection or a reader's.
 ///
-/// A licence is retired when its content is gone: its row keeps what was used, and no list and no batch shows it.
+/// A licence is retired when its lecture is gone: its row keeps its usage, but no list and no batch includes it.
 struct LicenceRows {
     let connection: Connection
-    /// Checks the codes of what is read; nil believes every row.
+    /// Checks the codes of the rows; nil trusts every row.
     let codes: LedgerCodes?
 
     /// A licence by its key, a retired one too.
@@ -33,7 +33,7 @@ struct LicenceRows {
         ORDER BY licence.deadline_ms, licence.content_id
         """
 
-    /// Behind a deadline and the content that has it; with NULL for a content that is gone, behind the deadline.
+    /// After a deadline and the lecture that has it; with NULL for a removed lecture, after the deadline.
     static let afterDeadline = """
         WHERE licence.content_id IS NOT NULL AND licence.deadline_ms < ? \
         AND (licence.deadline_ms, licence.content_id) > (?, ?) \
@@ -57,6 +57,13 @@ struct LicenceRows {
         ) { try LicenceColumns.entry($0, codes) }
     }
 
+    /// Licences whose end was seen to have passed, but is later than a moment.
+    func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry] {
+        try connection.query(
+            "SELECT \(LicenceColumns.list) FROM licence WHERE was_seen_expired = 1 AND expires_ms > ?", time
+        ) { try LicenceColumns.entry($0, codes) }
+    }
+
     /// How many have a deadline before a moment; nil counts all licences, with a deadline or without.
     func count(deadlineBefore before: Timestamp?) throws -> Int {
         let condition = before == nil ? "" : " AND deadline_ms < ?"
@@ -66,7 +73,7 @@ struct LicenceRows {
         ) { $0.int(0) } ?? 0
     }
 
-    /// The latest questions about a licence, latest first.
+    /// The latest requests about a licence, latest first.
     func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
         try connection.query(
             """
@@ -81,7 +88,7 @@ struct LicenceRows {
         }
     }
 
-    // MARK: Debts
+    // MARK: Pending callbacks
 
     static let debtColumns = "id, content_key, kind, created_ms, attempts, next_attempt_ms, error_code, error_detail"
 
@@ -92,7 +99,7 @@ struct LicenceRows {
             error: row.optionalInt(6).map { LectureError(.stored($0), detail: row.text(7)) })
     }
 
-    /// Debts, the oldest first.
+    /// Pending callbacks, the oldest first.
     func debts(limit: Int) throws -> [LicenceDebt] {
         try connection.query("SELECT \(Self.debtColumns) FROM debt ORDER BY id LIMIT ?", max(0, limit)) {
             Self.debt($0)
@@ -102,9 +109,8 @@ struct LicenceRows {
     // MARK: Candidates
 
     /// The parts of a selection: conditions over `licence` that each have an index for their order, the most urgent
-    /// licences first. Every part asks for a licence that a server gave, that was not ordered away, and whose content
-    /// is there.
-    /// For new grants it is also not believed.
+    /// licences first. Every part requires a licence granted by a server, whose lecture exists and was not ordered
+    /// removed. For new grants it must also be untrusted.
     static func parts(
         _ selection: RenewalSelection, _ kind: RenewalKind = .renewal, now: Timestamp
     ) -> [(condition: String, values: [SQLiteValue])] {

@@ -4,14 +4,14 @@ import LectureSQLite
 // Tables owner, run and run_item, and the lease columns of content.
 
 extension SQLiteDownloadIndex {
-    /// Makes a row for this run of this program.
+    /// Creates a row for this run of this program.
     package func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
         try connection.execute(
             "INSERT INTO owner(pid, boot_id, command, started_ms) VALUES (?, ?, ?, ?)", pid, bootID, command, now)
         return OwnerID(connection.lastInsertedID)
     }
 
-    /// Deletes an owner and its runs; items it had leased in flight go back to `queued`.
+    /// Deletes an owner and its runs; items it had leased go back to `queued`.
     package func dismissOwner(_ owner: OwnerID, now: Timestamp) throws {
         try atomically {
             try requeueLeases(of: owner, now: now)
@@ -19,8 +19,8 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Gives all leases of an owner back; what was in flight becomes queued, or stopped when its wish says so: a pause
-    /// that came while nobody lived to follow it.
+    /// Releases all leases of an owner; active items become queued, or stopped when requested: a pause requested while
+    /// no process was running.
     package func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
         try atomically {
             try connection.execute(
@@ -29,7 +29,7 @@ extension SQLiteDownloadIndex {
                     error_code = CASE desire WHEN 2 THEN ? END, error_detail = '', error_cause = '', updated_ms = ?
                 WHERE lease_owner = ? AND state IN (0, 1, 2, 3) AND desire IN (1, 2)
                 """, LectureError.Code.cancelled.number, now, owner)
-            // What was being removed stays so: its desire brings it to the next reconciler.
+            // Removals stay as they are: their desire brings them to the next reconciler.
             try connection.execute(
                 "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)
             try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
@@ -41,20 +41,19 @@ extension SQLiteDownloadIndex {
         try connection.query("SELECT id FROM owner ORDER BY id") { $0.id(0) }
     }
 
-    /// Makes a run: the set of contents that one command wants.
+    /// Creates a run: the set of lectures that one command requests.
     package func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID {
         try connection.execute("INSERT INTO run(owner_id, command, started_ms) VALUES (?, ?, ?)", owner, command, now)
         return RunID(connection.lastInsertedID)
     }
 
-    /// Adds a content to a run.
+    /// Adds a lecture to a run.
     package func join(_ run: RunID, content: ContentID) throws {
         try connection.execute("INSERT OR IGNORE INTO run_item(run_id, content_id) VALUES (?, ?)", run, content)
     }
 
-    /// Adds every content that is not complete, not cancelled and not paused to a run; returns how many. What stopped
-    /// for want of a network or of space is tried at once, as when it is requested again, and what is damaged is
-    /// repaired.
+    /// Adds every lecture that is not complete, not cancelled and not paused to a run; returns how many. Those stopped
+    /// for lack of a network or of space are tried at once, as when requested again, and damaged ones are repaired.
     package func joinUnfinished(_ run: RunID) throws -> Int {
         try atomically {
             try connection.execute(
@@ -73,7 +72,7 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Leases up to `limit` contents of the run that are due now, priority first, then position.
+    /// Leases up to `limit` lectures of the run that are due now, priority first, then position.
     package func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord] {
         guard limit > 0 else { return [] }
         return try atomically {
@@ -83,12 +82,12 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Leases one content whatever its place in the queue, unless another owner has it.
+    /// Leases one lecture whatever its position in the queue, unless another owner has it.
     package func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
         try atomically { try take(content, owner: owner, now: now) }
     }
 
-    /// Gives a lease back.
+    /// Releases a lease.
     package func release(_ lease: ContentLease) throws {
         let changed = try connection.execute(
             "UPDATE content SET lease_owner = NULL WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",
@@ -96,17 +95,17 @@ extension SQLiteDownloadIndex {
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
-    /// Makes stopped contents of the run whose reason may pass by itself and whose `next_attempt` is due queued again.
+    /// Queues stopped lectures of the run again whose reason is transient and whose `next_attempt` is due.
     ///
     /// - Parameters:
-    ///   - run: whose contents.
+    ///   - run: the run.
     ///   - now: the wall clock.
     /// - Returns: how many.
     /// - Throws: ``LectureError``.
     @discardableResult
     package func requeueDue(run: RunID, now: Timestamp) throws -> Int {
         let source = try unleased(.stopped, of: run)
-        // Asked before it is written: most of the time nothing is due, and then no write lock is taken.
+        // Queried before writing: most of the time nothing is due, and then no write lock is taken.
         let due: [ContentID] = try connection.query(
             """
             SELECT content.id FROM \(source) AND content.stop_reason NOT IN (\(Self.lasting))
@@ -127,8 +126,8 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// The earliest `next_attempt` among contents of the run that are queued, or stopped for a reason that may pass by
-    /// itself, and not leased; nil when there is none. A queued content without one is due since the epoch.
+    /// The earliest `next_attempt` among lectures of the run that are queued, or stopped for a transient reason, and
+    /// not leased; nil when there is none. A queued lecture without one has been due since the epoch.
     package func nextDue(run: RunID) throws -> Timestamp? {
         let queued = try connection.first(
             "SELECT min(coalesce(content.next_attempt_ms, 0)) FROM \(try unleased(.queued, of: run))", run
@@ -142,7 +141,7 @@ extension SQLiteDownloadIndex {
         return [queued, stopped].compactMap { $0 ?? nil }.min()
     }
 
-    /// How many contents of the run are queued without a lease, and how many another owner has leased.
+    /// How many lectures of the run are queued without a lease, and how many another owner has leased.
     package func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
         let queued = try connection.first("SELECT count(*) FROM \(try unleased(.queued, of: run))", run) { $0.int(0) }
         let leased = try connection.first(
@@ -155,7 +154,7 @@ extension SQLiteDownloadIndex {
         return (queued ?? 0, leased ?? 0)
     }
 
-    /// What is wanted now of the contents this owner has leased and of whose desire is not `fetch`.
+    /// The target states of lectures this owner has leased whose desire is not `fetch`.
     package func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)] {
         try connection.query(
             "SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> 0 ORDER BY id", owner
@@ -164,14 +163,14 @@ extension SQLiteDownloadIndex {
 
     // MARK: How a claim finds its rows
 
-    /// How many rows of the queue are looked at before the run's own items are.
+    /// How many rows of the queue are checked before the run's own items.
     private static let headLength = 256
 
-    /// The stop reasons that do not pass by themselves.
+    /// The permanent stop reasons.
     private static let lasting = "\(StopReason.user.rawValue), \(StopReason.licenceRefused.rawValue)"
 
-    /// When a waiting row is due. A clock that was set back further than the whole wait counts as a wait that is over,
-    /// since otherwise a wrong clock could hold an item for years.
+    /// When a waiting row is due. A wait counts as over when the clock was set back further than its length, since
+    /// otherwise a wrong clock could block an item for years.
     private static func isDue(_ now: String) -> String {
         """
         (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
@@ -179,8 +178,8 @@ extension SQLiteDownloadIndex {
         """
     }
 
-    /// Looks at the head of the whole queue, where the run's items usually are: no more than a fixed number of rows,
-    /// however long the queue is.
+    /// Searches the head of the whole queue, where the run's items usually are: at most a fixed number of rows, however
+    /// long the queue is.
     private func dueAtHead(
         of run: RunID, limit: Int, now: Timestamp
     ) throws -> (found: [ContentID], isCut: Bool) {
@@ -201,7 +200,7 @@ extension SQLiteDownloadIndex {
         return (Array(rows.compactMap(\.self).prefix(limit)), seen == Self.headLength)
     }
 
-    /// Looks at every item of the run.
+    /// Searches every item of the run.
     private func dueAnywhere(in run: RunID, limit: Int, now: Timestamp) throws -> [ContentID] {
         try connection.query(
             """
@@ -222,8 +221,8 @@ extension SQLiteDownloadIndex {
         return changed == 1 ? try connection.item(id: content).map(opened) : nil
     }
 
-    /// A FROM and WHERE clause of the run's items in a state that are wanted and not leased, with the run as its first
-    /// parameter. It starts at the shorter side: the run or the state.
+    /// A FROM and WHERE clause for the run's wanted, unleased items in a state, with the run as its first parameter. It
+    /// starts at the shorter side: the run or the state.
     private func unleased(_ state: ItemState, of run: RunID) throws -> String {
         let inState = try connection.first("SELECT contents FROM tally WHERE state = ?", state) { $0.int(0) } ?? 0
         let items = try connection.first(

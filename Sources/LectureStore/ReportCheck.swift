@@ -1,14 +1,14 @@
 import LectureModel
 import LectureSQLite
 
-/// What a report must be to be stored, so that whatever is stored can be read, sent and exported.
+/// The rules for storing a report, so that every stored one can be read, sent and exported.
 enum ReportCheck {
     /// The longest JSON text of values in bytes.
     static let valuesLimit = 1 << 20
 
-    /// The values as they are stored.
+    /// The values as stored.
     ///
-    /// A NUL is refused: SQLite would keep it, but its functions and many tools see the end of a text there.
+    /// A NUL is refused: SQLite would store it, but its functions and many tools treat it as the end of a text.
     ///
     /// - Parameter record: the report.
     /// - Returns: an object on one line.
@@ -24,8 +24,8 @@ enum ReportCheck {
         for (name, text) in texts where text?.utf8.contains(0) == true { throw invalid(name) }
         if let method = record.target?.method, method != "GET", method != "POST" { throw invalid("target") }
         guard record.values.members != nil else { throw invalid("values") }
-        // A value that was made by a program may have a name twice, or be nested without end. Reading the text back
-        // would find that too, and take as long as everything else together.
+        // A value built by a program may have duplicate names, or be nested too deeply. Parsing the text again would
+        // find that too, but take as long as everything else together.
         guard isSound(record.values, depth: 1) else { throw invalid("values") }
         let text = record.values.text
         guard text.utf8.count <= valuesLimit else { throw invalid("values") }
@@ -51,7 +51,7 @@ enum ReportCheck {
         for (place, member) in members.enumerated() {
             let count = member.name.utf8.count
             for other in members[..<place] where other.name.utf8.count == count {
-                // Texts that differ have other bytes, and that is found many times faster.
+                // Different texts have different bytes, which is found many times faster.
                 if other.name == member.name, other.name.utf8.elementsEqual(member.name.utf8) { return true }
             }
         }
@@ -77,7 +77,7 @@ struct KnownReport {
     let target: TargetID?
     let firstTarget: TargetID?
     let sequence: Int64
-    /// Whether it waits and no request holds it.
+    /// Whether it is pending and in no request.
     let isFree: Bool
     private let content: String
     private let course: String?
@@ -86,7 +86,7 @@ struct KnownReport {
 
     /// Looks an id up.
     static func find(_ uuid: String, on connection: Connection) throws -> KnownReport? {
-        // Most are new, and a short question is quicker.
+        // Most are new, and a short query is faster.
         guard try connection.first("SELECT 1 FROM report WHERE uuid = ?", uuid, read: { _ in true }) == true else {
             return nil
         }
@@ -107,8 +107,9 @@ struct KnownReport {
         }
     }
 
-    /// Whether a report says what is stored. Texts are compared byte by byte: two spellings of a letter are two texts.
-    func tells(_ record: ReportRecord, values text: String, anySequence: Bool) -> Bool {
+    /// Whether a report matches the stored one. Texts are compared byte by byte: two spellings of a letter are two
+    /// texts.
+    func matches(_ record: ReportRecord, values text: String, anySequence: Bool) -> Bool {
         Self.same(user, record.user) && Self.same(session, record.session) && Self.same(content, record.content)
             && Self.same(course, record.course) && Self.same(note, record.note)
             && (anySequence || sequence == record.sequence) && (Self.same(values, text) || sameMembers(record.values))
@@ -127,7 +128,7 @@ struct KnownReport {
 }
 
 extension JSONValue {
-    /// With the members of every object in the order of the bytes of their names.
+    /// With the members of every object ordered by the bytes of their names.
     fileprivate var sorted: JSONValue {
         switch self {
         case .null, .bool, .integer, .number, .string: self

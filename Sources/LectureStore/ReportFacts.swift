@@ -1,21 +1,21 @@
 import LectureModel
 import LectureSQLite
 
-/// What reports about a content need to know of it.
+/// Facts about a lecture that its reports need.
 package struct ReportFacts: Hashable, Sendable {
     /// The course; empty when unknown.
     package let course: String
-    /// Where the content was asked for.
+    /// The requested URL.
     package let sourceURL: String
-    /// The gateway's descriptor as it came.
+    /// The gateway's descriptor as received.
     package let descriptor: String?
 }
 
 extension SQLiteDownloadIndex {
-    /// What reports about a content need to know of it.
+    /// Facts about a lecture that its reports need.
     ///
-    /// - Parameter key: the content's key as text.
-    /// - Returns: nil for an unknown content.
+    /// - Parameter key: the lecture's key as text.
+    /// - Returns: nil for an unknown lecture.
     /// - Throws: ``LectureError``.
     package func reportFacts(_ key: String) throws -> ReportFacts? {
         try connection.first("SELECT course, source_url, descriptor FROM content WHERE key = ?", key) { row in

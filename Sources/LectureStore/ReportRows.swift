@@ -1,7 +1,7 @@
 import LectureModel
 import LectureSQLite
 
-/// Reads reports with their lanes, targets and requests, on the writer's connection or a reader's.
+/// Reads reports with their session lanes, targets and requests, on the writer's connection or a reader's.
 struct ReportRows {
     /// What ``report(_:)`` reads.
     static let columns = """
@@ -13,16 +13,16 @@ struct ReportRows {
         lms_flight.trouble_ms, lms_flight.trouble_status, lms_flight.trouble_reason, lms_flight.trouble_text
         """
 
-    /// What stands behind `report`, or behind `lms_lane` and `report`.
+    /// The joins after `report`, or after `lms_lane` and `report`.
     static let targetAndFlight = """
         LEFT JOIN lms_target ON lms_target.id = lms_lane.target_id \
         LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
         """
 
-    /// From the reports to their lanes; CROSS JOIN keeps SQLite from beginning with the lanes.
+    /// From the reports to their lanes; CROSS JOIN keeps SQLite from starting with the session lanes.
     static let fromReports = "CROSS JOIN lms_lane ON lms_lane.id = report.lane_id \(targetAndFlight)"
 
-    /// What is kept of values may nest as deep as this; what a program accepts is less.
+    /// Stored values may nest this deep; programs accept less.
     static let limits = JSONScanner.Limits(depth: 64, items: .max)
 
     let connection: Connection
@@ -63,7 +63,7 @@ struct ReportRows {
         let formats = ReportFormat.allCases
         let format = row.int(column + 2)
         guard formats.indices.contains(format) else {
-            throw LectureError(.storeDamaged, cause: "\(format) is no format of reports")
+            throw LectureError(.storeDamaged, cause: "\(format) is not a report format")
         }
         let text = row.text(column + 3)
         return ReportRecord.Target(
@@ -71,7 +71,7 @@ struct ReportRows {
             parameters: text == "{}" ? [] : try parameters(text))
     }
 
-    /// Reads status, reason and text of an answer behind its time.
+    /// Reads status, reason and text of an answer after its time.
     static func answer(_ row: borrowing Row, from column: Int32, at: Timestamp) throws -> SendAnswer {
         SendAnswer(
             at: at, status: row.optionalInt(column + 1),
@@ -123,7 +123,7 @@ struct ReportRows {
 
     // MARK: Many
 
-    /// Reports of a selection in the order of their rows, behind one.
+    /// Reports of a selection in the order of their rows, after one.
     func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport] {
         guard limit > 0 else { return [] }
         let searches = ReportSearch.searches(selection, after: id)
@@ -136,11 +136,11 @@ struct ReportRows {
     }
 }
 
-/// A question about reports for which SQLite has an index, and the conditions that are looked at row by row.
+/// A query about reports with an index, and the conditions that are checked row by row.
 struct ReportSearch {
-    /// From where the rows come, in the order of ``values``.
+    /// The source of the rows, in the order of ``values``.
     let source: String
-    /// What has to hold.
+    /// The conditions.
     var conditions: [String]
     /// For the source, then for the conditions.
     var values: [SQLiteValue]
@@ -149,16 +149,16 @@ struct ReportSearch {
     ///
     /// - Parameters:
     ///   - columns: what to read.
-    ///   - limit: whether the last parameter says how many rows at the most.
+    ///   - limit: whether the last parameter is the maximum number of rows.
     /// - Returns: a query in the order of the rows.
     func sql(_ columns: String, limit: Bool) -> String {
         let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
         return "SELECT \(columns) FROM \(source)\(condition) ORDER BY report.id\(limit ? " LIMIT ?" : "")"
     }
 
-    /// The questions that together find a selection; no row is found by two.
+    /// The queries that together find a selection; no row is found by two.
     ///
-    /// By their ids, by their learner, or by their states; else all of them are walked by their rows.
+    /// By ids, by learner, or by states; else all rows are scanned.
     static func searches(_ selection: ReportSelection, after id: OutboxID?) -> [ReportSearch] {
         var rest = ReportSearch(source: "", conditions: [], values: [])
         if let id { rest.add("report.id > ?", id) }
@@ -167,7 +167,7 @@ struct ReportSearch {
         if let target = selection.target { rest.add("lms_lane.target_id = ?", target) }
         if let since = selection.since { rest.add("coalesce(report.corrected_ms, report.wall_ms) >= ?", since) }
         if let until = selection.until { rest.add("coalesce(report.corrected_ms, report.wall_ms) < ?", until) }
-        // A reason is only given to what is dead.
+        // Only dead letters have a reason.
         let asked = selection.reason == nil ? selection.states : selection.states.intersection([.dead])
         let states = selection.reason != nil && selection.states.isEmpty ? [.dead] : asked
         if states.isEmpty, !selection.states.isEmpty { return [] }

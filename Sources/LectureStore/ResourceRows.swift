@@ -4,13 +4,13 @@ import LectureSQLite
 // Tables resource and chunk.
 
 extension SQLiteDownloadIndex {
-    /// Stores length, place, chunk size, validator and what else the first answer told. The counters of proven chunks
+    /// Stores length, path, chunk size, validator and other facts of the first answer. The counters of committed chunks
     /// are not taken from the record: they belong to `markProven` and `unprove`.
     ///
     /// - Parameters:
-    ///   - lease: the right to do so.
+    ///   - lease: the lease.
     ///   - resource: the record with its new values.
-    /// - Throws: ``LectureError``; `bug` when the grid of chunks would change under proven ones.
+    /// - Throws: ``LectureError``; `bug` when the grid would change under committed chunks.
     package func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
         try atomically {
             try requireLease(lease)
@@ -30,7 +30,7 @@ extension SQLiteDownloadIndex {
             guard let stored else { throw LectureError(.bug, detail: "a resource of another content") }
             let isSame = stored.chunk == resource.chunkBytes && stored.isSealed == (resource.seal != .plain)
             guard stored.proven == 0 || isSame else {
-                throw LectureError(.bug, detail: "another chunk size under proven chunks")
+                throw LectureError(.bug, detail: "another chunk size under committed chunks")
             }
             let count = resource.total.map { resource.grid.count(total: $0) } ?? 0
             try connection.execute(
@@ -57,10 +57,10 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Proven chunk numbers and proofs, in order.
+    /// Committed chunk numbers and proofs, in order.
     package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
 
-    /// Marks chunks proven; also raises the content's and the resource's counters. Repeats are fine: a chunk that was
+    /// Marks chunks committed; also raises the lecture's and the resource's counters. Idempotent: a chunk that was
     /// written again gets its new proof and counts once.
     package func markProven(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
@@ -86,14 +86,14 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went. A sealed
-    /// file is not clean any more.
+    /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows. A sealed
+    /// file is no longer clean.
     package func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
         try atomically {
             try requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
-            // Also when no row goes: what lies sealed at the place of an absent chunk was sealed under the header, and
-            // the header is not to be used on.
+            // Even without a deleted row: the bytes of an absent chunk were sealed under the header, so the header must
+            // not be used any more.
             try connection.execute(
                 "UPDATE resource SET seal = ? WHERE id = ? AND seal = ?", SealState.open.rawValue, resource,
                 SealState.clean.rawValue)
@@ -104,12 +104,12 @@ extension SQLiteDownloadIndex {
             }
             let lost = gone.count == chunks.count ? Int64(clamping: bytes) : geometry.bytes(of: gone)
             try count(resource, geometry.version, lease.content, chunks: -gone.count, bytes: -lost, now: nil)
-            // A row that was lost is still in the counters.
+            // A lost row is still in the counters.
             if gone.count < chunks.count { try recount(resource, geometry, of: lease.content) }
         }
     }
 
-    /// Makes the counters of a resource anew from its rows.
+    /// Recomputes the counters of a resource from its rows.
     private func recount(_ resource: ResourceID, _ geometry: ChunkGeometry, of content: ContentID) throws {
         let proven = try connection.query("SELECT idx FROM chunk WHERE resource_id = ?", resource) { $0.int(0) }
         try connection.execute(
@@ -158,13 +158,13 @@ extension SQLiteDownloadIndex {
     }
 }
 
-/// Where the chunks of a resource lie.
+/// Where the chunks of a resource are.
 private struct ChunkGeometry {
     let version: VersionID
     let total: UInt64?
     let grid: ChunkGrid
 
-    /// The length of some chunks together.
+    /// The total length of some chunks.
     func bytes(of chunks: [Int]) -> Int64 {
         chunks.reduce(0) { $0 + Int64(clamping: grid.range(of: $1, total: total).count) }
     }
@@ -204,7 +204,7 @@ extension Connection {
         }
     }
 
-    /// Proven chunk numbers and proofs, in order.
+    /// Committed chunk numbers and proofs, in order.
     func chunks(of resource: ResourceID) throws -> [WrittenChunk] {
         try query("SELECT idx, proof FROM chunk WHERE resource_id = ? ORDER BY idx", resource) { row in
             WrittenChunk(index: row.int(0), proof: row.blob(1))

@@ -1,13 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-/// Where players go on.
+/// Where players resume.
 extension SQLiteDownloadIndex {
-    /// Keeps where a player goes on. Nothing is written when that is where it goes on already.
+    /// Stores where a player resumes. Nothing is written when that is unchanged.
     ///
     /// - Parameters:
-    ///   - content: the content.
-    ///   - point: from its beginning; what is not behind it is the beginning.
+    ///   - content: the lecture.
+    ///   - point: from its start; negative values mean the start.
     /// - Throws: ``LectureError``.
     package func setResumePoint(_ content: ContentID, _ point: Duration) throws {
         let position = point.milliseconds

@@ -8,10 +8,10 @@ extension Row {
     ///   - column: from 0.
     ///   - type: the enumeration.
     /// - Returns: the case.
-    /// - Throws: ``LectureError`` with the code `storeDamaged`: the schema's CHECK lets no other value in.
+    /// - Throws: ``LectureError`` with the code `storeDamaged`: the schema's CHECK permits no other value.
     func enumeration<Value: RawRepresentable<Int>>(_ column: Int32, _ type: Value.Type) throws -> Value {
         guard let value = Value(rawValue: int(column)) else {
-            throw LectureError(.storeDamaged, cause: "\(int(column)) is no \(type)")
+            throw LectureError(.storeDamaged, cause: "\(int(column)) is not a \(type)")
         }
         return value
     }

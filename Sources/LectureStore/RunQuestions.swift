@@ -1,10 +1,10 @@
 package import LectureModel
 import LectureSQLite
 
-// What a running command asks about its own items.
+// Queries of a running command about its own items.
 
 extension SQLiteDownloadIndex {
-    /// What a run wants, counted.
+    /// The counts of a run.
     package func summary(_ run: RunID) throws -> RunSummary {
         var summary = RunSummary()
         let rows = try connection.query(

@@ -10,8 +10,8 @@ extension SQLiteContentQueries: LicenceQueries {
         try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue])
     }
 
-    /// Licences with a deadline, the earliest first. From where the page before ended, and not past what it held: a
-    /// hundred pages would walk the first one a hundred times.
+    /// Licences with a deadline, the earliest first. Continues where the previous page ended instead of skipping rows:
+    /// a hundred pages would scan the first one a hundred times.
     package func licences(
         deadlineBefore before: Timestamp?, after last: (deadline: Timestamp, key: ContentKey)?, limit: Int
     ) throws -> [ListedLicence] {
@@ -30,15 +30,15 @@ extension SQLiteContentQueries: LicenceQueries {
         try licenceRows().count(deadlineBefore: before)
     }
 
-    /// The latest questions about a licence, latest first.
+    /// The latest requests about a licence, latest first.
     package func licenceAttempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
         try licenceRows().attempts(key, limit: limit)
     }
 
-    /// What servers must still be told.
+    /// Callbacks still to be sent to servers.
     package func debts(limit: Int) throws -> [LicenceDebt] { try licenceRows().debts(limit: limit) }
 
-    /// How much servers must still be told.
+    /// How many callbacks are still to be sent to servers.
     package func debtCount() throws -> Int { try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0 }
 
     /// The candidates of a selection.
@@ -57,7 +57,7 @@ extension SQLiteContentQueries: LicenceQueries {
         }
     }
 
-    /// A page of licences with their contents; CROSS JOIN keeps SQLite from beginning with the contents.
+    /// A page of licences with their lectures; CROSS JOIN keeps SQLite from starting with the lectures.
     static func licensedSQL(_ clause: String) -> String {
         """
         SELECT \(LicenceColumns.list), content.title, content.state

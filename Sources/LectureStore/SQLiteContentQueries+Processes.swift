@@ -1,30 +1,27 @@
 package import LectureModel
 import LectureSQLite
 
-// Which processes use the store, and what they want of it.
+// The processes that use the store, and their requests.
 
 extension SQLiteContentQueries {
     /// The resources of the version that is being downloaded, media first; nil without one.
     package func unfinishedResources(_ key: ContentKey) throws -> [ResourceRecord]? {
         try consistently {
             let version: VersionID? = try connection.first(
-                """
-                SELECT version.id FROM version JOIN content ON content.id = version.content_id
-                WHERE content.key = ? AND version.state = 0
-                """, key
+                "SELECT id FROM version WHERE content_id = ? AND state = 0", try connection.contentID(key)
             ) { $0.id(0) }
             return try version.map { try connection.resources(of: $0) }
         }
     }
 
-    /// The owner that has leased the content.
+    /// The owner that has leased the lecture.
     package func leaseOwner(_ key: ContentKey) throws -> OwnerID? {
-        try connection.first("SELECT lease_owner FROM content WHERE key = ? AND lease_owner IS NOT NULL", key) {
-            $0.id(0)
-        }
+        try connection.first(
+            "SELECT lease_owner FROM content WHERE id = ? AND lease_owner IS NOT NULL", try connection.contentID(key)
+        ) { $0.id(0) }
     }
 
-    /// All processes with a row, in the order they began.
+    /// All processes with a row, in the order they started.
     package func owners() throws -> [OwnerRecord] {
         try connection.query(
             """
@@ -38,31 +35,30 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// The processes whose runs want a content.
+    /// The processes whose runs include a lecture.
     package func ownersWanting(_ key: ContentKey) throws -> [OwnerID] {
         try connection.query(
             """
-            SELECT DISTINCT run.owner_id FROM content
-            CROSS JOIN run_item INDEXED BY run_item_content ON run_item.content_id = content.id
+            SELECT DISTINCT run.owner_id FROM run_item INDEXED BY run_item_content
             CROSS JOIN run ON run.id = run_item.run_id
-            WHERE content.key = ? ORDER BY run.owner_id
-            """, key
+            WHERE run_item.content_id = ? ORDER BY run.owner_id
+            """, try connection.contentID(key)
         ) { $0.id(0) }
     }
 
-    /// How many contents come before one in a process's queue.
+    /// How many lectures come before one in a process's queue.
     package func ahead(of key: ContentKey, in owner: OwnerID) throws -> Int {
         let sql = """
             SELECT count(*) FROM content AS mine
             JOIN run ON run.owner_id = ?2
             JOIN run_item ON run_item.run_id = run.id
             JOIN content AS other ON other.id = run_item.content_id
-            WHERE mine.key = ?1 AND other.id <> mine.id AND other.desire = 0
+            WHERE mine.id = ?1 AND other.id <> mine.id AND other.desire = 0
                 AND (other.state IN (\(ItemState.loading.rawValue), \(ItemState.downloading.rawValue),
                         \(ItemState.verifying.rawValue))
                     OR other.state = \(ItemState.queued.rawValue) AND (other.priority > mine.priority
                         OR other.priority = mine.priority AND (other.position, other.id) < (mine.position, mine.id)))
             """
-        return try connection.first(sql, key, owner) { $0.int(0) } ?? 0
+        return try connection.first(sql, try connection.contentID(key), owner) { $0.int(0) } ?? 0
     }
 }

@@ -2,7 +2,7 @@ package import LectureModel
 import LectureSQLite
 
 extension SQLiteContentQueries: StatisticsQueries {
-    /// How many reports there are in each state, counted in the table.
+    /// How many reports are in each state, counted in the table.
     package func account() throws -> ReportAccount {
         try consistently {
             var account = ReportAccount()
@@ -22,13 +22,13 @@ extension SQLiteContentQueries: StatisticsQueries {
     /// All targets, with what waits for each.
     package func targets() throws -> [TargetEntry] { try ReportRows(connection: connection).targets() }
 
-    /// Reports in the order in which they were stored, behind one: a page costs what it holds, and no transaction is
+    /// Reports in the order in which they were stored, after one: a page costs only its own rows, and no transaction is
     /// open between two.
     package func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport] {
         try consistently { try ReportRows(connection: connection).reports(selection, after: id, limit: limit) }
     }
 
-    /// Every place outside of the tables of reports where a learner is named.
+    /// Every location outside the tables of reports where a learner is named.
     package func otherTraces(of user: String) throws -> [String] {
         try consistently { try LearnerTraces(connection: connection).places(of: user) }
     }

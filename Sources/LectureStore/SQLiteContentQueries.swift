@@ -1,29 +1,29 @@
 package import LectureModel
 package import LectureSQLite
 
-/// The store's reader: lists and questions on a connection of its own, which cannot write and, in WAL mode, never waits
-/// for the writer. Each caller that wants to read at the same time as others opens its own.
+/// The store's reader: lists and queries on a connection of its own, which cannot write and, in WAL mode, never waits
+/// for the writer. Each concurrent caller opens its own.
 package final class SQLiteContentQueries: ContentQueries {
     let connection: Connection
-    /// Checks the codes of licences; nil believes them.
+    /// Checks the codes of licences; nil trusts them.
     let authenticator: (any RowAuthenticator)?
-    /// Made with the first question about licences.
+    /// Created with the first query about licences.
     var knownLicenceRows: LicenceRows?
 
-    /// Takes a connection over.
+    /// Takes over a connection.
     ///
     /// - Parameters:
-    ///   - connection: from ``StoreDatabase/openReader(_:)``; nobody else uses it.
-    ///   - authenticator: checks the codes of licences; without it they are shown as they stand.
+    ///   - connection: from ``StoreDatabase/openReader(_:)``; not used elsewhere.
+    ///   - authenticator: checks the codes of licences; without it they are shown as stored.
     package init(connection: Connection, authenticator: (any RowAuthenticator)? = nil) {
         (self.connection, self.authenticator) = (connection, authenticator)
     }
 
-    /// Opens a reader of a store that is there.
+    /// Opens a reader of an existing store.
     ///
     /// - Parameters:
-    ///   - location: where the store lies.
-    ///   - authenticator: checks the codes of licences; without it they are shown as they stand.
+    ///   - location: where the store is.
+    ///   - authenticator: checks the codes of licences; without it they are shown as stored.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
     package convenience init(
         opening location: StoreLocation, authenticator: (any RowAuthenticator)? = nil
@@ -34,7 +34,7 @@ package final class SQLiteContentQueries: ContentQueries {
     /// Ends the running query from another thread.
     package var interrupter: Interrupter { connection.interrupter }
 
-    /// Reads a page of contents, each complete one with the file of its media.
+    /// Reads a page of lectures, each complete one with the file of its media.
     package func contents<Result>(
         _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, PlacedFile?) throws -> Result
     ) throws -> [Result] {
@@ -49,7 +49,7 @@ package final class SQLiteContentQueries: ContentQueries {
 
     private static let pageColumns = "\(ContentColumns.list), \(ContentColumns.media)"
 
-    /// The contents behind a row that are complete, with the files of their media, in the order of registration.
+    /// The complete lectures after a row, with the files of their media, in the order of registration.
     package func completeMedia(
         after content: ContentID?, limit: Int
     ) throws -> [(id: ContentID, key: ContentKey, media: PlacedFile)] {
@@ -64,8 +64,8 @@ package final class SQLiteContentQueries: ContentQueries {
         return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? PlacedFile(path: "", fileBytes: nil)) }
     }
 
-    /// The files of complete versions, in the order of their rows; without those of lectures that are being removed,
-    /// whose files go before their rows.
+    /// The files of complete versions, in the order of their rows; without those of lectures being removed, whose files
+    /// are deleted before their rows.
     package func placedFiles(
         after resource: ResourceID?, limit: Int
     ) throws -> [(id: ResourceID, file: PlacedFile)] {
@@ -81,7 +81,7 @@ package final class SQLiteContentQueries: ContentQueries {
         return rows.compactMap { id, file in file.map { (id: id, file: $0) } }
     }
 
-    /// How many contents pass the filter.
+    /// How many lectures match the filter.
     package func count(_ filter: ContentFilter) throws -> Int {
         try consistently {
             var statesOnly = ContentFilter()
@@ -96,17 +96,17 @@ package final class SQLiteContentQueries: ContentQueries {
         }
     }
 
-    /// The content with this key.
+    /// The lecture with this key, or that had it until its gateway named it.
     package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key) }
 
-    /// The content whose source has this identity.
+    /// The lecture whose source has this identity.
     package func key(identity: [UInt8]) throws -> ContentKey? {
         try connection.first("SELECT key FROM content WHERE source_identity = ? ORDER BY id LIMIT 1", identity) { row in
             ContentKey(stored: row.text(0))
         }
     }
 
-    /// How many contents are to be removed and are not gone yet, whoever removes them.
+    /// How many lectures are still to be removed, by any process.
     package func removalsLeft() throws -> Int {
         try connection.first("SELECT count(*) FROM content INDEXED BY content_removal WHERE desire = 3") { $0.int(0) }
             ?? 0
@@ -134,8 +134,8 @@ package final class SQLiteContentQueries: ContentQueries {
         try connection.query(
             """
             SELECT at_ms, origin, decision, duration_ms, status, curl_code, bytes, range_first, range_count, detail
-            FROM attempt WHERE content_id = (SELECT id FROM content WHERE key = ?) ORDER BY id DESC LIMIT ?
-            """, key, limit
+            FROM attempt WHERE content_id = ? ORDER BY id DESC LIMIT ?
+            """, try connection.contentID(key), limit
         ) { row in
             var attempt = Attempt(at: row.timestamp(0), origin: row.text(1), decision: row.text(2))
             attempt.duration = .milliseconds(row.int64(3))
@@ -154,18 +154,17 @@ package final class SQLiteContentQueries: ContentQueries {
         try consistently {
             let version: VersionID? = try connection.first(
                 """
-                SELECT version.id FROM version JOIN content ON content.id = version.content_id
-                WHERE content.key = ? AND version.state IN (0, 1) ORDER BY version.state DESC LIMIT 1
-                """, key
+                SELECT id FROM version WHERE content_id = ? AND state IN (0, 1) ORDER BY state DESC LIMIT 1
+                """, try connection.contentID(key)
             ) { $0.id(0) }
             return try version.map { try connection.resources(of: $0) } ?? []
         }
     }
 
-    /// Proven chunk numbers and proofs, in order.
+    /// Committed chunk numbers and proofs, in order.
     package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
 
-    /// What is remembered of a server.
+    /// The stored state of a server.
     package func origin(_ origin: String) throws -> OriginRecord? { try connection.origin(origin) }
 
     /// Changes when another connection has committed.
@@ -178,7 +177,7 @@ package final class SQLiteContentQueries: ContentQueries {
             list.sql(columns: Self.pageColumns), values: list.values + [50.sqliteValue, 0.sqliteValue])
     }
 
-    /// Several statements that see one picture of the store.
+    /// Runs several statements on one snapshot of the store.
     func consistently<Result>(_ body: () throws -> Result) throws -> Result {
         connection.isInTransaction ? try body() : try connection.transaction(.read, body)
     }

@@ -1,29 +1,28 @@
 package import LectureModel
 package import LectureSQLite
 
-/// The store's writer: the one connection of this process through which everything is changed.
+/// The store's writer: the only connection of this process that makes changes.
 ///
-/// Confined to its owner as its connection is. The rows of each family of tables are in a file of their own.
+/// Confined to its owner, like its connection. The rows of each family of tables are in a file of their own.
 ///
-/// Several processes may each have one on the same store. What keeps them apart is the lease of a content: `claim`
-/// writes the owner and raises the fencing number in one immediate transaction; every write that follows names the
-/// fencing number and is refused (`leaseLost`, nothing changed) once the lease is given back, dismissed or taken by
-/// another.
+/// Several processes may each have one on the same store. The lease of a lecture separates them: `claim` writes the
+/// owner and raises the fencing number in one immediate transaction; every later write names the fencing number and is
+/// refused (`leaseLost`, nothing changed) once the lease is released, dismissed or taken by another.
 package final class SQLiteDownloadIndex: DownloadIndex {
     /// The writer's connection.
     let connection: Connection
-    /// Seals header fields before they are stored; without it they are stored as they come.
+    /// Seals header fields before they are stored; without it they are stored unchanged.
     package var fieldSeal: (any FieldSealing)?
 
-    /// Takes a connection over.
+    /// Takes over a connection.
     ///
-    /// - Parameter connection: from ``StoreDatabase/openWriter(_:now:)``; nobody else uses it.
+    /// - Parameter connection: from ``StoreDatabase/openWriter(_:now:)``; not used elsewhere.
     package init(connection: Connection) { self.connection = connection }
 
-    /// Opens the store's writer; makes or migrates the store when that is due.
+    /// Opens the store's writer; creates or migrates the store when needed.
     ///
     /// - Parameters:
-    ///   - location: where the store lies.
+    ///   - location: where the store is.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openWriter(_:now:)``.
     package convenience init(opening location: StoreLocation, now: Timestamp) throws {
@@ -62,7 +61,7 @@ package final class SQLiteDownloadIndex: DownloadIndex {
         connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
     }
 
-    /// Refuses the holder of an old lease. To be called inside the transaction that writes.
+    /// Refuses the holder of an old lease. Must be called inside the transaction that writes.
     func requireLease(_ lease: ContentLease) throws {
         let holds = try connection.first(
             "SELECT 1 FROM content WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",

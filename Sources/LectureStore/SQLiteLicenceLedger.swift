@@ -3,7 +3,7 @@ import LectureSQLite
 
 /// The ledger of licences, on the connection of the store's writer and confined to its owner.
 ///
-/// What holds what:
+/// What protects what:
 ///
 /// ```
 /// licence row ── mac ──┐
@@ -11,17 +11,17 @@ import LectureSQLite
 /// licence row ── mac ──┘              └─ row before ─ …
 /// ```
 ///
-/// A row that was edited does not fit its own code. A row that was taken away, or put back with its code from an older
-/// copy, fits its code and not the sum. A chain that was cut or put back fits itself and not the anchor.
+/// An edited row does not match its own code. A row that was removed, or restored with its code from an older copy,
+/// matches its code but not the sum. A chain that was truncated or restored matches itself but not the anchor.
 ///
 /// The sum is read from the newest row inside each transaction, since another process may have appended meanwhile, and
-/// kept in memory until ``append(_:source:)`` writes it. What was kept belongs to one transaction: after a rollback it
-/// means nothing, and a transaction that changed licences does not commit without an append.
+/// kept in memory until ``append(_:source:)`` writes it. It belongs to one transaction: after a rollback it is invalid,
+/// and a transaction that changed licences does not commit without an append.
 package final class SQLiteLicenceLedger: LicenceLedger {
-    /// How many questions about a licence are kept.
+    /// How many requests about a licence are kept.
     package static let attemptsKept = 20
 
-    /// What a transaction has made of the sum.
+    /// The sum as changed by a transaction.
     struct Pending {
         let transaction: UInt64
         var sum: CodeSum
@@ -31,9 +31,9 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     let connection: Connection
     let codes: LedgerCodes
     let rows: LicenceRows
-    /// The newest revision that an anchor has named: no row gets a number that was given before.
+    /// The newest revision named by an anchor: no row reuses a number.
     var floor: Int64 = 0
-    /// For whom this process claims renewals: what these have is not elsewhere.
+    /// The owners for which this process claims renewals: their claims are not elsewhere.
     var claimants: Set<OwnerID> = []
     private var pending: Pending?
 
@@ -41,7 +41,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     ///
     /// - Parameters:
     ///   - index: the writer; one ledger each.
-    ///   - authenticator: the device's key at work.
+    ///   - authenticator: computes codes with the device's key.
     /// - Throws: ``LectureError``.
     package init(index: SQLiteDownloadIndex, authenticator: any RowAuthenticator) throws {
         connection = index.connection
@@ -61,7 +61,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     // MARK: The sum
 
-    /// The sum as this transaction has made it; else as the newest row says.
+    /// The sum as changed by this transaction; else that of the newest row.
     func currentSum() throws -> CodeSum {
         if let pending, pending.transaction == connection.transactionSerial { return pending.sum }
         guard let newest = try connection.newestTime() else { return CodeSum() }
@@ -71,12 +71,12 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// Keeps a sum until it is appended.
     func keep(_ sum: CodeSum) throws {
         guard connection.isInTransaction else {
-            throw LectureError(.bug, detail: "a licence is changed outside of a transaction")
+            throw LectureError(.bug, detail: "a licence is changed outside a transaction")
         }
         pending = Pending(transaction: connection.transactionSerial, sum: sum)
     }
 
-    /// What was kept stands in the chain.
+    /// The kept sum is in the chain.
     func forgetPending() { pending = nil }
 
     private func requireAppended() throws {
@@ -86,7 +86,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     // MARK: Licences
 
-    /// A licence; forged when its code does not fit.
+    /// A licence; forged when its code does not match.
     package func entry(_ key: ContentKey) throws -> LicenceEntry? { try rows.entry(key) }
 
     /// Licences by content key.
@@ -99,16 +99,33 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         try rows.entries(deadlineBefore: before, limit: limit)
     }
 
+    /// Licences whose end was seen to have passed, but is later than a moment.
+    package func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry] {
+        try rows.entriesSeenExpired(endingAfter: time)
+    }
+
+    /// Whether an existing lecture has a licence that was granted by another key for answers.
+    package func hasLicence(grantedByOtherThan signer: String) throws -> Bool {
+        // The thumbprints for answers stand before the slash, separated by spaces.
+        try connection.first(
+            """
+            SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND granting_keys IS NOT NULL
+                AND instr(' ' || substr(granting_keys, 1, instr(granting_keys, '/') - 1) || ' ', ' ' || ? || ' ') = 0
+            LIMIT 1
+            """, signer
+        ) { _ in true } ?? false
+    }
+
     /// How many have a deadline before a moment.
     package func count(deadlineBefore before: Timestamp?) throws -> Int { try rows.count(deadlineBefore: before) }
 
     /// Stores a licence with its code.
     ///
     /// - Parameter entry: the licence.
-    /// - Throws: ``LectureError``: `bug` outside of a transaction, `storeFailed` for values the schema refuses.
+    /// - Throws: ``LectureError``: `bug` outside a transaction, `storeFailed` for values the schema refuses.
     package func store(_ entry: LicenceEntry) throws {
         let values = try LicenceColumns.values(entry)
-        let code = codes.code(values)
+        let code = codes.code(LicenceColumns.covered(values))
         var sum = try currentSum()
         if let old = try stored(entry.key) {
             sum -= codes.term(old.code)
@@ -124,7 +141,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         try keep(sum)
     }
 
-    /// Stores only how the last attempt went.
+    /// Stores only the result of the last attempt.
     package func storeAttempt(_ entry: LicenceEntry) throws {
         let columns = LicenceColumns.attempt.map { "\($0) = ?" }.joined(separator: ", ")
         try connection.execute(
@@ -145,7 +162,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         try connection.first("SELECT id, mac FROM licence WHERE content_key = ?", key) { ($0.int64(0), $0.blob(1)) }
     }
 
-    /// Keeps a question; one about a licence that is not there is not kept.
+    /// Stores a request to a server; one about a missing licence is not stored.
     package func record(_ attempt: LicenceAttempt, of key: ContentKey) throws {
         try atomically {
             let row = try connection.first("SELECT id FROM licence WHERE content_key = ?", key) { $0.int64(0) }
@@ -164,21 +181,21 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         }
     }
 
-    /// The latest questions, latest first.
+    /// The latest requests, latest first.
     package func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
         try rows.attempts(key, limit: limit)
     }
 
     // MARK: Keys of sealed files
 
-    /// The wrapped key of a content.
+    /// The wrapped key of a lecture.
     package func contentKey(_ content: ContentID) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
         try connection.first("SELECT wrapped, purpose FROM content_key WHERE content_id = ?", content) { row in
             (row.blob(0), try row.enumeration(1, SealPurpose.self))
         }
     }
 
-    /// The wrapped key of the content with this key.
+    /// The wrapped key of the lecture with this key.
     package func contentKey(of key: ContentKey) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
         try connection.first(
             """
@@ -188,7 +205,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         ) { row in (row.blob(0), try row.enumeration(1, SealPurpose.self)) }
     }
 
-    /// Stores the wrapped key of a content; replaces none: what was sealed under it could not be opened any more.
+    /// Stores the wrapped key of a lecture; never replaces one: files sealed under it could not be opened any more.
     package func setContentKey(
         _ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp
     ) throws {

@@ -2,22 +2,22 @@ import Glibc
 package import LectureModel
 import LectureSQLite
 
-/// A copy of the store that was made with `store backup`.
+/// A copy of the store made with `store backup`.
 package struct BackupCopy: Hashable, Sendable {
     /// The file.
     package let path: String
     /// When it was made.
     package let made: Timestamp
 
-    /// A copy.
+    /// Creates a value.
     package init(path: String, made: Timestamp) { (self.path, self.made) = (path, made) }
 }
 
-// Erasing a learner: the rows, what was written of them elsewhere, the bytes that deleting leaves in the file, and the
-// copies of the store.
+// Erasing a learner: the rows, traces elsewhere, the bytes that deleting leaves in the file, and the copies of the
+// store.
 
 extension SQLiteOutbox {
-    /// Deletes everything about a learner. What is left of it in the bytes of the file goes with ``scrub()``.
+    /// Deletes everything about a learner. ``scrub()`` removes what remains in the bytes of the file.
     package func erase(user: String, isForced: Bool) throws -> ErasedReports {
         try atomically {
             var erased = ErasedReports()
@@ -52,7 +52,7 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Empties what servers answered about others and named the learner in.
+    /// Empties servers' answers about others that name the learner.
     private func forgetAnswers(naming user: String) throws {
         let name = LearnerName(user)
         for (table, column) in [
@@ -67,12 +67,12 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Writes the whole database anew, without what was deleted, and empties the log.
+    /// Rewrites the whole database, without deleted data, and empties the log.
     ///
     /// Deleted rows stay readable in free pages and in the gaps of others; SQLite's `secure_delete` would not reach the
-    /// gaps that a divided page leaves. Takes time and room as large as the database; may be repeated.
+    /// gaps that a split page leaves. Takes time and space in proportion to the database; may be repeated.
     ///
-    /// - Returns: false when a reader or another program holds the log up, so that deleted bytes may still stand in it.
+    /// - Returns: false when a reader or another program blocks the log, so that deleted bytes may still be in it.
     /// - Throws: ``LectureError``: a full disk, for example.
     package func scrub() throws -> Bool { try Self.scrub(connection) }
 
@@ -86,11 +86,11 @@ extension SQLiteOutbox {
 
     // MARK: Copies of the store
 
-    /// Remembers where a copy of this store was put.
+    /// Records where a copy of this store was put.
     ///
     /// - Parameters:
     ///   - path: absolute.
-    ///   - made: when.
+    ///   - made: when it was made.
     /// - Throws: ``LectureError``.
     package func noteBackup(_ path: String, made: Timestamp) throws {
         try connection.execute(
@@ -100,28 +100,28 @@ extension SQLiteOutbox {
             """, path, made)
     }
 
-    /// Where copies of this store were put, in the order of their paths.
+    /// Where copies of this store were put, ordered by path.
     package func backups() throws -> [BackupCopy] {
         try connection.query("SELECT path, made_ms FROM backup_copy ORDER BY path") { row in
             BackupCopy(path: row.text(0), made: row.timestamp(1))
         }
     }
 
-    /// Forgets a copy; one that is not known is passed by.
+    /// Deletes the record of a copy; an unknown one is ignored.
     package func forgetBackup(_ path: String) throws {
         try connection.execute("DELETE FROM backup_copy WHERE path = ?", path)
     }
 
-    /// Deletes everything about a learner in a copy of a store, and writes the copy anew. Requests in it are nobody's
-    /// and are dissolved.
+    /// Deletes everything about a learner in a copy of a store, and rewrites the copy. Requests in it have no owner and
+    /// are dissolved.
     ///
     /// - Parameters:
     ///   - path: a file that `store backup` made, of this program's schema or an older one; it is not migrated.
     ///   - user: the learner, byte by byte.
     /// - Returns: what was deleted, and where else the copy names the learner.
     /// - Throws: ``LectureError``: `openStore` when there is no such file, `storeForeign`, `storeNewer`,
-    ///   `storeDamaged`, `storeReadOnly`, and `storeBusy` when somebody has it open so that deleted bytes may be
-    ///   left.
+    ///   `storeDamaged`, `storeReadOnly`, and `storeBusy` when another program has it open, so that deleted bytes may
+    ///   remain.
     package static func erase(inBackup path: String, user: String) throws -> (erased: ErasedReports, traces: [String]) {
         let cut = path.lastIndex(of: "/")
         let parent = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -147,8 +147,8 @@ extension SQLiteOutbox {
     }
 }
 
-/// A learner's id as it may stand in a text: as it is, in JSON, in a URL or in a form. Not as a part of a longer word,
-/// since an id may be as short as one digit.
+/// The forms of a learner's id in a text: as is, in JSON, in a URL or in a form. Not as part of a longer word, since an
+/// id may be as short as one digit.
 struct LearnerName {
     private let spellings: [[UInt8]]
 
@@ -208,11 +208,11 @@ struct LearnerName {
     }
 }
 
-/// Every place outside of the tables of reports where a learner is named.
+/// Every location outside the tables of reports where a learner is named.
 struct LearnerTraces {
     let connection: Connection
 
-    /// The texts that may name a learner: what to call the place, how to find its key, and the columns.
+    /// The texts that may name a learner: the name of the location, how to find its key, and the columns.
     private static let places: [(name: String, table: String, from: String, columns: [String])] = [
         (
             "licence of", "licence", "SELECT content_key, %@ FROM licence",
@@ -237,9 +237,10 @@ struct LearnerTraces {
             ["detail"]
         ),
         ("file of", "output", "SELECT content.key, %@ FROM output JOIN content ON content.id = content_id", ["path"]),
+        ("file of", "output_file", "SELECT content_key, %@ FROM output_file", ["path"]),
     ]
 
-    /// Where a learner is named, for example `licence of KEY`; each place once.
+    /// Where a learner is named, for example `licence of KEY`; each location once.
     func places(of user: String) throws -> [String] {
         let name = LearnerName(user)
         var found: [String] = []

@@ -6,19 +6,19 @@ import LectureSQLite
 extension SQLiteOutbox {
     // MARK: Planning
 
-    /// The oldest lanes that no request holds.
+    /// The oldest session lanes in no request.
     static let readyLanes = """
         SELECT id, client_user_id, session FROM lms_lane INDEXED BY lms_lane_ready
         WHERE target_id = ? AND (open > 0 AND flight_id IS NULL) = 1 ORDER BY id LIMIT ?
         """
 
-    /// The open rows of a lane with the lowest numbers.
+    /// The open rows of a session lane with the lowest numbers.
     static let openRows = """
         SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_lane
         WHERE lane_id = ? AND state < 2 ORDER BY sequence, id LIMIT ?
         """
 
-    /// What the plan of a target needs.
+    /// The rows for planning a target.
     package func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow] {
         let ready = try connection.query(Self.readyLanes, target, max(0, lanes)) { row in
             (id: row.int64(0), lane: SessionLane(target: target, user: row.text(1), session: row.text(2)))
@@ -34,12 +34,12 @@ extension SQLiteOutbox {
             state: try row.enumeration(3, ReportState.self), isSealed: row.bool(4), isCumulative: row.bool(5))
     }
 
-    /// Reports, in the order asked for; those that are gone are left out.
+    /// Reports, in the requested order; those that no longer exist are left out.
     package func reports(_ ids: [OutboxID]) throws -> [ReportRecord] {
         try ids.compactMap { try rows.report($0)?.record }
     }
 
-    /// Pending reports that no bytes hold become unnecessary.
+    /// Marks pending reports that are in no frozen body as superseded.
     package func supersede(_ reports: [OutboxID], now: Timestamp) throws {
         try atomically {
             for report in reports {
@@ -52,7 +52,7 @@ extension SQLiteOutbox {
         }
     }
 
-    /// The rows of the lanes of these reports that may be cumulative or superseded.
+    /// The rows of the session lanes of these reports that may be cumulative or superseded.
     package func laneRows(of reports: [OutboxID]) throws -> [PlanRow] {
         var lanes: [(id: Int64, lane: SessionLane)] = []
         var known: Set<Int64> = []
@@ -80,7 +80,7 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Superseded reports count again.
+    /// Makes superseded reports pending again.
     package func restore(_ reports: [OutboxID]) throws {
         try atomically {
             for report in reports {
@@ -91,15 +91,15 @@ extension SQLiteOutbox {
 
     // MARK: Requests
 
-    /// Begins a request.
+    /// Starts a request.
     ///
-    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its lane is
-    ///   held, or it goes to another target.
+    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its session lane
+    ///   is held, or it goes to another target.
     package func begin(
         _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> FlightID {
         try atomically {
-            // Before anything is written, since the caller's transaction may go on after the error.
+            // Before anything is written, since the caller's transaction may continue after the error.
             for report in piece.reports + rest { try requireFree(report, target: target) }
             try connection.execute(
                 """
@@ -130,7 +130,7 @@ extension SQLiteOutbox {
             "UPDATE report SET state = 1, flight_id = ?, is_sealed = ? WHERE id = ?", flight, isSealed, report)
     }
 
-    /// The next piece takes the place of the last one.
+    /// Replaces the current body by the next one.
     package func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws {
         try atomically {
             try requireFlight(flight, owner)
@@ -140,7 +140,7 @@ extension SQLiteOutbox {
                 ) { $0.bool(0) }
                 guard isHeld == true else { throw LectureError(.leaseLost) }
             }
-            // What is still sealed was refused together, and divided: that was an attempt too.
+            // What is still frozen was refused together, and divided: that was an attempt too.
             try connection.execute(
                 "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight
             )
@@ -163,7 +163,7 @@ extension SQLiteOutbox {
         guard isOwn == true else { throw LectureError(.leaseLost) }
     }
 
-    /// A try of the current piece came to nothing that is final.
+    /// Records an inconclusive attempt to send the current body.
     package func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws {
         try atomically {
             try requireFlight(flight, owner)
@@ -181,8 +181,8 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Reports of a request have their end. An acceptance holds whatever became of the request; a refusal only for what
-    /// the request still holds.
+    /// Settles reports of a request. An acceptance is valid whatever happened to the request; a refusal only for
+    /// reports still in it.
     package func settle(
         _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
     ) throws {
@@ -209,7 +209,7 @@ extension SQLiteOutbox {
         }
     }
 
-    /// The request is over: what it had leased and never sealed is pending again. Nothing happens when it is another's.
+    /// Ends a request: what it had leased and never frozen is pending again. Does nothing when another owner has it.
     package func end(_ flight: FlightID, owner: OwnerID) throws {
         try atomically {
             let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, flight) {
@@ -224,26 +224,25 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Takes a request apart: its reports are pending again, its id and its bytes are forgotten.
+    /// Dissolves a request: its reports are pending again, its id and its bytes are deleted.
     func dissolve(_ flight: FlightID) throws {
         try connection.execute(
             "UPDATE report SET state = 0, is_sealed = 0, flight_id = NULL WHERE flight_id = ?", flight)
         try connection.execute("DELETE FROM lms_flight WHERE id = ?", flight)
     }
 
-    /// Gives a request back; a trigger does what it does for an owner that is gone. Nothing happens when it is
-    /// another's.
+    /// Releases a request; a trigger handles it as for an owner that is gone. Does nothing when another owner has it.
     package func release(_ flight: FlightID, owner: OwnerID) throws {
         try connection.execute("UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", flight, owner)
     }
 
-    /// Requests that nobody has and whose wait is over. A clock that was set back ends a wait that it would lengthen.
+    /// Unclaimed requests whose wait is over. A clock that was set back ends a wait that it would lengthen.
     static let dueFlights = """
         SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1 AND owner_id IS NULL
             AND (next_attempt_ms IS NULL OR next_attempt_ms <= ?2 OR wait_set_ms > ?2) ORDER BY id LIMIT ?3
         """
 
-    /// Takes requests that nobody has.
+    /// Claims unclaimed requests.
     package func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight] {
         guard limit > 0 else { return [] }
         return try atomically {
@@ -256,10 +255,10 @@ extension SQLiteOutbox {
         }
     }
 
-    /// A request as it is stored, its reports in the order of its bytes.
+    /// A request as stored, its reports in the order of its bytes.
     private func flight(_ id: FlightID) throws -> StoredFlight? {
-        // A request is filled lane by lane and each in its order; what that order was in the bytes does not matter for
-        // its end, which is the same for all.
+        // A request is filled one session lane after the other, each in order; the order in the bytes does not matter
+        // for its result, which is the same for all.
         let reports: [OutboxID] = try connection.query(
             "SELECT id FROM report WHERE flight_id = ? AND is_sealed = 1 ORDER BY lane_id, sequence, id", id
         ) { $0.id(0) }
@@ -278,13 +277,13 @@ extension SQLiteOutbox {
         }
     }
 
-    /// The first request that nobody has to become due.
+    /// The first unclaimed request to become due.
     static let nextFlight = """
         SELECT next_attempt_ms, wait_set_ms FROM lms_flight INDEXED BY lms_flight_target
         WHERE target_id = ? AND owner_id IS NULL ORDER BY next_attempt_ms LIMIT 1
         """
 
-    /// When the next request that nobody has is due; one that does not wait has been due since the epoch.
+    /// When the next unclaimed request is due; one that does not wait has been due since the epoch.
     package func nextFlight(_ target: TargetID) throws -> PersistedWait? {
         try connection.first(Self.nextFlight, target) { row in
             let epoch = Timestamp(milliseconds: 0)

@@ -1,16 +1,16 @@
 package import LectureModel
 import LectureSQLite
 
-// What operators and time do to reports.
+// Changes to reports made by operators and by time.
 
 extension SQLiteOutbox {
     // MARK: Another target
 
-    /// Has everything that is open go to another target.
+    /// Redirects everything open to another target.
     ///
-    /// A request whose end is not known goes along with its id and its bytes when the format is the same, unless the
-    /// new target has such a request with reports of the same session: one lane is held by one request. That one
-    /// stays where it is, and so do its reports.
+    /// A request whose result is unknown moves with its id and its bytes when the format is the same, unless the new
+    /// target has such a request with reports of the same session: a session lane is held by one request. Then it stays
+    /// where it is, and so do its reports.
     package func readdress(to target: TargetID) throws -> Int {
         try atomically {
             let format = try connection.first("SELECT format FROM lms_target WHERE id = ?", target) { $0.int(0) }
@@ -42,13 +42,13 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Every lane of a target, or of none, that no request holds and that has open reports.
+    /// Every session lane of a target, or of none, that is in no request and has open reports.
     static let readyLanesOf = """
         SELECT id, client_user_id, session FROM lms_lane INDEXED BY lms_lane_ready
         WHERE target_id IS ? AND (open > 0 AND flight_id IS NULL) = 1 ORDER BY id
         """
 
-    /// A lane, as it is looked up to be moved.
+    /// A session lane to be moved.
     private struct Lane {
         let id: Int64
         let user: String
@@ -56,7 +56,7 @@ extension SQLiteOutbox {
         let target: TargetID?
     }
 
-    /// The lanes that a request holds and that go to another target than this.
+    /// The session lanes of a request that go to another target than this.
     private func lanes(of flight: FlightID, but target: TargetID) throws -> [Lane] {
         try connection.query(
             """
@@ -70,7 +70,7 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Moves what is pending in a lane and in no request.
+    /// Moves what is pending in a session lane and in no request.
     private func readdress(_ lane: Lane, to target: TargetID) throws -> Int {
         let other = try self.lane(lane.user, lane.session, target)
         let count = try connection.execute(
@@ -82,7 +82,7 @@ extension SQLiteOutbox {
         return count
     }
 
-    /// Moves a request that nobody has with all its reports, unless a lane of the target is held by another.
+    /// Moves an unclaimed request with all its reports, unless a session lane of the target is held by another.
     private func readdress(_ flight: FlightID, to target: TargetID) throws -> Int {
         let lanes = try lanes(of: flight, but: target)
         let places = try lanes.map { try self.lane($0.user, $0.session, target) }
@@ -103,7 +103,7 @@ extension SQLiteOutbox {
                 SET lane_id = ?, first_target = coalesce(first_target, ?) WHERE flight_id = ? AND lane_id = ?
                 """, place, lane.target, flight, lane.id)
         }
-        // What the old target asked for is nothing to the new one.
+        // Waits requested by the old target do not apply to the new one.
         try connection.execute(
             """
             UPDATE lms_flight SET target_id = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL,
@@ -116,7 +116,7 @@ extension SQLiteOutbox {
 
     // MARK: Time
 
-    /// The time of reports that were made in a run of the machine is known now.
+    /// Corrects the time of reports created since one boot of the machine.
     package func correct(bootID: String, epoch: Timestamp) throws -> Int {
         try atomically {
             try connection.execute(
@@ -129,7 +129,7 @@ extension SQLiteOutbox {
 
     // MARK: The end of reports
 
-    /// Dead letters are pending again; what was answered stays with them.
+    /// Makes dead letters pending again; their last answers are kept.
     package func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int {
         guard selection.states.isEmpty || selection.states.contains(.dead) else { return 0 }
         var dead = selection
@@ -150,8 +150,8 @@ extension SQLiteOutbox {
         }
     }
 
-    /// What is over for longer than until then. What was superseded is kept while a report of its lane is open: were
-    /// that refused, it would count again.
+    /// Reports that ended before a time. Superseded ones are kept while a report of their session lane is open: if that
+    /// is refused, they become pending again.
     static let endedRows = """
         SELECT report.id, report.lane_id FROM report INDEXED BY report_ended
         CROSS JOIN lms_lane ON lms_lane.id = report.lane_id
@@ -159,7 +159,7 @@ extension SQLiteOutbox {
         ORDER BY report.changed_ms LIMIT ?
         """
 
-    /// Deletes delivered, superseded and expired reports, the oldest first, and lanes that become empty.
+    /// Deletes delivered, superseded and expired reports, the oldest first, and session lanes that become empty.
     package func prune(before: Timestamp, limit: Int) throws -> Int {
         guard limit > 0 else { return 0 }
         return try atomically {
@@ -173,8 +173,8 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Ends reports that have waited for longer than until then and that happened before it: who made a report with a
-    /// wrong clock, or wants a dead letter sent again, does not lose it at once.
+    /// Expires reports that have waited since before a time and also happened before it: a report with a wrong clock,
+    /// or a dead letter to be sent again, is not lost at once.
     package func expire(before: Timestamp, now: Timestamp) throws -> Int {
         try atomically {
             try connection.execute(

@@ -4,22 +4,21 @@ import LectureSQLite
 /// The outbox of reports, on the connection of the store's writer and confined to its owner.
 ///
 /// A report belongs to a *lane*, the reports of one session of one learner for one target, which keeps their order. A
-/// *flight* is a request whose end is not known; it holds the lanes of its reports. Triggers of the schema keep what
-/// follows from the rows: how many reports of a lane and of a target are open, which flight holds a lane, what
-/// becomes of the reports of a flight whose owner is gone, and how many reports there ever were.
+/// *flight* is a request whose result is unknown; it holds the lanes of its reports. Triggers of the schema maintain
+/// derived values: how many reports of a lane and of a target are open, which flight holds a lane, the state of reports
+/// of a flight whose owner is gone, and how many reports were ever stored.
 ///
 /// | | `state` | `flight_id` | `is_sealed` |
 /// |---|---|---|---|
-/// | waits | pending | | 0 |
+/// | pending | pending | | 0 |
 /// | leased, in no bytes yet | leased | its flight | 0 |
 /// | in the bytes of a flight that has an owner | leased | its flight | 1 |
-/// | in the bytes of a flight that nobody has | pending | its flight | 1 |
-/// | has its end | another | | 0 |
+/// | in the bytes of an unclaimed flight | pending | its flight | 1 |
+/// | settled | another | | 0 |
 package final class SQLiteOutbox: StatisticsOutbox {
     let connection: Connection
     let rows: ReportRows
-    /// The target that was asked for last, for as long as the transaction lasts: after a rollback its number may be
-    /// another's.
+    /// The last target looked up, for the duration of the transaction: after a rollback its number may be another's.
     private var lastTarget: (transaction: UInt64, address: ReportRecord.Target, id: TargetID)?
 
     /// Shares the connection of the store's writer.
@@ -39,15 +38,15 @@ package final class SQLiteOutbox: StatisticsOutbox {
         connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
     /// Stores a report.
     ///
-    /// An id that is known is passed by when the content is the same: content key, course, learner, session, values
-    /// (the order of members does not count), note, and the number unless it takes the next one. The clocks do not
-    /// count, since whoever asks again does so later. Nor does it count where the report has been sent since: a
-    /// repetition fits that names no target, the first one, or the present one. A report that waits for a target is
-    /// given the one that its repetition names.
+    /// A known id is ignored when the payload is the same: content key, course, learner, session, values (the order of
+    /// members does not count), note, and the number unless it takes the next one. The clocks do not count, since a
+    /// retry comes later. Nor does it count where the report has been sent since: a repetition matches when it names no
+    /// target, the first one, or the current one. A report that waits for a target gets the one named by its
+    /// repetition.
     package func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition {
         var record = report.record
         (record.state, record.attempts, record.reason) = (.pending, 0, nil)
@@ -55,7 +54,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
             record, takesNext: report.takesNextSequence, isCumulative: report.isCumulative, now: now)
     }
 
-    /// Stores a row of an export, with its state, how often it was sent, and the number it has there.
+    /// Stores a row of an export, with its state, its number of attempts, and its sequence number.
     package func add(imported report: ReportRecord, now: Timestamp) throws -> Bool {
         var record = report
         if record.state == .leased { record.state = .pending }
@@ -68,7 +67,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
         let values = try ReportCheck.values(of: record)
         return try atomically {
             if let known = try KnownReport.find(record.id, on: connection) {
-                guard known.tells(record, values: values, anySequence: takesNext) else {
+                guard known.matches(record, values: values, anySequence: takesNext) else {
                     throw LectureError(.reportConflict, detail: record.id)
                 }
                 try accept(record.target, for: known)
@@ -125,7 +124,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
 
     // MARK: Targets and lanes
 
-    /// The number of a target, which is made when it is new.
+    /// The number of a target, which is created when it is new.
     package func target(_ address: ReportRecord.Target) throws -> TargetID {
         if let known = try existing(address) { return known }
         return try atomically {
@@ -171,7 +170,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
     /// All targets, by their numbers.
     package func targets() throws -> [TargetEntry] { try rows.targets() }
 
-    /// Stores how a target is.
+    /// Stores the condition of a target.
     package func store(_ condition: TargetCondition, of target: TargetID) throws {
         let trouble = condition.lastTrouble
         try connection.execute(
@@ -183,7 +182,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
             trouble.map { AnswerLimit.text($0.text) } ?? "", target)
     }
 
-    /// The lane of a session, which is made when it is new.
+    /// The lane of a session, which is created when it is new.
     func lane(_ user: String, _ session: String, _ target: TargetID?) throws -> Int64 {
         let known = try connection.first(
             "SELECT id FROM lms_lane WHERE client_user_id = ? AND session = ? AND coalesce(target_id, 0) = ?", user,
@@ -195,7 +194,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
         return connection.lastInsertedID
     }
 
-    /// Deletes lanes that have no report any more: they name learners.
+    /// Deletes lanes without reports: they name learners.
     func forgetLanes(_ lanes: some Sequence<Int64>) throws {
         for lane in lanes {
             try connection.execute(
@@ -206,7 +205,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
 
 /// How much of an answer is stored.
 enum AnswerLimit {
-    /// The first 1,024 bytes of a text, and no half of a character.
+    /// The first 1,024 bytes of a text, without splitting a character.
     static func text(_ text: String) -> String {
         guard text.utf8.count > 1_024 else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: 1_024)

@@ -5,13 +5,13 @@ import LectureSQLite
 
 /// The rows of the streaming cache, on the connection of the store's writer and confined to its owner.
 ///
-/// Rows come first and files follow: room is taken by rows before a file is made, and files go after the commit that
-/// takes their rows. So the sum of the rows is never less than what lies on the disk, but for what a killed process had
-/// still to delete.
+/// Rows come first and files follow: space is reserved by rows before a file is created, and files are deleted after
+/// the commit that removes their rows. So the sum of the rows is never less than what is on disk, except for what a
+/// killed process had still to delete.
 package final class SQLiteStreamCache {
-    /// The setting that holds the bound.
+    /// The setting that stores the limit.
     package static let limitSetting = "stream_cache_bytes"
-    /// How many of the longest unused blocks one look takes.
+    /// How many of the least recently used blocks one query reads.
     static let evictionPage = 64
 
     let connection: Connection
@@ -22,15 +22,15 @@ package final class SQLiteStreamCache {
     /// - Parameter index: the writer.
     package init(index: SQLiteDownloadIndex) { (self.index, connection) = (index, index.connection) }
 
-    // MARK: The bound
+    // MARK: The limit
 
-    /// What was set as the bound; nil where nothing was.
+    /// The limit; nil where none was set.
     ///
     /// - Returns: bytes.
     /// - Throws: ``LectureError``.
     package func limit() throws -> Int64? { try index.setting(Self.limitSetting).flatMap { Int64($0) } }
 
-    /// Sets the bound, for every process on this store.
+    /// Sets the limit, for every process on this store.
     ///
     /// - Parameter bytes: not negative.
     /// - Throws: ``LectureError``.
@@ -67,11 +67,11 @@ package final class SQLiteStreamCache {
         }
     }
 
-    /// Makes a version current. The one before stays for those who stream it, and goes with them.
+    /// Makes a version current. The previous one is kept while it is being streamed.
     ///
     /// - Parameters:
     ///   - identity: of the media, 32 bytes.
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - validator: strong, with a length.
     ///   - wrapped: the key of its blocks.
     ///   - now: the wall clock.
@@ -95,11 +95,11 @@ package final class SQLiteStreamCache {
         }
     }
 
-    /// Notes that an owner streams an item: nothing of it is evicted meanwhile.
+    /// Records that an owner streams an item: nothing of it is evicted meanwhile.
     ///
     /// - Parameters:
     ///   - item: the version.
-    ///   - owner: who.
+    ///   - owner: the owner.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     package func use(_ item: StreamItemID, by owner: OwnerID, now: Timestamp) throws {
@@ -109,17 +109,17 @@ package final class SQLiteStreamCache {
         }
     }
 
-    /// Notes that an owner no longer streams an item.
+    /// Records that an owner no longer streams an item.
     ///
     /// - Parameters:
     ///   - item: the version.
-    ///   - owner: who.
+    ///   - owner: the owner.
     /// - Throws: ``LectureError``.
     package func release(_ item: StreamItemID, by owner: OwnerID) throws {
         try connection.execute("DELETE FROM stream_use WHERE item_id = ? AND owner_id = ?", item, owner)
     }
 
-    /// Whether somebody streams an item.
+    /// Whether any owner streams an item.
     ///
     /// - Parameter item: the version.
     /// - Returns: whether there is such a row.
@@ -139,13 +139,13 @@ package final class SQLiteStreamCache {
         Set(try connection.query("SELECT idx FROM stream_block WHERE item_id = ?", item) { $0.int(0) })
     }
 
-    /// Takes room for blocks, and makes it by evicting what was longest unused and is not being streamed.
+    /// Reserves space for blocks, evicting the least recently used ones that are not being streamed.
     ///
     /// - Parameters:
-    ///   - wanted: the blocks, in order; those that have room already keep it.
-    ///   - bound: what all blocks may take then.
+    ///   - wanted: the blocks, in order; those that already have space keep it.
+    ///   - bound: the limit of all blocks.
     ///   - now: the wall clock.
-    /// - Returns: the blocks that have room now, from the first on, and what has to be deleted.
+    /// - Returns: the blocks that have space now, from the first on, and what has to be deleted.
     /// - Throws: ``LectureError``.
     package func reserve(
         _ wanted: [StreamBlock], bound: Int64, now: Timestamp
@@ -159,7 +159,7 @@ package final class SQLiteStreamCache {
                 ) { _ in true }
                 if known == nil {
                     guard try makeRoom(for: block.bytes, bound: bound, &garbage) else { break }
-                    // The item may be gone: the cache was emptied by hand while its owner was taken for dead.
+                    // The item may be gone: the cache was emptied by hand while its owner was considered dead.
                     let added = try connection.execute(
                         """
                         INSERT INTO stream_block(item_id, idx, bytes, used_ms)
@@ -173,7 +173,7 @@ package final class SQLiteStreamCache {
         }
     }
 
-    /// Evicts until the blocks take no more than the bound, as far as they are not being streamed.
+    /// Evicts blocks that are not being streamed until the limit is met.
     ///
     /// - Parameter bound: in bytes.
     /// - Returns: what has to be deleted.
@@ -202,14 +202,14 @@ package final class SQLiteStreamCache {
         return true
     }
 
-    /// The longest unused blocks of items that nobody streams.
+    /// The least recently used blocks of items that are not being streamed.
     static let evictionSQL = """
         SELECT item_id, idx, bytes FROM stream_block INDEXED BY stream_block_used
         WHERE NOT EXISTS (SELECT 1 FROM stream_use WHERE stream_use.item_id = stream_block.item_id)
         ORDER BY used_ms, item_id, idx LIMIT ?
         """
 
-    /// Gives the room of a block back.
+    /// Releases the space of a block.
     ///
     /// - Parameter block: which.
     /// - Throws: ``LectureError``.
@@ -217,11 +217,11 @@ package final class SQLiteStreamCache {
         try connection.execute("DELETE FROM stream_block WHERE item_id = ? AND idx = ?", block.item, block.index)
     }
 
-    /// Notes that blocks were handed out.
+    /// Records that blocks were returned.
     ///
     /// - Parameters:
     ///   - blocks: their numbers.
-    ///   - item: whose.
+    ///   - item: their item.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     package func touch(_ blocks: Set<Int>, of item: StreamItemID, now: Timestamp) throws {
@@ -237,7 +237,7 @@ package final class SQLiteStreamCache {
 
     // MARK: Cleaning
 
-    /// Takes out every item that nobody streams.
+    /// Removes every item that is not being streamed.
     ///
     /// - Parameter onlyOver: only those that no stream can use again: old versions, and those without a block.
     /// - Returns: what has to be deleted.
@@ -258,9 +258,9 @@ package final class SQLiteStreamCache {
         }
     }
 
-    /// Holds the rows against the files: takes out rows without a file where nobody could be about to write it.
+    /// Checks the rows against the files: removes rows without a file where no process could be about to write it.
     ///
-    /// - Parameter files: for each item the numbers of the blocks that lie on the disk.
+    /// - Parameter files: for each item the numbers of the blocks on disk.
     /// - Returns: files without a row.
     /// - Throws: ``LectureError``.
     package func reconcile(_ files: [StreamItemID: Set<Int>]) throws -> StreamGarbage {

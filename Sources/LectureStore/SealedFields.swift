@@ -3,13 +3,15 @@ import LectureModel
 // Header fields of requests may be credentials: they are stored sealed.
 
 extension SQLiteDownloadIndex {
-    /// The stored form of header fields. Values that an earlier version has stored in clear are sealed as well.
+    /// The stored form of header fields. Values that an earlier version stored in clear are sealed as well.
     ///
     /// - Parameter headers: in clear or sealed, each.
     /// - Returns: JSON text.
     /// - Throws: ``LectureError`` when there is no key to seal them with.
     func stored(_ headers: [String: String]) throws -> String {
         guard let fieldSeal else { return try JSONText.encode(headers) }
+        // The store's own device has a key, and another one would seal what that device cannot open.
+        if !headers.isEmpty, !fieldSeal.hasKey, try knowsDevice() { throw LectureError(.storeCopied) }
         var sealed: [String: String] = [:]
         for (name, value) in headers {
             sealed[name] = SealedField.isSealed(value) ? value : try fieldSeal.seal(value, name: name)
@@ -17,10 +19,10 @@ extension SQLiteDownloadIndex {
         return try JSONText.encode(sealed)
     }
 
-    /// Opens the header fields of a content. What cannot be opened stays sealed: it is nobody's business but that of
-    /// whoever is about to send it.
+    /// Opens the header fields of a lecture. What cannot be opened stays sealed: only the code that sends it has to
+    /// handle that.
     ///
-    /// - Parameter record: as it is stored.
+    /// - Parameter record: as stored.
     /// - Returns: the same with fields in clear.
     func opened(_ record: ItemRecord) -> ItemRecord {
         guard let fieldSeal, !record.headers.isEmpty else { return record }

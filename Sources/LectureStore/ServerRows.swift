@@ -4,7 +4,7 @@ import LectureSQLite
 // Tables url_lease, attempt, origin and setting.
 
 extension SQLiteDownloadIndex {
-    /// How many attempts of a content are kept.
+    /// How many attempts of a lecture are kept.
     package static let attemptsKept = 100
 
     /// The URLs of a resource, by rank.
@@ -41,12 +41,12 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// Stores what became of a URL.
+    /// Stores the state of a URL.
     package func setURLLease(_ id: URLLeaseID, state: URLLeaseRecord.State, rank: Int) throws {
         try connection.execute("UPDATE url_lease SET state = ?, rank = ? WHERE id = ?", state.rawValue, rank, id)
     }
 
-    /// Keeps one attempt; the oldest beyond 100 of a content go. An attempt of a content that is gone is not kept.
+    /// Stores an attempt; deletes the oldest beyond 100 of a lecture. An attempt of a removed lecture is not stored.
     package func record(_ attempt: Attempt, content: ContentID, resource: ResourceID?) throws {
         try atomically {
             let inserted = try connection.execute(
@@ -67,10 +67,10 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// What is remembered of a server.
+    /// The stored state of a server.
     package func origin(_ origin: String) throws -> OriginRecord? { try connection.origin(origin) }
 
-    /// Stores what is to be remembered of a server.
+    /// Stores the state of a server.
     package func setOrigin(_ origin: OriginRecord, now: Timestamp) throws {
         try connection.execute(
             """
@@ -99,7 +99,7 @@ extension SQLiteDownloadIndex {
 }
 
 extension Connection {
-    /// What is remembered of a server.
+    /// The stored state of a server.
     func origin(_ origin: String) throws -> OriginRecord? {
         try first("SELECT origin, connection_limit, wait_until_ms, wait_set_ms FROM origin WHERE origin = ?", origin) {
             OriginRecord(

@@ -3,7 +3,7 @@ package import LectureModel
 package import LectureSQLite
 import SchemaMigrations
 
-/// The way to the store's database: looked at first, made whole or not at all, brought to this program's schema.
+/// Opens the store's database: inspected first, created whole or not at all, migrated to this program's schema.
 package enum StoreDatabase {
     /// The migrator with every migration of this program.
     package static var migrator: Migrator {
@@ -15,17 +15,18 @@ package enum StoreDatabase {
             })
     }
 
-    /// Opens the writer's connection; makes the store when there is none and migrates an older one.
+    /// Opens the writer's connection; creates the store when there is none and migrates an older one.
     ///
-    /// A new database is made under another name, closed, synced and renamed, so that a kill at any moment leaves
+    /// A new database is created under another name, closed, synced and renamed, so that a kill at any moment leaves
     /// either no store or a whole one.
     ///
     /// - Parameters:
-    ///   - location: where the store lies.
+    ///   - location: where the store is.
     ///   - now: the wall clock, for the records.
     /// - Returns: a connection with durability set and read back, and the migrations applied by this call.
-    /// - Throws: ``LectureError``: `storeOwner`, `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`,
-    ///   `migrationChanged`, `storeUnsafe`, `createDirectory`, `openStore`; a refused file is unchanged.
+    /// - Throws: ``LectureError``: `storeOwner`, `storeExposed`, `storeForeign`, `storeNewer`, `storeDamaged`,
+    ///   `storeReadOnly`, `migrationChanged`, `storeUnsafe`, `createDirectory`, `openStore`; a refused file is
+    ///   unchanged.
     package static func openWriter(
         _ location: StoreLocation, now: Timestamp
     ) throws -> (connection: Connection, applied: [String]) {
@@ -50,15 +51,15 @@ package enum StoreDatabase {
         }
     }
 
-    /// Opens a reader's connection to a store that is there and has this program's schema.
+    /// Opens a reader's connection to an existing store with this program's schema.
     ///
-    /// - Parameter location: where the store lies.
+    /// - Parameter location: where the store is.
     /// - Returns: a connection that cannot write.
     /// - Throws: ``LectureError``: `openStore` when there is no store, and as ``openWriter(_:now:)``.
     package static func openReader(_ location: StoreLocation) throws -> Connection {
         let path = try existingPath(location)
         if let directory = try location.resolved() { try StoreOwner.require(directory) }
-        // What is refused is refused before a reader's files appear beside it, and under its own name.
+        // Refusals come before a reader's files appear beside the database, and with their own error codes.
         guard case .usable = try migrator.inspect(path: path) else {
             throw LectureError(.storeForeign, detail: path, cause: "it is empty")
         }
@@ -70,18 +71,18 @@ package enum StoreDatabase {
 
     /// Whether there is a database.
     ///
-    /// - Parameter location: where the store lies.
+    /// - Parameter location: where the store is.
     /// - Returns: false when it is known that there is none.
     package static func isThere(_ location: StoreLocation) -> Bool {
         var facts = stat()
         return unsafe lstat("\(location.directory)/\(StoreLocation.databaseName)", &facts) == 0 || errno != ENOENT
     }
 
-    /// The database of a store that must be there.
+    /// The database of a store that must exist.
     ///
-    /// - Parameter location: where the store lies.
+    /// - Parameter location: where the store is.
     /// - Returns: the path without symbolic links.
-    /// - Throws: ``LectureError`` with the code `openStore` when it is not there.
+    /// - Throws: ``LectureError`` with the code `openStore` when it does not exist.
     package static func existingPath(_ location: StoreLocation) throws -> String {
         guard let directory = try location.resolved() else {
             throw LectureError(.openStore, detail: location.directory, cause: "there is no store")
@@ -95,7 +96,7 @@ package enum StoreDatabase {
 
     private static func make(path: String, directory: String, now: Timestamp) throws -> [String] {
         let draft = "\(path).new"
-        // Under the opening lock a draft can only be what a killed process left.
+        // Under the opening lock a draft can only be left by a killed process.
         for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink("\(draft)\(suffix)") }
         try makeFile(draft)
         var applied: [String] = []
@@ -104,7 +105,8 @@ package enum StoreDatabase {
             try connection.requireDurability()
             applied = try migrator.migrate(connection, now: now)
             try writeIdentity(connection, now: now)
-            // Everything into the one file that is renamed; closing then removes the empty log.
+            try keepMedia(connection, in: directory)
+            // Moves everything into the file that is renamed; closing then removes the empty log.
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try syncFile(draft)
@@ -134,13 +136,18 @@ package enum StoreDatabase {
             groups.joined(separator: "-"), now.milliseconds, key)
     }
 
-    /// Makes an empty file that only its owner may read.
+    /// Creates an empty file that only its owner may read, in a shared directory also the group.
     static func makeFile(_ path: String) throws {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
         }
-        close(descriptor)
+        defer { close(descriptor) }
+        // SQLite gives its log and its index the permissions of the database.
+        guard StoreOwner.isShared(StoreLocation.parent(of: path)) else { return }
+        guard fchmod(descriptor, SharedPermissions.file) == 0 else {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
+        }
     }
 
     /// Makes a file's bytes durable.

@@ -1,12 +1,12 @@
 import Glibc
 import LectureModel
 
-/// Where a store lies: one directory that belongs to one user.
+/// Where a store is: one directory that belongs to one user.
 package struct StoreLocation: Sendable, Hashable {
-    /// The directory as it was given.
+    /// The directory as given.
     package let directory: String
 
-    /// Names a store; nothing is touched.
+    /// Creates the value; nothing is touched.
     ///
     /// - Parameter directory: a path, absolute or relative to the working directory; need not exist.
     package init(directory: String) { self.directory = directory }
@@ -17,7 +17,7 @@ package struct StoreLocation: Sendable, Hashable {
     /// The directory without symbolic links, since SQLite refuses them in every part of a path.
     ///
     /// - Returns: an absolute path; nil when there is no such directory.
-    /// - Throws: ``LectureError`` with the code `openStore` when it cannot be looked at or is no directory.
+    /// - Throws: ``LectureError`` with the code `openStore` when it cannot be accessed or is not a directory.
     package func resolved() throws -> String? {
         guard let resolved = unsafe realpath(directory, nil) else {
             let code = errno
@@ -32,7 +32,7 @@ package struct StoreLocation: Sendable, Hashable {
         return unsafe String(cString: resolved)
     }
 
-    /// Makes the directory (0700) and what is missing above it, durably.
+    /// Creates the directory (0700) and missing parents, durably.
     ///
     /// - Returns: the directory without symbolic links.
     /// - Throws: ``LectureError``: `createDirectory`, or `storeReadOnly` on a read-only file system.
@@ -61,7 +61,7 @@ package struct StoreLocation: Sendable, Hashable {
         LectureError(code == EROFS ? .storeReadOnly : .createDirectory, detail: path, cause: reason(code))
     }
 
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         var parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard !parts.isEmpty else { return path }
         parts.removeLast()
@@ -70,8 +70,8 @@ package struct StoreLocation: Sendable, Hashable {
         return joined.isEmpty ? "." : joined
     }
 
-    /// Makes the name of a directory durable, and the names of those above it that may have been made for it: whoever
-    /// made them may have died before it synced them. A power cut would take a whole store with such a name.
+    /// Makes the name of a directory, and of any parents created for it, durable: their creator may have died before it
+    /// synced them. A power cut would take a whole store with such a name.
     ///
     /// - Parameter path: absolute, without symbolic links.
     /// - Throws: ``LectureError`` with the code `writeFile`.
@@ -80,7 +80,7 @@ package struct StoreLocation: Sendable, Hashable {
         while child != "/" {
             let above = parent(of: child)
             var (inner, outer) = (stat(), stat())
-            // What belongs to somebody else, or is a disk of its own, was not made for a store.
+            // A directory of another user, or a separate disk, was not created for a store.
             guard unsafe stat(child, &inner) == 0 && stat(above, &outer) == 0, inner.st_uid == geteuid(),
                 inner.st_dev == outer.st_dev, unsafe access(above, R_OK | W_OK) == 0
             else { return }
@@ -101,25 +101,25 @@ package struct StoreLocation: Sendable, Hashable {
     static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 }
 
-/// The lock under which a store is looked at, made and migrated: one process at a time, others wait.
+/// The lock under which a store is inspected, created and migrated: one process at a time, others wait.
 ///
-/// It lies on the directory itself (`flock(2)`), so that it leaves no file behind, and the kernel takes it back when
-/// the process ends in whatever way.
+/// It is on the directory itself (`flock(2)`), so that it leaves no file behind, and the kernel releases it when the
+/// process ends in any way.
 enum OpeningLock {
-    /// Waits for the lock, runs `body` under it and gives it back.
+    /// Waits for the lock, runs `body` under it and releases it.
     ///
     /// - Parameters:
     ///   - directory: the store's directory.
     ///   - body: runs alone.
     /// - Returns: what `body` returns.
-    /// - Throws: ``LectureError``: `openStore`, or `storeUnsafe` when the file system knows no locks; and what `body`
+    /// - Throws: ``LectureError``: `openStore`, or `storeUnsafe` when the file system has no locks; and what `body`
     ///   throws.
     static func holding<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw LectureError(.openStore, detail: directory, cause: StoreLocation.reason(errno))
         }
-        // Closing gives the lock back.
+        // Closing releases the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {

@@ -2,15 +2,15 @@ import Glibc
 package import LectureModel
 package import LectureSQLite
 
-/// What `store info` tells.
+/// The facts shown by `store info`.
 package struct StoreInfo: Sendable, Hashable {
     /// The database file.
     package let path: String
-    /// The store's own name, made when it was.
+    /// The store's UUID, assigned at its creation.
     package let uuid: String
-    /// When the store was made.
+    /// When the store was created.
     package let created: Timestamp
-    /// The migrations it came up through, oldest first.
+    /// The applied migrations, oldest first.
     package let applied: [AppliedMigration]
     /// The migrations this program would still apply.
     package let pending: [String]
@@ -22,19 +22,19 @@ package struct StoreInfo: Sendable, Hashable {
     package let journalMode: String
     /// The SQLite library in use.
     package let libraryVersion: String
-    /// Contents by state and bytes; nil when a migration is pending that may change where they stand.
+    /// Lectures by state and bytes; nil when a pending migration may change where they are stored.
     package let status: StoreStatus?
 
-    /// The identifiers of the applied migrations, for who does not import the adapter below.
+    /// The identifiers of the applied migrations, for callers that do not import the adapter below.
     package var appliedIdentifiers: [String] { applied.map(\.identifier) }
 }
 
 /// `store info`, `store check`, `store backup` and `store migrate`.
 package enum StoreMaintenance {
-    /// Looks at a store without changing it.
+    /// Inspects a store without changing it.
     ///
     /// - Parameter location: where the store lies.
-    /// - Returns: what there is to tell.
+    /// - Returns: the facts.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
     package static func info(_ location: StoreLocation) throws -> StoreInfo {
         let connection = try StoreDatabase.openReader(location)
@@ -51,18 +51,24 @@ package enum StoreMaintenance {
             status: status)
     }
 
-    /// Checks pages, indices, references and the rules between tables.
+    /// Checks pages, indices, definitions, references and the rules between tables.
     ///
     /// - Parameter location: where the store lies.
-    /// - Returns: one sentence a finding, without user data; none when the store is sound.
+    /// - Returns: one sentence per finding, without user data; none when the store is sound.
     /// - Throws: ``LectureError`` when the store cannot be read at all.
     package static func check(_ location: StoreLocation) throws -> [String] {
         let connection = try StoreDatabase.openReader(location)
         return try connection.transaction(.read) {
             let findings = try connection.integrityFindings()
-            // Beyond a broken page nothing that a query says can be believed.
+            // With a broken page no query can be trusted.
             guard findings.isEmpty else { return findings }
-            return try connection.foreignKeyFindings() + ruleFindings(connection)
+            let changed = try StoreDatabase.migrator.schemaFindings(connection)
+            do {
+                return try changed + connection.foreignKeyFindings() + ruleFindings(connection)
+            } catch  where !changed.isEmpty {
+                // Tables whose definition is changed may not be readable at all.
+                return changed
+            }
         }
     }
 
@@ -71,8 +77,8 @@ package enum StoreMaintenance {
     ///
     /// - Parameters:
     ///   - location: where the store lies.
-    ///   - path: the file to make.
-    /// - Throws: ``LectureError``: `createFile` when the file is there already or cannot be made.
+    ///   - path: the file to create.
+    /// - Throws: ``LectureError``: `createFile` when the file exists already or cannot be created.
     package static func backup(_ location: StoreLocation, to path: String) throws {
         let source = try StoreDatabase.openReader(location)
         let cut = path.lastIndex(of: "/")
@@ -94,14 +100,14 @@ package enum StoreMaintenance {
             guard try copy.integrityFindings().isEmpty else { throw LectureError(.storeDamaged, detail: source.path) }
         }
         try StoreDatabase.syncFile(draft)
-        // A hard link, since it is the one way to give a name that fails when the name is taken.
+        // A hard link, since that is the only way to set a name that fails when the name is taken.
         guard unsafe link(draft, target) == 0 else {
             throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
         }
         try StoreLocation.syncDirectory(directory)
     }
 
-    /// Brings a store to this program's schema; makes it when there is none.
+    /// Brings a store to this program's schema; creates it when there is none.
     ///
     /// - Parameters:
     ///   - location: where the store lies.
@@ -117,10 +123,10 @@ package enum StoreMaintenance {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Rules that no CHECK can express, each with the query that counts what breaks it.
+    /// Rules that no CHECK can express, each with the query that counts violations.
     private static let rules: [(rule: String, breaks: String)] = [
         (
-            "the counts by state differ from the contents",
+            "the counts by state differ from the lectures",
             """
             SELECT count(*) FROM tally LEFT JOIN (
                 SELECT state, count(*) AS contents, coalesce(sum(bytes_total), 0) AS total, sum(bytes_proven) AS proven
@@ -144,14 +150,14 @@ package enum StoreMaintenance {
             """
         ),
         (
-            "a complete content has no current version",
+            "a complete lecture has no current version",
             """
             SELECT count(*) FROM content WHERE state = 4
                 AND NOT EXISTS (SELECT 1 FROM version WHERE content_id = content.id AND state = 1)
             """
         ),
         (
-            "a content counts other bytes than its resources",
+            "a lecture counts other bytes than its resources",
             """
             SELECT count(*) FROM content WHERE bytes_proven <> (
                 SELECT coalesce(sum(proven_bytes), 0) FROM resource WHERE version_id = (
@@ -159,14 +165,14 @@ package enum StoreMaintenance {
             """
         ),
         (
-            "a licence and the content of its key do not know each other",
+            "a licence and the lecture of its key do not refer to each other",
             """
             SELECT count(*) FROM licence LEFT JOIN content ON content.key = licence.content_key
             WHERE licence.content_id IS NOT content.id
             """
         ),
         (
-            "a content has another deadline than its licence",
+            "a lecture has another deadline than its licence",
             """
             SELECT count(*) FROM content LEFT JOIN licence ON licence.content_id = content.id
             WHERE content.deadline_ms IS NOT licence.deadline_ms
@@ -199,7 +205,7 @@ package enum StoreMaintenance {
             """
         ),
         (
-            "a sealed file is proven and its content has no key",
+            "a sealed file is verified but its lecture has no key",
             """
             SELECT count(*) FROM resource JOIN version ON version.id = resource.version_id
             WHERE resource.seal <> 0 AND resource.state IN (2, 3)
@@ -228,7 +234,7 @@ package enum StoreMaintenance {
             """
         ),
         (
-            "a session and the request that holds it do not know each other",
+            "a session and the request that holds it do not refer to each other",
             """
             SELECT (SELECT count(*) FROM report JOIN lms_lane ON lms_lane.id = report.lane_id
                     WHERE report.flight_id IS NOT NULL AND report.flight_id IS NOT lms_lane.flight_id)
@@ -237,7 +243,7 @@ package enum StoreMaintenance {
             """
         ),
         (
-            "a report is leased by nobody, or waits in a request that somebody has",
+            "a report is leased without an owner, or pending in a request that has one",
             """
             SELECT count(*) FROM report LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
             WHERE report.state < 2

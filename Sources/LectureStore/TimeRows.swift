@@ -9,21 +9,21 @@ struct StoredTime {
         boot_id, licence_sum, previous, code
         """
 
-    /// What `previous` is in the first row of a store.
+    /// The value of `previous` in the first row of a store.
     static let noCode = [UInt8](repeating: 0, count: 32)
 
     var revision: Int64
     var source: TimeRow.Source
     var device: [UInt8]
     var row: TimeRow
-    /// The sum of the licences, covered (``LedgerCodes/cover(of:)``).
+    /// The sum of the licences, masked (``LedgerCodes/cover(of:)``).
     var coveredSum: [UInt8] = []
     /// The code of the row before.
     var previous: [UInt8]
     /// The code over all of the above.
     var code: [UInt8] = []
 
-    /// Follows a row.
+    /// Creates the successor of a row.
     init(_ row: TimeRow, source: TimeRow.Source, device: [UInt8], revision: Int64, after previous: [UInt8]) {
         (self.row, self.source, self.device) = (row, source, device)
         (self.revision, self.previous) = (revision, previous)
@@ -31,7 +31,7 @@ struct StoredTime {
 
     /// Reads a row of ``columns``.
     ///
-    /// Numbers that mean nothing are read as others: such a row must still be readable, and its code does not fit.
+    /// Meaningless numbers are read as other values: such a row must still be readable, and its code does not match.
     init(_ stored: borrowing Row) {
         row = TimeRow(
             reading: ClockReading(
@@ -50,7 +50,7 @@ struct StoredTime {
         code = stored.blob(14)
     }
 
-    /// What the code is made over, in the order of the columns.
+    /// The values covered by the code, in the order of the columns.
     var values: [SQLiteValue] {
         [
             revision.sqliteValue, source.rawValue.sqliteValue, device.sqliteValue, row.proven.sqliteValue,

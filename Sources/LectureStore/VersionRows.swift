@@ -15,15 +15,15 @@ extension SQLiteDownloadIndex {
     /// The resources of a version, media first.
     package func resources(_ version: VersionID) throws -> [ResourceRecord] { try connection.resources(of: version) }
 
-    /// Begins a version with these resources.
+    /// Starts a version with these resources.
     ///
     /// - Parameters:
-    ///   - lease: the right to do so.
-    ///   - wishes: the resources, in their order.
+    ///   - lease: the lease.
+    ///   - requests: the resources, in their order.
     ///   - now: the wall clock.
     /// - Returns: the version's row.
     /// - Throws: ``LectureError``; `bug` when a version is being built already.
-    package func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID {
+    package func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID {
         try atomically {
             try requireLease(lease)
             try requireNothingBuilding(lease.content)
@@ -35,21 +35,22 @@ extension SQLiteDownloadIndex {
                 FROM content WHERE id = ?1
                 """, lease.content, now)
             let version = VersionID(connection.lastInsertedID)
-            for (place, wish) in wishes.enumerated() {
+            for (place, request) in requests.enumerated() {
                 try connection.execute(
                     """
                     INSERT INTO resource(version_id, role, position, name, expected_sha256, expected_bytes)
                     VALUES (?, ?, ?, ?, ?, ?)
-                    """, version, wish.role.rawValue, place, wish.name, wish.expectedSHA256, wish.expectedBytes)
+                    """, version, request.role.rawValue, place, request.name, request.expectedSHA256,
+                    request.expectedBytes)
                 let resource = ResourceID(connection.lastInsertedID)
-                try insertURLLeases(resource, urls: wish.urls, expires: nil, now: now)
+                try insertURLLeases(resource, urls: request.urls, expires: nil, now: now)
             }
             try recount(lease.content)
             return version
         }
     }
 
-    /// Makes a version discarded and answers the paths of its files, which the caller deletes and then forgets.
+    /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
         try atomically {
             try requireLease(lease)
@@ -64,7 +65,7 @@ extension SQLiteDownloadIndex {
         try connection.execute("DELETE FROM version WHERE id = ? AND state IN (2, 3)", version)
     }
 
-    /// Discarded and superseded versions whose files may still be there, with the paths.
+    /// Discarded and superseded versions whose files may still exist, with the paths.
     package func discardedVersions() throws -> [(VersionID, [String])] {
         let versions: [VersionID] = try connection.query(
             "SELECT id FROM version WHERE state = 2 OR state = 3 ORDER BY id"
@@ -72,7 +73,7 @@ extension SQLiteDownloadIndex {
         return try versions.map { ($0, try connection.paths(of: $0)) }
     }
 
-    /// The version becomes current, the former one superseded; the content completed.
+    /// Makes the version current, the former one superseded, and the lecture completed.
     package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
         try atomically {
             try requireLease(lease)
@@ -97,9 +98,9 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// A complete content is built again in place: its current version becomes `building`, its media and every other
-    /// resource that lacks a chunk `planned`, the content `queued`; for repairs. The counters are made anew from the
-    /// rows, since a row may be what was damaged.
+    /// Reopens a complete lecture for repair in place: its current version becomes `building`, its media and every
+    /// other resource that lacks a chunk `planned`, the lecture `queued`. The counters are recomputed from the rows,
+    /// since a row may be what was damaged.
     package func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
         try atomically {
             try requireLease(lease)
@@ -140,7 +141,7 @@ extension SQLiteDownloadIndex {
         guard isBuilding == nil else { throw LectureError(.bug, detail: "a version is being built already") }
     }
 
-    /// Takes a version out of use: its chunks are forgotten, its resources count no more, their paths stay until the
+    /// Takes a version out of use: its chunks are dropped, its resources no longer count, their paths stay until the
     /// files are gone.
     func retire(_ version: VersionID, of content: ContentID, state: Int) throws {
         let changed = try connection.execute(

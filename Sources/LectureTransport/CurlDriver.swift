@@ -3,13 +3,13 @@ import LectureModel
 
 /// All exchanges of a transport and libcurl's handles. Confined to the transport's thread.
 ///
-///     start ─▶ running ──(libcurl has finished · a sink had enough · silence · cancel · end of all)──▶ ended
+///     start ─▶ running ──(libcurl has finished · the sink stopped it · stalled · cancelled · shutdown)──▶ ended
 ///
-/// Every exchange leaves by ``finish(_:_:)``, which is the only place that tells a sink `transferEnded`.
+/// Every exchange ends in ``finish(_:_:)``, the only place that sends a sink `transferEnded`.
 final class CurlDriver {
     /// Handles kept for reuse, at most.
     private static let maximumIdle = 32
-    /// Longer than any wait; nothing is due.
+    /// Longer than any wait: nothing is due.
     private static let never = Duration.seconds(3600)
 
     private let configuration: TransportConfiguration
@@ -52,8 +52,8 @@ final class CurlDriver {
         }
     }
 
-    /// All exchanges together are held between two turns, and each takes its share in a turn: a sixty-fourth of a
-    /// second's bytes, so that turns follow each other closely.
+    /// The limit of all exchanges together is enforced between turns, and each exchange takes its share per turn: a
+    /// sixty-fourth of a second's bytes, so that turns follow each other closely.
     private func limitRate(_ rate: Int?) {
         total = rate.map { TokenBucket(rate: $0, now: SuspendingClock.now) }
         meter.share = total.map { max(2048, $0.rate / 64) }
@@ -65,7 +65,7 @@ final class CurlDriver {
             return refuse(request, CURLE_FAILED_INIT, "libcurl cannot be started")
         }
         guard exchanges[request.id] == nil else {
-            return refuse(request, CURLE_BAD_FUNCTION_ARGUMENT, "an exchange of this number is running")
+            return refuse(request, CURLE_BAD_FUNCTION_ARGUMENT, "an exchange with this number is running")
         }
         let exchange = Exchange(
             request, startedAt: time, easy: easy, maximumHeaderBytes: configuration.maxHeaderBytes, meter: meter,
@@ -85,7 +85,7 @@ final class CurlDriver {
         request.sink.transferEnded(TransferOutcome(end: end, bodyBytes: 0, elapsed: .zero))
     }
 
-    /// The root options; found out with the first handle, because only a handle tells libcurl's own places.
+    /// The root options; determined with the first handle, because only a handle reports libcurl's default paths.
     private func trusted(by easy: EasyHandle) -> RootCertificates.Options {
         if let rootOptions { return rootOptions }
         let system =
@@ -99,7 +99,7 @@ final class CurlDriver {
 
     // MARK: Turns
 
-    /// Reads and writes what is due, ends what has ended, and tells how to wait.
+    /// Reads and writes what is due, finishes ended exchanges, and returns how to wait.
     func turn() -> CurlLoop.Rest {
         guard let multi else { return .holding(Self.never) }
         let closed = total?.delay(now: SuspendingClock.now) ?? .zero
@@ -113,12 +113,12 @@ final class CurlDriver {
         }
         let silent = endSilent()
         let now = SuspendingClock.now
-        // Polling would wake at once, over and over, for bytes that may not be read.
+        // Polling would wake at once, repeatedly, for bytes that may not be read.
         if let closed = total?.delay(now: now), closed > .zero { return .holding(closed) }
         return .polling(meter.paused.reduce(silent) { min($0, $1.delay(now: now)) })
     }
 
-    /// Goes on with the exchanges whose own limit allows it again; that of all together does, or there were no turn.
+    /// Resumes the exchanges whose own limit allows it again; the common limit does, or there would be no turn.
     private func resumePaused() {
         let now = SuspendingClock.now
         let paused = meter.paused
@@ -133,7 +133,7 @@ final class CurlDriver {
         }
     }
 
-    /// Waits as the last turn told.
+    /// Waits as the last turn asked.
     ///
     /// - Parameters:
     ///   - rest: the last turn's answer.
@@ -145,10 +145,10 @@ final class CurlDriver {
         }
     }
 
-    /// Ends exchanges that have taken too long or whose server has been silent for too long. They are looked through
-    /// only when the earliest of their limits has passed.
+    /// Ends exchanges that have taken too long or stalled. They are checked only when the earliest of their limits has
+    /// passed.
     ///
-    /// - Returns: how long until the next look.
+    /// - Returns: how long until the next check.
     private func endSilent() -> Duration {
         let running = meter.running(now: SuspendingClock.now)
         guard running >= meter.nextCheck else { return meter.nextCheck - running }
@@ -158,7 +158,7 @@ final class CurlDriver {
             if limit > running {
                 next = min(next, limit)
             } else {
-                // Over HTTP/2 libcurl would keep the connection for the next request, and it is most likely dead.
+                // Over HTTP/2 libcurl would keep the connection for the next request, and it is probably dead.
                 exchange.easy.forbidReuse()
                 finish(exchange, .failed(curl: Int(CURLE_OPERATION_TIMEDOUT.rawValue), detail: detail))
             }
@@ -176,14 +176,14 @@ final class CurlDriver {
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)
         multi?.remove(exchange.easy)
         exchange.finish(end, now: SuspendingClock.now)
-        // A handle that ended early, while a name was looked up for instance, keeps its read buffer beyond a reset and
-        // then refuses every option about it (libcurl 7.88): only one that came to its end is used again.
+        // A handle that ended early, for instance during name resolution, keeps its read buffer across a reset and then
+        // refuses every option about it (libcurl 7.88): only one that completed is used again.
         guard end == .complete, exchange.easy.isReusable, idle.count < Self.maximumIdle else { return }
         exchange.easy.reset()
         idle.append(exchange.easy)
     }
 
-    /// Cancels everything and lets go of libcurl.
+    /// Cancels everything and releases libcurl.
     func endAll() {
         for exchange in exchanges.values { finish(exchange, .cancelled) }
         idle = []

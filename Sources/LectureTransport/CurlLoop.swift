@@ -3,15 +3,15 @@ import Glibc
 import LectureModel
 
 /// The transport's thread: it drives libcurl and is the serial executor of ``CurlTransport``, so that everything the
-/// actor owns, libcurl's handles included, is confined to one thread and the compiler watches over it.
+/// actor owns, libcurl's handles included, is confined to one thread and the compiler checks it.
 ///
 ///     take mail ─▶ run jobs ─▶ turn (commands, libcurl, sinks) ─▶ rest until mail, a socket or a timer ─▶ …
 ///
-/// Mail comes from any thread; the first piece of a batch rings the bell.
+/// Mail comes from any thread; the first item of a batch rings the bell.
 final class CurlLoop: SerialExecutor {
-    /// Something the transport was told.
+    /// A command to the transport.
     enum Command: Sendable {
-        /// Begin an exchange that was asked for at this time.
+        /// Start an exchange that was requested at this time.
         case start(TransferRequest, at: SuspendingClock.Instant)
         /// End an exchange.
         case cancel(TransferID)
@@ -30,7 +30,7 @@ final class CurlLoop: SerialExecutor {
     private enum Phase {
         /// The thread takes mail.
         case running
-        /// The thread was told to end and takes jobs only.
+        /// The thread was asked to end and takes jobs only.
         case stopping
         /// There is no thread any more.
         case ended
@@ -40,13 +40,13 @@ final class CurlLoop: SerialExecutor {
         var phase = Phase.running
         var jobs: [UnownedJob] = []
         var commands: [Command] = []
-        /// Who waits for the end.
+        /// The callers waiting for the end.
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// The thread, while it runs.
         var thread: pthread_t?
         /// Whether the bell has been rung for this mail.
         var hasRung = false
-        /// Whether a thread that brought a job after the end is running jobs.
+        /// Whether a thread that enqueued a job after the end is running jobs.
         var runsLateJobs = false
     }
 
@@ -100,7 +100,7 @@ final class CurlLoop: SerialExecutor {
         }
     }
 
-    /// Takes a job of the actor. After the end of the thread jobs run on the thread that brings them, one after the
+    /// Takes a job of the actor. After the thread has ended, jobs run on the thread that enqueues them, one after the
     /// other: nothing else touches the actor's state any more.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -165,7 +165,7 @@ final class CurlLoop: SerialExecutor {
         for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    /// Runs the jobs that are left, for example those the last calls of sinks brought, and lets go of the thread.
+    /// Runs the remaining jobs, for example those enqueued by the last calls of sinks, and gives up the thread.
     private func end() {
         let waiters = mail.withLock { mail in
             defer { mail.waiters = [] }
@@ -190,7 +190,7 @@ final class CurlLoop: SerialExecutor {
         }
     }
 
-    /// Signals are for the threads that expect them.
+    /// Leaves signals to the threads that expect them.
     private static func blockSignals() {
         var all = sigset_t()
         unsafe sigfillset(&all)
@@ -200,7 +200,7 @@ final class CurlLoop: SerialExecutor {
 
 /// The start of the transport's thread (`pthread_create`).
 ///
-/// - Parameter context: a retained ``CurlTransport``; the thread takes the ownership.
+/// - Parameter context: a retained ``CurlTransport``; the thread takes ownership.
 /// - Returns: always nil.
 private func loopMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }

@@ -3,8 +3,8 @@ package import LectureModel
 /// HTTP exchanges by libcurl, all of them on one thread of its own.
 ///
 /// The thread is the actor's executor (see ``CurlLoop``) and keeps the transport alive until ``shutdown()``. The
-/// methods of ``Transport`` only leave a note for it and return. Sinks are called on it; while a sink keeps it, nothing
-/// else moves, which is the back-pressure wanted of a disk that all exchanges share.
+/// methods of ``Transport`` only post a command to it and return. Sinks are called on it; while a sink blocks it,
+/// nothing else proceeds, which is the back-pressure wanted for a disk that all exchanges share.
 package actor CurlTransport: Transport {
     /// The thread.
     nonisolated let loop: CurlLoop
@@ -29,18 +29,18 @@ package actor CurlTransport: Transport {
 
     // MARK: Transport
 
-    /// Starts an exchange; everything that comes of it goes to its sink. After ``shutdown()`` the sink is told
+    /// Starts an exchange; all its events go to its sink. After ``shutdown()`` the sink gets
     /// ``TransferOutcome/End/cancelled`` before the call returns.
     package nonisolated func start(_ request: TransferRequest) {
         if loop.post(.start(request, at: SuspendingClock.now)) { return }
         request.sink.transferEnded(TransferOutcome(end: .cancelled, bodyBytes: 0, elapsed: .zero))
     }
 
-    /// Ends an exchange; its sink still gets `transferEnded`. Unknown and ended ones are passed by.
+    /// Ends an exchange; its sink still gets `transferEnded`. Unknown and ended ones are ignored.
     package nonisolated func cancel(_ id: TransferID) { _ = loop.post(.cancel(id)) }
 
-    /// Bounds the bytes a second of all exchanges together; nil for no bound. What slow servers leave of it goes to the
-    /// others. Takes effect at once.
+    /// Bounds the bytes a second of all exchanges together; nil for no bound. Bandwidth unused by slow servers goes to
+    /// the others. Takes effect at once.
     package nonisolated func limitRate(_ bytesPerSecond: Int?) { _ = loop.post(.limitRate(bytesPerSecond)) }
 
     /// Cancels all exchanges, closes all connections and ends the thread; returns when all of it is done.
@@ -51,15 +51,15 @@ package actor CurlTransport: Transport {
 
     // MARK: For the thread
 
-    /// Carries out commands, lets libcurl work, and tells how to wait.
+    /// Carries out commands, lets libcurl work, and returns how to wait.
     func turn(_ commands: [CurlLoop.Command]) -> CurlLoop.Rest {
         for command in commands { driver.carryOut(command) }
         return driver.turn()
     }
 
-    /// Waits as the last turn told.
+    /// Waits as the last turn asked.
     func rest(_ rest: CurlLoop.Rest, bell: Doorbell) { driver.rest(rest, bell: bell) }
 
-    /// Cancels everything and lets go of libcurl.
+    /// Cancels everything and releases libcurl.
     func endAll() { driver.endAll() }
 }

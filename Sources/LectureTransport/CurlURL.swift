@@ -7,15 +7,15 @@ package import LectureModel
 /// `nonisolated(unsafe)`: made once, never changed, and `uselocale` only reads it.
 nonisolated(unsafe) private let utf8Locale: locale_t? = unsafe newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
 
-/// URLs as libcurl reads them: the parser that decides is the one that connects.
+/// URLs as libcurl parses them: the parser that decides is the one that connects.
 package enum CurlURL {
-    /// The longest URL, bytes. RFC 9110 section 4.1 asks for 8,000 at least.
+    /// The longest URL, bytes. RFC 9110 section 4.1 asks for at least 8,000.
     package static let maximumBytes = 8192
 
-    /// Brings an absolute URL into one form: scheme and host in lower case, the host in ASCII (IDNA), no default port,
-    /// no dot segments, `/` for an empty path, characters that may not stand in a URL percent-encoded, no fragment.
+    /// Normalises an absolute URL: scheme and host in lower case, the host in ASCII (IDNA), no default port, no dot
+    /// segments, `/` for an empty path, characters not allowed in a URL percent-encoded, no fragment.
     ///
-    /// - Parameter text: what a person or a list gave.
+    /// - Parameter text: what a person or a list supplied.
     /// - Returns: an absolute http or https URL.
     /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be
     ///   read.
@@ -28,8 +28,8 @@ package enum CurlURL {
         return try parts.whole()
     }
 
-    /// Resolves a reference (RFC 3986 section 5), for example the value of `Location`. The scheme may be any: whether a
-    /// redirect may lead there is judged by the caller.
+    /// Resolves a reference (RFC 3986 section 5), for example the value of `Location`. Any scheme is allowed: the
+    /// caller decides whether a redirect may lead there.
     ///
     /// - Parameters:
     ///   - reference: absolute or relative.
@@ -40,7 +40,7 @@ package enum CurlURL {
         let parts = try Parts()
         let flags = UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME)
         try parts.set(CURLUPART_URL, base, flags: flags)
-        // A fragment is never sent, and libcurl 7.88 takes one that stands alone for a path.
+        // A fragment is never sent, and libcurl 7.88 takes a bare one for a path.
         let target = reference.prefix { $0 != "#" }
         if !target.isEmpty || reference.isEmpty { try parts.set(CURLUPART_URL, String(target), flags: flags) }
         return try parts.whole()
@@ -76,7 +76,7 @@ package enum CurlURL {
         /// A part; nil when there is none.
         func get(_ part: CURLUPart, flags: UInt32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
-            // libcurl 7.88 hands out the host also when it then cannot be put into ASCII.
+            // libcurl 7.88 returns the host even when it cannot be converted to ASCII.
             defer { unsafe curl_free(text) }
             guard unsafe curl_url_get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
                 return nil
@@ -85,20 +85,20 @@ package enum CurlURL {
         }
 
         /// The host in ASCII. libidn2 reads it in the character set of the locale, which is ASCII in a program that has
-        /// not chosen one; so this thread speaks UTF-8 for a moment.
+        /// not set one; so this thread uses UTF-8 for a moment.
         private func asciiHost() -> String? {
             let before = unsafe utf8Locale.map { unsafe uselocale($0) }
             defer { if let before = unsafe before { unsafe uselocale(before) } }
             return get(CURLUPART_HOST, flags: UInt32(CURLU_PUNYCODE))
         }
 
-        /// The URL in its one form.
+        /// The URL in its normal form.
         func whole() throws(LectureError) -> String {
             try set(CURLUPART_FRAGMENT, nil, flags: 0)
             guard let host = asciiHost() else { throw LectureError(.urlInvalid) }
             try set(CURLUPART_HOST, FieldText.lowercased(host), flags: 0)
-            // A host that is a number only when it is decoded or put into ASCII (digits of other scripts) is an IPv4
-            // address to the reader that connects, and so it must be one here: what was made is read once more.
+            // A host that becomes a number only when decoded or converted to ASCII (digits of other scripts) is an IPv4
+            // address to the parser that connects, so it must be one here: the result is parsed once more.
             guard let made = get(CURLUPART_URL) else { throw LectureError(.urlInvalid) }
             try set(CURLUPART_URL, made, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))
             guard let url = get(CURLUPART_URL, flags: UInt32(CURLU_NO_DEFAULT_PORT)), url.utf8.count <= maximumBytes

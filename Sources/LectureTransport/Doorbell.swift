@@ -3,7 +3,7 @@ import Glibc
 import LectureModel
 
 /// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of
-/// its own. A pipe, because `curl_multi_wakeup` does only the former and needs care that the handle is still there.
+/// its own. A pipe, because `curl_multi_wakeup` covers only the former and requires the handle to exist still.
 final class Doorbell: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -29,13 +29,13 @@ final class Doorbell: Sendable {
         close(writing)
     }
 
-    /// Ends the present wait, or the next one. From any thread. A full pipe is a ringing bell.
+    /// Ends the current wait, or the next one. From any thread. A full pipe is a ringing bell.
     func ring() {
         var byte: UInt8 = 1
         _ = unsafe write(writing, &byte, 1)
     }
 
-    /// Waits for the bell alone. Take the mail after a wait, never before it: the wait forgets what rang.
+    /// Waits for the bell alone. Take the mail after a wait, never before it: the wait clears the bell.
     ///
     /// - Parameter limit: the longest wait.
     func wait(atMost limit: Duration) {
@@ -60,7 +60,7 @@ final class Doorbell: Sendable {
         while unsafe read(reading, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
     }
 
-    /// Rounded up: waking early means to find that nothing is due and to wait again, over and over.
+    /// Rounded up: waking early would find nothing due and wait again, repeatedly.
     private static func milliseconds(_ limit: Duration) -> Int32 {
         Int32(clamping: min(max(limit, .zero), .seconds(3600)).milliseconds + 1)
     }

@@ -2,20 +2,20 @@ import CCurl
 import LectureModel
 
 extension EasyHandle {
-    /// Sets every option of an exchange. What is not named here has libcurl's default, which is sound for a plain GET
-    /// or POST: no redirects followed, no cookies, no `.netrc`, content lengths obeyed, transfer codings undone.
+    /// Sets every option of an exchange. What is not set here has libcurl's default, which is right for a plain GET or
+    /// POST: no redirects followed, no cookies, no `.netrc`, content lengths obeyed, transfer codings undone.
     ///
     /// - Parameters:
     ///   - request: what to fetch.
     ///   - configuration: how.
-    ///   - roots: who is trusted.
+    ///   - roots: the trusted roots.
     func prepare(
         _ request: TransferRequest, configuration: TransportConfiguration, roots: RootCertificates.Options
     ) {
         set(CURLOPT_URL, request.url)
         // Signals and threads do not mix; resolver time-outs come from the resolver's own thread.
         set(CURLOPT_NOSIGNAL, 1)
-        // A cancelled exchange must not wait for a resolver that hangs: all others would wait with it.
+        // A cancelled exchange must not wait for a hanging resolver: all others would wait with it.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         // The engine judges redirects.
@@ -37,15 +37,15 @@ extension EasyHandle {
             set(CURLOPT_SSLCERT, certificate)
             set(CURLOPT_SSLKEY, configuration.clientKey ?? certificate)
         }
-        // Only a traced connection tells how TLS ended; see ``Exchange/tlsEndCame()``.
+        // Only a traced connection shows how TLS ended; see ``Exchange/tlsEndCame()``.
         if Self.usesTLS(request) { set(CURLOPT_VERBOSE, 1) }
     }
 
     private static func usesTLS(_ request: TransferRequest) -> Bool { request.url.utf8.starts(with: "https:".utf8) }
 
-    /// HTTP/2 for many small files, HTTP/1.1 else. Only TLS tells at once whether a connection can be shared: over
-    /// plain HTTP libcurl 7.88 would let all others wait until the first exchange has ended. A stream with a limit of
-    /// its own is paused again and again, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that
+    /// HTTP/2 for many small files, HTTP/1.1 otherwise. Only TLS shows at once whether a connection can be shared: over
+    /// plain HTTP libcurl 7.88 would make all others wait until the first exchange has ended. A stream with a limit of
+    /// its own is paused repeatedly, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that
     /// others read: such a request uses HTTP/1.1.
     private func setVersion(of request: TransferRequest) {
         if request.allowsHTTP2, request.rateLimit == nil, Self.usesTLS(request) {
@@ -58,7 +58,7 @@ extension EasyHandle {
     private func setProxy(_ proxy: String?, roots: RootCertificates.Options) {
         if let proxy { set(CURLOPT_PROXY, proxy) }
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // The object's credentials are not the proxy's business.
+        // The proxy must not get the object's credentials.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
         set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
@@ -78,8 +78,7 @@ extension EasyHandle {
         if !pins.isEmpty { set(CURLOPT_PINNEDPUBLICKEY, pins.joined(separator: ";")) }
     }
 
-    /// The lines beside those libcurl makes. What follows from the request's own members wins over a field of that
-    /// name.
+    /// The lines beside those libcurl generates. Values from the request's own members override a field of that name.
     static func headerLines(of request: TransferRequest) -> [String] {
         var own = [HeaderField(name: "Accept-Encoding", value: "identity")]
         if let range = request.range {
@@ -94,13 +93,13 @@ extension EasyHandle {
         let others = request.headers.elements.filter { field in
             !reserved.contains { FieldText.equal($0, field.name) }
         }
-        // A field without a value is taken out: nobody waits for "100 Continue" before the body is sent.
+        // A field without a value is removed: the body is sent without waiting for "100 Continue".
         return (others + own).map(\.line) + (request.body == nil ? [] : ["Expect:"])
     }
 
-    /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is waste on
+    /// The size of libcurl's read buffer, bytes: 256 KiB costs half the CPU of 16 KiB on a large body, and is wasted on
     /// a hundred small ones. Under a limit of its own a read is at most a sixty-fourth of a second's bytes, so that
-    /// reads do not come in bursts with long silences between them.
+    /// reads do not come in bursts with long gaps between them.
     static func bufferSize(for request: TransferRequest) -> Int {
         var size = 65_536
         if !request.allowsHTTP2 {

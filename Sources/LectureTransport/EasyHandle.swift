@@ -31,23 +31,22 @@ import LectureModel
     /// Whether another exchange may use the handle.
     ///
     /// libcurl 7.88 leaves an ended exchange its read buffer while others still use its connection (`multi_done`
-    /// returns early), and then refuses to change the buffer's size with `CURLE_BAD_FUNCTION_ARGUMENT`. Nothing tells
-    /// whether it has, so a handle that shared a connection, or ended before it was known whether it did, is not used
-    /// again.
+    /// returns early), and then refuses to change the buffer's size with `CURLE_BAD_FUNCTION_ARGUMENT`. There is no way
+    /// to detect that, so a handle that shared a connection, or ended before that was known, is not used again.
     var isReusable: Bool { !mayShare || number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
 
-    /// Has the connection closed with the exchange, once no other one is on it.
+    /// Closes the connection with the exchange, once no other exchange uses it.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
     /// Lets the exchange share a connection over HTTP/2 where the server offers that.
     func allowSharing() {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Rather wait for a connection that can be shared than open one more.
+        // Prefer waiting for a connection that can be shared to opening another.
         set(CURLOPT_PIPEWAIT, 1)
         mayShare = true
     }
 
-    /// Forgets all options. Connections, names and TLS sessions stay known.
+    /// Clears all options. Connections, the DNS cache and TLS sessions are kept.
     func reset() {
         unsafe curl_easy_reset(pointer)
         unsafe curl_slist_free_all(headers)
@@ -84,7 +83,7 @@ import LectureModel
         note(unsafe ccurl_set_pointer(pointer, CURLOPT_HTTPHEADER, headers))
     }
 
-    /// Sends what comes to an exchange, which must live until the handle is reset or has left the multi handle.
+    /// Delivers callbacks to an exchange, which must live until the handle is reset or has left the multi handle.
     func deliver(to exchange: Exchange) {
         unsafe errorText.pointee = 0
         note(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
@@ -102,10 +101,10 @@ import LectureModel
         note(unsafe ccurl_set_tracer(pointer, traced))
     }
 
-    /// Makes the exchange a POST whose body libcurl fetches from its ``Exchange``. It is not handed over as memory:
-    /// libcurl would send such a body a second time by itself when a connection that was used before breaks after the
-    /// request was sent, and nobody knows what the server has done with the first one. A body that comes from a
-    /// callback and cannot be rewound is sent once (`Curl_retry_request` of libcurl 7.88).
+    /// Makes the exchange a POST whose body libcurl fetches from its ``Exchange``. It is not passed as memory: libcurl
+    /// would resend such a body by itself when a reused connection breaks after the request was sent, and whether the
+    /// server processed the first one is unknown. A body that comes from a callback and cannot be rewound is sent once
+    /// (`Curl_retry_request` of libcurl 7.88).
     ///
     /// - Parameter bytes: the length of the body.
     func sendBody(bytes: Int) {
@@ -114,7 +113,7 @@ import LectureModel
         note(unsafe ccurl_set_supplier(pointer, bodyWanted))
     }
 
-    /// Goes on reading after a callback has asked for a pause.
+    /// Resumes reading after a callback has asked for a pause.
     func resumeReading() { unsafe curl_easy_pause(pointer, CURLPAUSE_RECV_CONT) }
 
     /// A number libcurl knows about the exchange; 0 when it does not.
@@ -131,7 +130,7 @@ import LectureModel
         return unsafe String(cString: value)
     }
 
-    /// libcurl's words about the failure; empty when it has none.
+    /// libcurl's message about the failure; empty when it has none.
     var errorMessage: String { unsafe String(cString: errorText) }
 
     private func note(_ code: CURLcode) {

@@ -2,11 +2,11 @@ import CCurl
 import LectureModel
 
 /// One exchange under way: what libcurl's callbacks touch. Confined to the transport's thread; the driver keeps it
-/// alive from before libcurl learns of it until after libcurl has let go of it.
+/// alive from before libcurl learns of it until after libcurl has released it.
 final class Exchange {
-    /// What libcurl is to do after bytes of a body came.
+    /// What libcurl is to do after receiving bytes of a body.
     enum BodyStep {
-        /// Go on.
+        /// Continue.
         case more
         /// Keep these bytes and deliver them again later.
         case pause
@@ -18,11 +18,11 @@ final class Exchange {
     let request: TransferRequest
     /// The handle that carries it out.
     let easy: EasyHandle
-    /// When the caller asked for it.
+    /// When the caller requested it.
     let startedAt: SuspendingClock.Instant
-    /// How it ends, when something else than libcurl decided that.
+    /// How it ends, when that was not libcurl's decision.
     private(set) var verdict: TransferOutcome.End?
-    /// Bytes of body that came.
+    /// Bytes of body received.
     private(set) var bodyBytes: Int64 = 0
     /// The limit of this exchange alone.
     private var bucket: TokenBucket?
@@ -31,13 +31,13 @@ final class Exchange {
     /// Bytes of body in the turn ``latestTurn``.
     private var turnBytes = 0
     private var latestTurn = -1
-    /// Whether the server has ended TLS in good order.
+    /// Whether the server has closed TLS properly.
     private var hasTLSEnd = false
     /// Bytes of the request's body that libcurl has fetched.
     private var sentBytes = 0
     /// When it has to be over, in running time; nil for never.
     private let deadline: Duration?
-    /// When it was last heard of, in running time; nil while it has no connection.
+    /// When data last arrived, in running time; nil while it has no connection.
     private var heardAt: Duration?
     private var collector: HeaderCollector
     private let meter: Meter
@@ -47,7 +47,7 @@ final class Exchange {
     ///
     /// - Parameters:
     ///   - request: what to fetch.
-    ///   - startedAt: when the caller asked for it.
+    ///   - startedAt: when the caller requested it.
     ///   - easy: a handle of its own.
     ///   - maximumHeaderBytes: the limit of the answer's header.
     ///   - meter: counts for all exchanges.
@@ -77,13 +77,12 @@ final class Exchange {
         return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// When the server will have been silent for too long, in running time. Nil while nobody listens: there is no
-    /// connection yet (libcurl bounds connecting itself, and waiting for a free connection is nobody's silence), or a
-    /// limit has stopped the reading.
+    /// When the exchange will have stalled, in running time. Nil while nothing is read: there is no connection yet
+    /// (libcurl bounds connecting itself, and queueing does not count towards the stall timeout), or a limit has
+    /// stopped the reading.
     private var silenceLimit: Duration? { isPaused ? nil : heardAt.map { $0 + request.stallTimeout } }
 
-    /// When the exchange will have taken too long or its server been silent for too long, in running time, and the
-    /// words for it; nil for never.
+    /// When the exchange will have taken too long or stalled, in running time, and the message for it; nil for never.
     var limit: (time: Duration, detail: String)? {
         let silence = silenceLimit.map { ($0, "no byte for \(request.stallTimeout.milliseconds) ms") }
         guard let deadline, let total = request.totalTimeout, deadline < silence?.0 ?? deadline + .seconds(1) else {
@@ -92,19 +91,19 @@ final class Exchange {
         return (deadline, "not complete after \(total.milliseconds) ms")
     }
 
-    /// How long until a sink without room is asked again.
+    /// How long until a full sink is asked again.
     private static let roomInterval = Duration.milliseconds(5)
 
-    /// How long the exchange's own limit, or a sink without room, still forbids reading.
+    /// How long the exchange's own limit, or a full sink, still forbids reading.
     ///
     /// - Parameter now: the time.
-    /// - Returns: zero when it may go on.
+    /// - Returns: zero when it may continue.
     func delay(now: SuspendingClock.Instant) -> Duration {
         let limit = bucket?.delay(now: now) ?? .zero
         return request.sink.hasRoom ? limit : max(limit, Self.roomInterval)
     }
 
-    /// Goes on reading after a limit has stopped it. Bytes libcurl has already are delivered during the call;
+    /// Resumes reading after a limit has stopped it. Bytes libcurl already has are delivered during the call;
     /// ``verdict`` is set when the sink refuses them, and libcurl does not end the exchange then.
     func resume() {
         isPaused = false
@@ -112,12 +111,12 @@ final class Exchange {
         easy.resumeReading()
     }
 
-    // MARK: What libcurl tells
+    // MARK: Callbacks from libcurl
 
-    /// The connection stands and the request is about to be sent.
+    /// The connection is established and the request is about to be sent.
     func connectionBecameReady() { heard() }
 
-    /// libcurl wants more of the request's body.
+    /// libcurl asks for more of the request's body.
     ///
     /// - Parameter buffer: takes it.
     /// - Returns: how many bytes were put in; zero at the end.
@@ -130,7 +129,7 @@ final class Exchange {
         return count
     }
 
-    /// A line of a header came.
+    /// A header line was received.
     ///
     /// - Parameter line: with its line end.
     /// - Returns: false to end the exchange.
@@ -146,17 +145,17 @@ final class Exchange {
         }
     }
 
-    /// Bytes of the body came.
+    /// Bytes of the body were received.
     ///
     /// - Parameter bytes: at most 16 KiB.
     /// - Returns: what libcurl is to do.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyStep {
-        // 101 without having asked for it: libcurl takes it as final, RFC 9110 section 15.2.2 does not.
+        // An unrequested 101: libcurl takes it as final, RFC 9110 section 15.2.2 does not.
         guard collector.isDone else {
             _ = end(with: Self.strange("a body without a final head"))
             return .end
         }
-        // libcurl delivers on when the sink has refused bytes that came while an exchange went on after a pause.
+        // libcurl keeps delivering after the sink has refused bytes while an exchange resumed from a pause.
         if verdict != nil { return .end }
         if mustPause() {
             isPaused = true
@@ -172,7 +171,7 @@ final class Exchange {
         return .end
     }
 
-    /// Whether a limit forbids to take more now. libcurl reads a socket up to a hundred times in one go, so looking
+    /// Whether a limit forbids taking more now. libcurl reads a socket up to a hundred times in a row, so checking
     /// after each turn would be too late.
     private func mustPause() -> Bool {
         if latestTurn != meter.turn {
@@ -187,37 +186,37 @@ final class Exchange {
     /// The server has ended TLS with `close_notify`.
     ///
     /// libcurl 7.88 takes the end of a TCP connection for the end of a body that has no other, so that anyone on the
-    /// way could cut it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not told apart.
+    /// path could truncate it (RFC 9112 section 9.8). With an https proxy the two layers of TLS are not distinguished.
     func tlsEndCame() { hasTLSEnd = true }
 
     /// How the exchange ended, by libcurl's result and what was decided here.
     ///
     /// - Parameter result: libcurl's result.
-    /// - Returns: what the sink is to be told.
+    /// - Returns: what the sink is to get.
     func end(result: CURLcode) -> TransferOutcome.End {
         if let verdict { return verdict }
         switch result {
         case CURLE_OK where isCut:
-            return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS was cut without close_notify")
+            return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "TLS ended without close_notify")
         case CURLE_OK where collector.isDone: return .complete
-        // libcurl holds a head that ends with the connection for a whole answer without a body; only an answer without
-        // any byte is an error to it.
+        // libcurl takes a head that ends with the connection for a complete answer without a body; only an empty answer
+        // is an error to it.
         case CURLE_OK where collector.isInsideHead:
             return .failed(curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection ended inside the head")
         case CURLE_OK:
             return .failed(curl: Int(CURLE_GOT_NOTHING.rawValue), detail: "the answer has no final head")
-        // A connection that was used before broke after the body was sent, and libcurl wanted to send it again.
+        // A reused connection broke after the body was sent, and libcurl wanted to resend it.
         case CURLE_SEND_FAIL_REWIND:
             return .failed(
                 curl: Int(CURLE_RECV_ERROR.rawValue), detail: "the connection broke after the request was sent")
-        // What libcurl says of a header line beyond its own limit.
+        // libcurl's result for a header line beyond its own limit.
         case CURLE_OUT_OF_MEMORY where !collector.isDone: return Self.headerTooLarge
         default:
             return .failed(curl: Int(result.rawValue), detail: FailureDetail.text(result, of: self, now: clock.now()))
         }
     }
 
-    /// Tells the sink that it is over.
+    /// Notifies the sink that it has ended.
     ///
     /// - Parameters:
     ///   - end: how.
@@ -229,8 +228,7 @@ final class Exchange {
 
     // MARK: Parts
 
-    /// Whether the end of a body over TLS, which nothing but the end of the connection marks, was not the server's
-    /// word.
+    /// Whether a body over TLS that only the end of the connection delimits ended without the server's `close_notify`.
     private var isCut: Bool {
         // HTTP/2 frames every body.
         collector.endsWithConnection && !hasTLSEnd && request.url.utf8.starts(with: "https:".utf8) && !isHTTP2
@@ -239,9 +237,9 @@ final class Exchange {
     private var isHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
 
     private func head(status: Int, fields: HeaderFields) -> ResponseHead {
-        // CURLINFO_REDIRECT_URL is known only when the body is over, and the head has to be told before it.
+        // CURLINFO_REDIRECT_URL is known only after the body, and the head has to be delivered before it.
         var target: String?
-        // Empty it would be the same URL again (RFC 3986 section 4.4), which nobody means.
+        // An empty one would mean the same URL again (RFC 3986 section 4.4), which is never intended.
         if (300..<400).contains(status), let location = fields["Location"], !location.isEmpty {
             target = try? CurlURL.resolve(location, against: request.url)
         }
@@ -296,7 +294,7 @@ func bodyArrived(
     }
 }
 
-/// Gives bytes of the request's body (`CURLOPT_READFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.
+/// Supplies bytes of the request's body (`CURLOPT_READFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.
 ///
 /// - Parameters:
 ///   - buffer: takes them.
@@ -314,7 +312,7 @@ func bodyWanted(
 /// Takes a line of a header (`CURLOPT_HEADERFUNCTION`). Called as ``bodyArrived(_:_:_:_:)``.
 ///
 /// - Parameters:
-///   - bytes: the line with its line end, not ended by NUL.
+///   - bytes: the line with its line end, not NUL-terminated.
 ///   - size: always 1.
 ///   - count: its length.
 ///   - context: the ``Exchange``.
@@ -328,7 +326,7 @@ func headerArrived(
     return unsafe exchange.takeHeader(UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
 }
 
-/// Learns that a connection stands and the request is about to be sent (`CURLOPT_PREREQFUNCTION`).
+/// Reports that a connection is established and the request is about to be sent (`CURLOPT_PREREQFUNCTION`).
 ///
 /// - Parameters:
 ///   - context: the ``Exchange``.
@@ -345,8 +343,8 @@ func connectionReady(
     return Int32(CURL_PREREQFUNC_OK)
 }
 
-/// Sees what goes over the connection (`CURLOPT_DEBUGFUNCTION`) and looks for one thing only, the TLS alert
-/// `close_notify` (RFC 8446 section 6.1): libcurl traces TLS messages, and two bytes of which the second is 0 are it.
+/// Traces the connection (`CURLOPT_DEBUGFUNCTION`) for one thing only, the TLS alert `close_notify` (RFC 8446 section
+/// 6.1): libcurl traces TLS messages, and it is two bytes of which the second is 0.
 ///
 /// - Parameters:
 ///   - easy: not used.

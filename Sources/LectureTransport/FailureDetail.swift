@@ -1,12 +1,12 @@
 import CCurl
 import LectureModel
 
-/// What may be told about a failure. libcurl's own words can hold parts of the request or the answer, and a detail ends
-/// in the attempt history and in logs; so only the words about connections, which name hosts and certificates, are
-/// passed on, and of all others only the constant sentence of the result.
+/// What may be reported about a failure. libcurl's own messages can hold parts of the request or the answer, and a
+/// detail ends up in the attempt history and in logs; so only messages about connections, which name hosts and
+/// certificates, are passed on, and for all others only the constant text of the result.
 package enum FailureDetail {
-    /// Results whose words speak of names, connections, TLS and framing only.
-    private static let telling: [CURLcode] = [
+    /// Results whose messages are about names, connections, TLS and framing only.
+    private static let informative: [CURLcode] = [
         CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_HTTP2,
         CURLE_PARTIAL_FILE, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_GOT_NOTHING,
         CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION,
@@ -18,31 +18,32 @@ package enum FailureDetail {
     ///
     /// - Parameters:
     ///   - result: libcurl's result.
-    ///   - exchange: whose words are asked for.
-    ///   - now: the wall clock, which may be what is wrong.
+    ///   - exchange: the one that failed.
+    ///   - now: the wall clock, which may be the cause.
     /// - Returns: the detail.
     static func text(_ result: CURLcode, of exchange: Exchange, now: Timestamp) -> String {
         let constant = unsafe String(cString: curl_easy_strerror(result))
-        guard telling.contains(result) else { return constant }
+        guard informative.contains(result) else { return constant }
         let words = exchange.easy.errorMessage
         return words.isEmpty ? constant : withClock(redacted(words, url: exchange.request.url), now: now)
     }
 
-    /// A certificate out of its time is often a sound one on a machine whose clock is wrong, so the clock is named.
+    /// An expired or not yet valid certificate is often a good one on a machine whose clock is wrong, so the clock is
+    /// named.
     ///
     /// - Parameters:
-    ///   - words: what is told.
+    ///   - words: the message.
     ///   - now: the wall clock.
-    /// - Returns: the words, with the clock's date where it matters.
+    /// - Returns: the message, with the clock's date where it matters.
     static func withClock(_ words: String, now: Timestamp) -> String {
         let isAboutTime = ["not yet valid", "has expired"].contains { words.utf8.firstRange(of: $0.utf8) != nil }
         return isAboutTime ? "\(words); this machine's clock says \(HTTPDate(now).headerValue)" : words
     }
 
-    /// Takes out what may be secret in a URL: the whole, and what stands behind the host.
+    /// Removes what may be secret in a URL: the whole, and what follows the host.
     ///
     /// - Parameters:
-    ///   - words: libcurl's words.
+    ///   - words: libcurl's message.
     ///   - url: the URL of the request.
     /// - Returns: one line of printable ASCII.
     package static func redacted(_ words: String, url: String) -> String {
@@ -67,7 +68,7 @@ package enum FailureDetail {
     private static func replace(_ secret: [UInt8], in bytes: inout [UInt8]) {
         var rest = bytes[...]
         var result: [UInt8] = []
-        // What was put in is not looked at again: a user named ".." would never end.
+        // The replacement is not scanned again: a user named ".." would never end.
         while let range = rest.firstRange(of: secret) {
             result += rest[..<range.lowerBound] + Array("...".utf8)
             rest = rest[range.upperBound...]

@@ -1,24 +1,24 @@
 package import LectureModel
 
-/// Gathers the lines of a head as libcurl hands them out and tells when a final head is whole.
+/// Collects the lines of a head as libcurl delivers them and reports when a final head is complete.
 ///
 /// Informational heads (1xx, RFC 9110 section 15.2) are dropped, and so are trailer fields (section 6.5), which libcurl
-/// hands out behind the body. Fields keep their order and their repetitions; a folded line (RFC 9112 section 5.2) is
+/// delivers after the body. Fields keep their order and their repetitions; a folded line (RFC 9112 section 5.2) is
 /// joined with one space.
 package struct HeaderCollector {
     /// What a line leads to.
     package enum Step: Equatable {
-        /// More lines are due.
+        /// More lines are expected.
         case more
-        /// The final head is whole: its status and fields.
+        /// The final head is complete: its status and fields.
         case head(status: Int, fields: HeaderFields)
         /// The heads and trailers are larger than allowed.
         case tooLarge
     }
 
-    /// Whether a final head was told.
+    /// Whether a final head was reported.
     package private(set) var isDone = false
-    /// Whether a head has begun and its empty line has not come.
+    /// Whether a head has started and its empty line has not been received.
     private(set) var isInsideHead = false
     /// Whether nothing but the end of the connection ends the body (RFC 9112 section 6.3, rule 8).
     package private(set) var endsWithConnection = false
@@ -69,7 +69,8 @@ package struct HeaderCollector {
         if text.utf8.first == 0x20 || text.utf8.first == 0x09 {
             guard var last = fields.popLast() else { return }
             let rest = FieldText.trimmed(text)
-            // A value that begins on the next line has no blank before it, nor has one that ends on the line before.
+            // A value that starts on the next line gets no space before it, nor does one that ends on the previous
+            // line.
             last.value += last.value.isEmpty || rest.isEmpty ? String(rest) : " \(rest)"
             fields.append(last)
         } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
@@ -84,8 +85,8 @@ package struct HeaderCollector {
         return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: line[..<count]), as: UTF8.self)
     }
 
-    /// The three digits behind the protocol version (RFC 9112 section 4); 0 when they are missing, which no final
-    /// head is made of.
+    /// The three digits after the protocol version (RFC 9112 section 4); 0 when they are missing, which never makes a
+    /// final head.
     private static func status(_ line: String) -> Int {
         guard let space = line.utf8.firstIndex(of: 0x20) else { return 0 }
         let digits = line.utf8[line.utf8.index(after: space)...].prefix(3)

@@ -1,7 +1,8 @@
 import CCurl
 import LectureModel
 
-/// libcurl's global state, made once and on first use: it costs half a millisecond that `lecturectl list` need not pay.
+/// libcurl's global state, initialised once and on first use: it costs half a millisecond that `lecturectl list` need
+/// not pay.
 private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
 /// The multi handle of libcurl: all connections of a transport. Confined to the transport's thread.
@@ -10,7 +11,7 @@ private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     struct Finished {
         /// The exchange.
         let exchange: Exchange
-        /// libcurl's verdict.
+        /// libcurl's result.
         let result: CURLcode
     }
 
@@ -30,7 +31,7 @@ private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     deinit { unsafe curl_multi_cleanup(pointer) }
 
-    /// Begins an exchange.
+    /// Starts an exchange.
     ///
     /// - Returns: whether libcurl took it.
     func add(_ easy: EasyHandle) -> Bool { unsafe curl_multi_add_handle(pointer, easy.pointer) == CURLM_OK }

@@ -2,16 +2,16 @@ import CCurl
 import Glibc
 import LectureModel
 
-/// The roots that servers' certificates are judged by: the system's, and on top of them those of a file.
+/// The roots that servers' certificates are verified against: the system's, and in addition those of a file.
 ///
 /// A root option of libcurl replaces a default instead of adding to it, and reading Debian's bundle costs 20–30 ms of
 /// the transport's only thread for every connection. So there are two ways, both about 1 ms a connection:
 ///
 /// - Without extra roots: the bundle, and no directory, because libcurl keeps a parsed store in memory only when it
 ///   comes from a file alone (`CURLOPT_CA_CACHE_TIMEOUT`).
-/// - With extra roots: they are handed over as `CURLOPT_CAINFO_BLOB`, which replaces the bundle but not the directory;
+/// - With extra roots: they are passed as `CURLOPT_CAINFO_BLOB`, which replaces the bundle but not the directory;
 ///   OpenSSL looks up the system's roots in the hashed directory one by one. Where there is no such directory, the
-///   bundle is read in front of the extra roots.
+///   bundle is read before the extra roots.
 struct RootCertificates: Sendable {
     /// The options a handle gets.
     struct Options: Sendable, Equatable {
@@ -26,7 +26,7 @@ struct RootCertificates: Sendable {
     private static let marker = Array("-----BEGIN CERTIFICATE-----".utf8)
     private let extra: [UInt8]?
 
-    /// Reads the extra roots, so that a wrong path is told before the first exchange.
+    /// Reads the extra roots, so that a wrong path is reported before the first exchange.
     ///
     /// - Parameter caFile: a PEM file; nil for none.
     /// - Throws: `LectureError(.configuration)` when it cannot be read or holds no certificate.
@@ -47,7 +47,7 @@ struct RootCertificates: Sendable {
     /// The options that make libcurl trust the system's roots and the extra ones.
     ///
     /// - Parameter system: where the system's roots are.
-    /// - Returns: what every handle is to be given.
+    /// - Returns: what every handle gets.
     func options(system: TransportConfiguration.SystemRoots) -> Options {
         guard let extra else {
             let directory = system.bundle == nil ? system.directory : nil

@@ -1,8 +1,8 @@
 import LectureModel
 
-/// Bounds bytes a second. Bytes are taken after they came, so the level may fall below zero; nothing more is read until
-/// time has filled it up again. The mean is therefore exact whatever the size of a read, which libcurl's own limit
-/// is not: it forgets its debt every three seconds.
+/// Bounds bytes a second. Bytes are taken after they were received, so the level may fall below zero; nothing more is
+/// read until time has refilled it. The mean is therefore exact whatever the size of a read, which libcurl's own limit
+/// is not: it forgets the excess every three seconds.
 struct TokenBucket {
     /// Bytes a second.
     let rate: Int
@@ -13,13 +13,13 @@ struct TokenBucket {
     ///
     /// - Parameters:
     ///   - rate: bytes a second; less than 1 counts as 1.
-    ///   - now: when it begins to fill.
+    ///   - now: when it starts to fill.
     init(rate: Int, now: SuspendingClock.Instant) {
         self.rate = max(rate, 1)
         filledAt = now
     }
 
-    /// Takes bytes that came.
+    /// Takes received bytes.
     ///
     /// - Parameters:
     ///   - bytes: how many.
@@ -29,16 +29,16 @@ struct TokenBucket {
         filledAt = now
     }
 
-    /// How long nothing may be read.
+    /// How long reading is forbidden.
     ///
     /// - Parameter now: the time.
-    /// - Returns: zero when reading is due.
+    /// - Returns: zero when reading is allowed.
     func delay(now: SuspendingClock.Instant) -> Duration {
         let level = filled(now: now)
         return level >= 0 ? .zero : .seconds(-level / Double(rate))
     }
 
-    /// What was not used is kept for a tenth of a second only, so that a pause is not followed by a burst.
+    /// Unused capacity is kept for a tenth of a second only, so that a pause is not followed by a burst.
     private func filled(now: SuspendingClock.Instant) -> Double {
         min(level + filledAt.duration(to: now).secondsDouble * Double(rate), Double(rate) / 10)
     }

@@ -6,10 +6,10 @@ package struct TransportConfiguration: Sendable {
     package struct SystemRoots: Sendable, Hashable {
         /// One PEM file with all roots.
         package var bundle: String?
-        /// A directory with one root a file, named by hash (`openssl rehash`).
+        /// A directory with one root per file, named by hash (`openssl rehash`).
         package var directory: String?
 
-        /// Names the places.
+        /// Creates the locations.
         ///
         /// - Parameters:
         ///   - bundle: a PEM file.
@@ -22,15 +22,15 @@ package struct TransportConfiguration: Sendable {
 
     /// A PEM file with roots that are trusted beside the system's; nil for the system's alone.
     package var caFile: String?
-    /// The system's roots; nil takes the places libcurl was built with.
+    /// The system's roots; nil takes the paths libcurl was built with.
     package var systemRoots: SystemRoots?
     /// Hashes of public keys of which the server must have one, `sha256//BASE64` each; empty pins nothing.
     package var pinnedPublicKeys: [String] = []
-    /// The proxy's URL; nil reads the environment (`https_proxy`, `no_proxy` …), an empty text uses none.
+    /// The proxy's URL; nil reads the environment (`https_proxy`, `no_proxy` …), an empty string uses none.
     package var proxy: String?
     /// The `User-Agent` field, `lecturekit/VERSION`.
     package var userAgent = "lecturekit"
-    /// Connections to one host, at most. Exchanges beyond it wait without being counted as silent.
+    /// Connections to one host, at most. Exchanges beyond it wait without counting as stalled.
     package var maxHostConnections = 16
     /// Connections altogether, at most.
     package var maxTotalConnections = 64
@@ -42,11 +42,11 @@ package struct TransportConfiguration: Sendable {
 
     /// Header fields that one origin gets with every request, unless the request has a field of that name.
     package var originFields: [Origin: [HeaderField]] = [:]
-    /// The `Authorization` field by host, for requests that have none; the port plays no part, as in a `.netrc` file.
+    /// The `Authorization` field by host, for requests that have none; the port is ignored, as in a `.netrc` file.
     package var hostAuthorization: [String: String] = [:]
-    /// A PEM file with the certificate, and those above it, that a server gets which asks for one.
+    /// A PEM file with the certificate chain for servers that ask for one.
     package var clientCertificate: String?
-    /// A PEM file with the certificate's key; nil when it stands in ``clientCertificate``.
+    /// A PEM file with the certificate's key; nil when it is in ``clientCertificate``.
     package var clientKey: String?
 
     /// Makes the default configuration.
@@ -55,7 +55,7 @@ package struct TransportConfiguration: Sendable {
     /// A request with the credentials of its own origin. Redirects are requests of their own, so no other server gets
     /// them.
     ///
-    /// - Parameter request: as it was asked for.
+    /// - Parameter request: as it was requested.
     /// - Returns: the same with further fields.
     func authorised(_ request: TransferRequest) -> TransferRequest {
         guard !originFields.isEmpty || !hostAuthorization.isEmpty, let parts = try? URLParts(request.url),
@@ -65,7 +65,7 @@ package struct TransportConfiguration: Sendable {
         for field in originFields[origin] ?? [] where request.headers[field.name] == nil {
             request.headers.append(field)
         }
-        // A user in the URL is nearer than one in a file.
+        // A user in the URL takes precedence over one in a file.
         if let value = hostAuthorization[origin.host], request.headers["Authorization"] == nil,
             !parts.authority.utf8.contains(UInt8(ascii: "@"))
         {
@@ -81,8 +81,8 @@ package struct TransportStatistics: Sendable, Hashable {
     package var running = 0
     /// Exchanges that ended.
     package var ended = 0
-    /// Connections opened since the beginning.
+    /// Connections opened since the start.
     package var connections = 0
-    /// Bytes of heads and bodies received since the beginning.
+    /// Bytes of heads and bodies received since the start.
     package var bytes: Int64 = 0
 }

@@ -1,7 +1,7 @@
 import Glibc
 import LectureCommand
 
-/// The program: hands the process's own effects to the command and ends with its status.
+/// The program: runs the command with the process's own effects and exits with its status.
 @main
 enum LectureControl {
     static func main() async {

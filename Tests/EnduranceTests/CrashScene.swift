@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// How much is done, and from which seed. `Tools/soak` asks for more; a seed from a report brings the same moments.
+/// The size of a run, and its seed. `Tools/soak` asks for more; a seed from a report reproduces the same moments.
 enum CrashSize {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -15,13 +15,13 @@ enum CrashSize {
         environment["LECTUREKIT_SEED"].flatMap { UInt64($0) } ?? .random(in: .min ... .max)
     }
 
-    /// A number of repetitions; `LECTUREKIT_COUNT` goes before both.
+    /// A number of repetitions; `LECTUREKIT_COUNT` overrides both.
     static func count(_ few: Int, soak many: Int) -> Int {
         environment["LECTUREKIT_COUNT"].flatMap { Int($0) } ?? (isSoak ? many : few)
     }
 
-    /// Prints the figures of a part; `Tools/soak` looks for this word.
-    static func tell(_ figures: String) { print("figures: \(figures)") }
+    /// Prints the figures of a part; `Tools/soak` searches for this prefix.
+    static func report(_ figures: String) { print("figures: \(figures)") }
 }
 
 /// One lecture of a scene.
@@ -30,8 +30,8 @@ struct CrashLecture: Sendable {
     let url: String
     let bytes: Int
     let sha256: String
-    /// Whether the course list tells the digest, so that the whole is compared before it gets its name.
-    let isDigestTold: Bool
+    /// Whether the course list has the digest, so that the whole file is compared before it gets its final name.
+    let isDigestGiven: Bool
 }
 
 /// Some lectures of a server and one account that wants them, as the tests of crashes need it.
@@ -41,9 +41,9 @@ struct CrashScene: Sendable {
     let lectures: [CrashLecture]
     /// The store's directory.
     let store: String
-    /// Where the finished files shall also stand.
+    /// Where copies of the finished files are placed.
     let outputs: String
-    /// What stands before every command: nothing, or the way into another name space.
+    /// Prefix of every command: empty, or the command that enters another namespace.
     var prefix: [String] = []
     private let list: String
 
@@ -75,11 +75,11 @@ struct CrashScene: Sendable {
                     key: "r\(round)k\(number)",
                     url: server.http + path + (lecture.fault.isEmpty ? "" : "?fault=\(lecture.fault)"),
                     bytes: lecture.bytes, sha256: try await server.sha256(of: path),
-                    isDigestTold: number % 2 == 0))
+                    isDigestGiven: number % 2 == 0))
         }
         self.lectures = made
         let lines = made.map { lecture in
-            let digest = lecture.isDigestTold ? #", "sha256": "\#(lecture.sha256)""# : ""
+            let digest = lecture.isDigestGiven ? #", "sha256": "\#(lecture.sha256)""# : ""
             return #"{"url": "\#(lecture.url)", "key": "\#(lecture.key)"\#(digest)}"#
         }
         list = try account.home.write(lines.joined(separator: "\n"), to: "course-\(round).jsonl")
@@ -129,10 +129,10 @@ struct CrashScene: Sendable {
 // MARK: - What must be true
 
 extension CrashScene {
-    /// What is true after every crash, whatever happened before it:
+    /// The invariants after every crash, whatever happened before it:
     /// the store opens and passes its check; what was acknowledged is complete; every file under a final name, in the
-    /// store and beside it, is whole and the right one; whatever is complete has its file. `what` says what happened,
-    /// with the seed, for the report.
+    /// store and among the outputs, is whole and correct; every complete lecture has its file. `what` describes what
+    /// happened, with the seed, for the report.
     func expectSoundAfterCrash(
         acknowledged: Set<String>, _ what: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -145,7 +145,7 @@ extension CrashScene {
             Issue.record("\(what): \(file.path) has wrong bytes", sourceLocation: sourceLocation)
         }
         if check.errorText.contains("there is no store") {
-            // Killed before the store got its name; then nothing can have been promised.
+            // Killed before the store got its name; then nothing can have been acknowledged.
             #expect(acknowledged.isEmpty, "\(what): the store is gone", sourceLocation: sourceLocation)
             #expect(files.isEmpty, "\(what): files without a store", sourceLocation: sourceLocation)
             return
@@ -162,7 +162,7 @@ extension CrashScene {
         }
     }
 
-    /// The next run fetches what is left, and then every lecture is there, under its own key and among the outputs.
+    /// The next run fetches what is missing; then every lecture is there, under its own key and among the outputs.
     func expectCompletes(_ what: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let ending = try await run(fetch)
         #expect(ending.status == 0, "\(what): then \(ending.errorText)", sourceLocation: sourceLocation)
@@ -179,7 +179,7 @@ extension CrashScene {
         }
     }
 
-    /// Every file that stands under a final name, with its digest by a program that others wrote.
+    /// Every file under a final name, with its digest computed by an independent program.
     func finalFiles() async throws -> [(path: String, sha256: String)] {
         let found = try await system(
             "/usr/bin/find", "\(store)/media", outputs, "-type", "f", "!", "-name", "*.part", "-exec",

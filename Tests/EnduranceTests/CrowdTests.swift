@@ -22,7 +22,7 @@ import Testing
     private static let jobs = 2
     private static let size = 96 << 10
 
-    @Test func `of many processes each lecture is fetched by one, and what a kill leaves is taken up`() async throws {
+    @Test func `of many processes one fetches each lecture, and another takes over after a kill`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let given = ProcessInfo.processInfo.environment["LECTUREKIT_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: .min ... .max)
@@ -37,8 +37,8 @@ import Testing
         var crowd = try (0..<Self.processes).map { _ in try another() }
         var kills = 0
         while kills < scale.kills {
-            // proof: the moment of the kill is the point, so there is nothing to wait for.
-            try await Task.sleep(for: .milliseconds(Int.random(in: 20...600, using: &random)))
+            let most = scale.lectures * Self.size / scale.kills / 2
+            await ChildProcess.wait(forWritten: Int.random(in: 0...most, using: &random), by: crowd)
             let victim = Int.random(in: crowd.indices, using: &random)
             crowd[victim].send(SIGKILL)
             _ = await crowd[victim].ending()
@@ -48,7 +48,7 @@ import Testing
         var busy = 0
         for number in crowd.indices {
             var ending = await crowd[number].ending()
-            // Where many write, one may not get its turn for ten seconds; it says so, and that it is to be run again.
+            // Among many writers, one may not get the lock for ten seconds; it says so, and asks to be run again.
             while ending.status == 75, ending.errorText.contains("another process keeps the store busy") {
                 busy += 1
                 crowd[number] = try another()
@@ -58,7 +58,7 @@ import Testing
         }
         let elapsed = ContinuousClock.now - start
 
-        // No lost item, no lease of anybody, and every byte as it should be.
+        // No lost lecture, no leftover lease, and every byte correct.
         let contents = try await me.list()
         #expect(contents.count == scale.lectures, "seed \(seed)")
         #expect(contents.allSatisfy { $0.state == "completed" && $0.bytes == Self.size }, "seed \(seed)")
@@ -75,7 +75,7 @@ import Testing
         print(
             "seed \(seed): \(Self.processes) processes, \(scale.lectures) lectures, \(kills) kills, \(elapsed): "
                 + "\(repeated) lectures begun twice, \(again) bytes again, \(busy) times no turn to write")
-        // What one process may have in work: items in transfer, and those that only wait for the disk.
+        // What one process may have claimed: lectures in transfer, and those that only wait for the disk.
         let inWork = Self.jobs * 4 + 16
         #expect(repeated <= kills * inWork, "seed \(seed)")
         #expect(again <= kills * inWork * Self.size, "seed \(seed)")

@@ -3,12 +3,12 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A file that is being made, and changes on the disk while no program runs.
+/// A part file that changes on the disk while no program runs.
 @Suite(.timeLimit(.minutes(3))) struct DamagePartNetTests {
     /// What happened to the part file.
     enum Change: String, CaseIterable { case flipped, truncated, missing, directory, link }
 
-    /// A lecture of which some chunks are proven, as a kill left it.
+    /// A lecture with some verified chunks, as a kill left it.
     private struct Begun {
         let scene: DamageScene
         let file: String
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Change.allCases, [false, true])
-    func `what is not as it was proven is fetched again, and nothing wrong is completed`(
+    func `chunks that changed since they were verified are fetched again, and no wrong file is completed`(
         change: Change, withDigest: Bool
     ) async throws {
         let begun = try await Begun()
@@ -62,13 +62,13 @@ import Testing
         #expect(try await me.sha256() == digest)
         let sent = try await sandbox.requests(for: Begun.path).reduce(0) { $0 + $1.bytes }
         let due = (8 << 20) - begun.proven + again
-        // That a file is gone is known when it is opened; a transfer that was begun at the same moment is lost with it.
+        // A missing file is noticed when it is opened; a transfer that started at the same moment is lost with it.
         #expect(change == .flipped ? sent == due : (due...due + (8 << 20)).contains(sent))
         #expect(try await me("verify", "k").status == 0)
         try await me.expectSound()
     }
 
-    @Test func `a part file that nobody touched is not fetched again`() async throws {
+    @Test func `an untouched part file is not fetched again`() async throws {
         let begun = try await Begun()
         let sandbox = begun.scene.sandbox
         let ending = try await begun.scene.me("precache", "--key", "k", "\(sandbox.http)\(Begun.path)")

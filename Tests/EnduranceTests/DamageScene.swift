@@ -21,7 +21,7 @@ struct DamageScene {
         func range(of chunk: Int) -> Range<Int> { chunk * chunkBytes..<min(size, (chunk + 1) * chunkBytes) }
     }
 
-    /// What `verify` said of a content.
+    /// What `verify` reported of a lecture.
     struct Report: Decodable {
         /// A damaged chunk.
         struct Damage: Decodable {
@@ -57,7 +57,7 @@ struct DamageScene {
         sandbox = try await SandboxOrigin.start(["--no-https"])
     }
 
-    /// Fetches lectures of these sizes and forgets what the server wrote down.
+    /// Fetches lectures of these sizes and clears the server's request log.
     func fetch(_ sizes: [Int], digests: Bool = false) async throws -> [Lecture] {
         var lectures = sizes.enumerated().map { number, size in
             Lecture(key: "lecture-\(number)", size: size, path: "/media/bytes-\(size)-\(number).mp4")
@@ -100,7 +100,7 @@ struct DamageScene {
         return ending.text.trimmingCharacters(in: .newlines)
     }
 
-    /// What the server was asked for: the bytes of each path, joined, and how many it sent.
+    /// What was requested from the server: the bytes of each path, joined, and how many it sent.
     func asked() async throws -> (ranges: [String: RangeSet<Int>], sent: Int) {
         var ranges: [String: RangeSet<Int>] = [:]
         var sent = 0
@@ -117,7 +117,7 @@ struct DamageScene {
         return (ranges, sent)
     }
 
-    /// Every lecture must be what the server has, by a digest that others computed.
+    /// Every lecture must match the server's, by an independently computed digest.
     func expectRight(_ lectures: [Lecture], _ about: String = "") async throws {
         for lecture in lectures {
             let digest = try await ChildProcess.run("/usr/bin/sha256sum", [lecture.file]).text.prefix(64)

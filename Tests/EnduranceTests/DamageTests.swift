@@ -4,9 +4,9 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A disk that does not keep what was written: nothing of it is taken for what was fetched.
+/// A disk that does not keep what was written: no damaged byte is taken for a fetched one.
 @Suite(.timeLimit(.minutes(5))) struct DamageNetTests {
-    /// One chunk and less, a border of chunks, many.
+    /// One chunk and less, a chunk boundary, many.
     private static let sizes = [
         1, 4095, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20, (5 << 20) + 17, (7 << 20) - 1, 48 << 20, (9 << 20) + 1,
     ]
@@ -19,7 +19,7 @@ import Testing
         let bit: Int
     }
 
-    @Test func `a thousand bits flipped one by one are each found in their chunk`() async throws {
+    @Test func `each of a thousand single bit flips is found in its chunk`() async throws {
         let scene = try await DamageScene()
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -28,8 +28,8 @@ import Testing
         var flipped = 0
         var round = 0
         while flipped < 1000 {
-            // One bit a chunk, so that every single one has to be named. The first rounds take the chunks' first and
-            // last bytes, with which the files' own are taken as well.
+            // One bit per chunk, so that every single one has to be named. The first rounds flip the chunks' first and
+            // last bytes, which include those of the files.
             let flips = chunks.map { lecture, chunk in
                 let range = lecture.range(of: chunk)
                 let byte =
@@ -77,7 +77,7 @@ import Testing
             // A lecture of one chunk loses all it has.
             for _ in 0..<Int.random(in: 0...4, using: &random) + (lecture.chunks == 1 ? 1 : 0) {
                 let byte = Int.random(in: 0..<lecture.size, using: &random)
-                // A byte is flipped once, since twice is not at all.
+                // Each byte is flipped once, since flipping twice restores it.
                 let chunk = lecture.range(of: byte / DamageScene.chunkBytes)
                 guard due[lecture.path]?.contains(byte) != true else { continue }
                 try scene.flip(lecture.file, byte: byte, bit: Int.random(in: 0..<8, using: &random))
@@ -97,13 +97,13 @@ import Testing
         try await scene.me.expectSound()
     }
 
-    /// What stands where a finished file is due.
-    enum Stranger: String, CaseIterable {
+    /// What takes the place of a finished file.
+    enum Replacement: String, CaseIterable {
         case truncated, emptied, grown, missing, directory, link, pipe, zeroes
     }
 
-    @Test(arguments: Stranger.allCases)
-    func `something else in place of a finished file is damage and is repaired`(kind: Stranger) async throws {
+    @Test(arguments: Replacement.allCases)
+    func `another object in place of a finished file is damage and is repaired`(kind: Replacement) async throws {
         let scene = try await DamageScene()
         let lectures = try await scene.fetch([16, 700, (3 << 20) + 5])
         let files = FileManager.default
@@ -111,7 +111,7 @@ import Testing
             let url = URL(filePath: lecture.file)
             switch kind {
             case .truncated:
-                // Of a file without bytes nothing can be cut.
+                // An empty file cannot be truncated.
                 guard lecture.size > 0 else { continue }
                 try FileHandle(forWritingTo: url).truncate(atOffset: UInt64(lecture.size - 1))
             case .emptied:
@@ -152,7 +152,7 @@ import Testing
             let type = try files.attributesOfItem(atPath: path)[.type] as? FileAttributeType
             #expect(type == .typeRegular, "\(lectures[number].key)")
             guard path != lectures[number].file else { continue }
-            // A directory is not the store's own and stays.
+            // A foreign directory stays.
             let isOld = files.fileExists(atPath: lectures[number].file)
             #expect(isOld == (kind == .directory), "\(lectures[number].key)")
         }
@@ -160,11 +160,11 @@ import Testing
         try await scene.me.expectSound()
     }
 
-    @Test func `a file that may not be read is told and not repaired, and the others are verified`() async throws {
+    @Test func `an unreadable file is reported and not repaired, and the others are verified`() async throws {
         let scene = try await DamageScene()
         let lectures = try await scene.fetch([700, 800])
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: lectures[0].file)
-        // Without these capabilities root is an ordinary user of files.
+        // Without these capabilities root is subject to file permissions.
         let words = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", BuiltProgram.url.path]
         let program = geteuid() == 0 ? ["/usr/bin/setpriv"] + words : [BuiltProgram.url.path]
         let ending = try await ChildProcess.run(
@@ -179,7 +179,7 @@ import Testing
     enum Row: String, CaseIterable { case nonce, tag, gone, renumbered }
 
     @Test(arguments: Row.allCases)
-    func `a damaged row of a chunk is damage, and its bytes are not given out`(kind: Row) async throws {
+    func `a damaged chunk row counts as damage, and its bytes are not returned`(kind: Row) async throws {
         let scene = try await DamageScene()
         let lectures = try await scene.fetch([(3 << 20) + 5])
         let change =
@@ -213,7 +213,7 @@ import Testing
         #expect(try await scene.database(#"print(db.execute("SELECT count(*) FROM chunk").fetchone()[0])"#) == "4")
     }
 
-    @Test func `damage in two files of one lecture is repaired in one go`() async throws {
+    @Test func `damage in two files of one lecture is repaired in one run`() async throws {
         let scene = try await DamageScene()
         let link = try await scene.sandbox.link(key: "bytes-3M-4")
         let picture = "&set.snapshot_url=\(scene.sandbox.http)/media/bytes-5000-6.mp4"

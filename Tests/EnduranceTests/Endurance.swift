@@ -1,2 +1,2 @@
-/// The built program on its worst days.
+/// The built program under the worst conditions.
 enum Endurance {}

@@ -4,7 +4,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The power goes while the program works; what was not synced is gone.
+/// The power fails while the program works; what was not synced is lost.
 @Suite(
     .serialized, .enabled(if: PowerDisk.obstacle == nil, "power cuts need root and an ext4 image on a loop device"),
     .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
@@ -15,11 +15,11 @@ struct PowerCutNetTests {
         ("80K", 80 << 10, ""), ("1M", 1 << 20, "slow:800000"),
     ]
 
-    /// How the disk is mounted. The kernel's own commit of its journal comes seldom or often; `writeback` lets it
-    /// commit names and lengths long before the bytes.
+    /// How the disk is mounted. The kernel commits its journal seldom or often; `writeback` lets it commit names and
+    /// lengths long before the bytes.
     private static let mounts = ["commit=600", "commit=1,data=writeback", "data=writeback,commit=600", "commit=1"]
 
-    @Test func `after each power cut the store is sound, and what was acknowledged is there`() async throws {
+    @Test func `after each power cut the store is consistent and acknowledged data is there`() async throws {
         let seed = CrashSize.seed
         var random = SeededGenerator(seed: seed)
         let cuts = CrashSize.count(12, soak: 500)
@@ -31,7 +31,7 @@ struct PowerCutNetTests {
             var scene = try await CrashScene(Self.lectures, me: me, round: figures.courses, place: disk.place)
             scene.prefix = disk.prefix
             var acknowledged = Set<String>()
-            // A course that is complete, or a disk that has seen enough, makes way for a new one.
+            // A complete course, or a disk after six cuts, is replaced by a new one.
             for _ in 0..<max(1, min(6, cuts - figures.cuts)) where acknowledged.count < scene.lectures.count {
                 figures.cuts += 1
                 let what = "seed \(seed), cut \(figures.cuts), \(options)"
@@ -47,13 +47,13 @@ struct PowerCutNetTests {
             let check = try await disk.check()
             #expect(check.status == 0, "\(check.text)")
         }
-        CrashSize.tell(
+        CrashSize.report(
             "seed \(seed): \(figures.cuts) power cuts, \(figures.courses) courses, "
                 + "\(figures.acknowledged) contents acknowledged before a cut, none lost")
     }
 
     @Test(.enabled(if: Strike.isPossible, Strike.reason), arguments: SyscallDeed.allCases)
-    func `a power cut at any call that changes the disk leaves a sound store, and the next run completes`(
+    func `a power cut at any modifying call leaves a consistent store, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
         let seed = CrashSize.seed
@@ -68,7 +68,7 @@ struct PowerCutNetTests {
         while !isOver {
             try await stage.rewind()
             let (ending, report) = try await stage.scene.run(stage.words, under: .kill(number))
-            // At the last the program has ended well, and the power goes just then.
+            // Finally the program has ended normally, and the power fails just then.
             isOver = report.struck == nil
             try await disk.cut()
             try await disk.unmount()
@@ -80,14 +80,15 @@ struct PowerCutNetTests {
         }
         try await disk.unmount()
         #expect(try await disk.check().status == 0)
-        CrashSize.tell("seed \(seed): \(deed), \(cuts) power cuts at calls, step \(step) of about \(whole), \(options)")
+        CrashSize.report(
+            "seed \(seed): \(deed), \(cuts) power cuts at calls, step \(step) of about \(whole), \(options)")
     }
 
-    /// A test that cannot fail proves nothing: where syncs are only claimed, it must see the loss.
+    /// A test that cannot fail proves nothing: where syncs do not reach the disk, it must see the loss.
     @Test(
         .enabled(if: Strike.isPossible, Strike.reason),
         arguments: ["", ".mp4.part", "lecturekit.db"])
-    func `with a disk that only says that it syncs, the same cut loses what was acknowledged`(
+    func `with a disk that only pretends to sync, the same cut loses acknowledged data`(
         path: String
     ) async throws {
         let me = try BadDay()
@@ -105,15 +106,14 @@ struct PowerCutNetTests {
         try await disk.unmount()
     }
 
-    /// Starts a run, cuts the power at any moment of it, and only then ends it.
+    /// Starts a run, cuts the power at a random moment, and only then ends it.
     private func cut(
         _ scene: CrashScene, _ disk: PowerDisk, _ random: inout SeededGenerator
     ) async throws -> ChildProcess.Ending {
         let waitsForWords = Bool.random(using: &random)
         let process = try scene.start(scene.fetch + ["--json", "--connections", "1"])
         if waitsForWords { _ = try? await process.wait(forOutput: #""event":"progress""#) }
-        // proof: the moment of the cut is the point, so there is nothing to wait for.
-        try await Task.sleep(for: .milliseconds(Int.random(in: 1...500, using: &random)))
+        await ChildProcess.wait(forWritten: Int.random(in: 0...48 << 20, using: &random), by: [process])
         try await disk.cut()
         process.send(SIGKILL)
         let ending = await process.ending()

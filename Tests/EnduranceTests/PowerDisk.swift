@@ -6,19 +6,19 @@ import Testing
 
 /// An ext4 disk in a file, whose power can be cut.
 ///
-/// It is mounted in a name space of its own: when the process that holds the name space goes, however that comes, the
-/// mount goes with it, and with the mount the loop device.
+/// It is mounted in its own namespace: when the process that holds the namespace ends, in whatever way, the mount
+/// goes with it, and with the mount the loop device.
 final class PowerDisk: Sendable {
     private let holder: ChildProcess
     private let image: String
-    /// Where it is mounted, for those inside the name space.
+    /// The mount point inside the namespace.
     let place: String
-    /// What stands before a command that shall run inside the name space.
+    /// Prefix of a command that runs inside the namespace.
     let prefix: [String]
 
-    /// Why there is none here; nil when there can be.
+    /// Why such a disk is impossible here; nil when it is possible.
     static let obstacle: String? = {
-        // Not only rights are needed: also a kernel with loop devices, ext4 and its shutdown.
+        // Rights alone are not enough: the kernel must have loop devices, ext4 and its shutdown.
         let script = """
             directory=$(mktemp -d); trap 'rm -rf "$directory"' EXIT
             truncate -s 16M "$directory/image"; /usr/sbin/mkfs.ext4 -q "$directory/image"
@@ -59,9 +59,9 @@ final class PowerDisk: Sendable {
     /// Cuts the power.
     func cut() async throws { try await shell("python3 -c '\(Self.cutting)' \"$0\"", place) }
 
-    /// Unmounts it after a cut; what was not on the disk is forgotten.
+    /// Unmounts it after a cut; what was not on the disk is lost.
     func unmount() async throws {
-        // A killed program lets go of its files a moment after its parent has seen its end.
+        // A killed program releases its files a moment after its parent has seen its end.
         try await shell(
             "for try in $(seq 500); do umount \"$0\" && exit 0; sleep 0.02; done 2>/dev/null; exit 1", place)
     }

@@ -4,10 +4,10 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Killed at every step of a download: what the next command asks for is done, whatever the dead process had claimed.
+/// Killed at every step of a download: the next command's request is done, whatever the dead process had claimed.
 @Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 120 : 10)))
 struct RequestAfterKillNetTests {
-    /// What is asked for next, and the state of a lecture that it has not completed.
+    /// What is requested next, and the state of a lecture that it has not completed.
     enum Request: String, CaseIterable, Sendable {
         case cancel
         case pause
@@ -16,7 +16,7 @@ struct RequestAfterKillNetTests {
     }
 
     @Test(arguments: Request.allCases)
-    func `no state that a killed run has left blocks a command`(request: Request) async throws {
+    func `no state left by a killed run blocks a command`(request: Request) async throws {
         let seed = CrashSize.seed
         var random = SeededGenerator(seed: seed)
         let scene = try await CrashScene([("2500K", 2500 << 10, ""), ("90K", 90 << 10, "")])

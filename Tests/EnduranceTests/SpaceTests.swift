@@ -5,20 +5,20 @@ import Testing
 
 /// Disks that fill up: a reason to stop and not to fail, and never a reason to take more than was allowed.
 ///
-/// Each test mounts a small disk of its own, which nobody else sees and which goes with the last process.
+/// Each test mounts its own small disk, which no other process sees and which goes with the last process.
 @Suite(.timeLimit(.minutes(3)), .enabled(if: BadDay.mayMount, "only root may mount a small disk"))
 struct SpaceNetTests {
-    @Test func `space that comes back lets the same process go on by itself`() async throws {
+    @Test func `when space returns the same process continues by itself`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         // The first lecture keeps the process at work until the second one is tried again.
         let script = #"""
             mount -t tmpfs -o size=48m none /mnt
             export LECTURE_STORE=/mnt/store
             head -c 26M /dev/zero > /mnt/filler
-            mkfifo told
+            mkfifo events
             "$0" precache --json --connections 1 "$1/media/bytes-8M-1.mp4?fault=slow:110000" \
-                "$1/media/bytes-24M-2.mp4" > told &
-            exec 3< told
+                "$1/media/bytes-24M-2.mp4" > events &
+            exec 3< events
             while read -r line <&3; do
                 case $line in *'"stop_reason":"space"'*) rm -f /mnt/filler;; esac
                 case $line in *summary*) echo "$line";; esac
@@ -40,7 +40,7 @@ struct SpaceNetTests {
     @Test(arguments: [true, false])
     func `however many items and processes there are, the reserve stays free`(announcesLength: Bool) async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        // Room for five of the sixteen lectures beside the reserve; four processes want four each at the same moment.
+        // Space for five of the sixteen lectures beside the reserve; four processes want four each at the same moment.
         let script = #"""
             mount -t tmpfs -o size=64m none /mnt
             export LECTURE_STORE=/mnt/store LECTURE_RESERVE=20M
@@ -72,15 +72,15 @@ struct SpaceNetTests {
         print("reserve 20480 KiB, least free \(least) KiB, \(contents.count { $0.state == "completed" }) complete")
         #expect(contents.count == 16)
         #expect(contents.contains { $0.state == "stopped" && $0.stopReason == "space" })
-        // Without lengths all of them may have begun, and none has room to end.
+        // Without lengths all of them may have started, and none has space to finish.
         #expect(!announcesLength || contents.contains { $0.state == "completed" })
-        // The database and its log lie on the same disk and are not counted; without a length a block of 1 MiB each
-        // connection is looked at alone.
+        // The database and its log are on the same disk and are not counted; without a length, each connection checks
+        // only the space for its block of 1 MiB.
         #expect(least >= (20 << 10) - (4 << 10) - (announcesLength ? 0 : 16 << 10))
     }
 
     @Test(arguments: ["", "?fault=no-length"])
-    func `a quota is never passed, and what it stopped goes on when there is room again`(fault: String) async throws {
+    func `a quota is never exceeded, and stopped lectures resume when there is space`(fault: String) async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let urls = (1...4).map { "\(sandbox.http)/media/bytes-4M-\($0).mp4\(fault)" }
         let first = try await me.run(["precache", "--json", "--jobs", "1", "--quota", "9M"] + urls)
@@ -97,7 +97,7 @@ struct SpaceNetTests {
         let complete = contents.filter { $0.state == "completed" }.compactMap(\.key)
         #expect(complete.count == 2)
         #expect(contents.filter { $0.stopReason == "quota" }.count == 2)
-        // A smaller quota takes nothing away; nothing new comes.
+        // A smaller quota removes nothing; nothing new is added.
         #expect(try await me("precache", "--quota", "1M").status == 75)
         #expect(try await me("verify", "--all").text == "")
         #expect(try await me.list().count { $0.state == "completed" } == 2)
@@ -135,7 +135,7 @@ struct SpaceNetTests {
         #expect(try await lines[2].hasPrefix(sandbox.sha256(of: "/media/bytes-2M-1.mp4")))
     }
 
-    @Test func `an output on a full disk is told, leaves nothing half, and does not spoil the lecture`() async throws {
+    @Test func `an output on a full disk is reported, leaves no partial file, and spares the lecture`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let script = #"""
             mount -t tmpfs -o size=2m none /mnt
@@ -153,13 +153,13 @@ struct SpaceNetTests {
         #expect(lines[0] == "status 73, files 0")
         #expect(lines[1].contains(#""damaged":[]"#))
         #expect(try await lines[2].hasPrefix(sandbox.sha256(of: "/media/bytes-4M-1.mp4")))
-        #expect(ending.errorText.contains("there is not enough room on the disk"))
+        #expect(ending.errorText.contains("there is not enough space on the disk"))
     }
 
     /// A file system that a test makes.
     enum Disk: String, CaseIterable {
         case tmpfs = "mount -t tmpfs -o size=40m none /mnt"
-        // Blocks that root may use alone would keep the disk from being full for it.
+        // Blocks reserved for root would keep the disk from being full for it.
         case ext4 = "truncate -s 48M disk; mkfs.ext4 -q -m 0 disk; mount -o loop disk /mnt"
     }
 
@@ -173,7 +173,7 @@ struct SpaceNetTests {
     }()
 
     @Test(arguments: Disk.allCases)
-    func `when another program fills the disk in the middle the same process goes on as soon as there is room`(
+    func `when another program fills the disk, the same process continues once there is space`(
         disk: Disk
     ) async throws {
         guard disk != .ext4 || Self.maySetUpLoop else {
@@ -184,21 +184,21 @@ struct SpaceNetTests {
         let script = #"""
             \#(disk.rawValue)
             export LECTURE_STORE=/mnt/store LECTURE_RESERVE=0 PATH=/usr/sbin:$PATH
-            mkfifo told
-            "$0" precache --json --connections 1 --key k "$1?fault=slow:1000000" > told &
-            exec 3< told
-            trouble=0
+            mkfifo events
+            "$0" precache --json --connections 1 --key k "$1?fault=slow:1000000" > events &
+            exec 3< events
+            failures=0
             while read -r line <&3; do
                 case $line in
-                *'"event":"progress"'*) if [ ! -e /mnt/filler ] && [ $trouble = 0 ]; then
+                *'"event":"progress"'*) if [ ! -e /mnt/filler ] && [ $failures = 0 ]; then
                     cat /dev/zero > /mnt/filler 2> /dev/null || true
                 fi;;
-                *'"event":"error"'*) trouble=1; rm -f /mnt/filler;;
+                *'"event":"error"'*) failures=1; rm -f /mnt/filler;;
                 *summary*) echo "$line";;
                 esac
             done
             wait $!
-            echo "trouble $trouble"
+            echo "failures $failures"
             "$0" store check
             sha256sum < "$("$0" path k)"
             cd /; umount /mnt
@@ -208,8 +208,8 @@ struct SpaceNetTests {
         let lines = ending.text.split(separator: "\n")
         try #require(lines.count == 3, "\(ending.text)")
         #expect(try Line.summary(String(lines[0])).completed == 1)
-        #expect(lines[1] == "trouble 1")
+        #expect(lines[1] == "failures 1")
         #expect(try await lines[2].hasPrefix(sandbox.sha256(of: "/media/bytes-12M-3.mp4")))
-        #expect(ending.errorText.contains("there is not enough room on the disk"))
+        #expect(ending.errorText.contains("there is not enough space on the disk"))
     }
 }

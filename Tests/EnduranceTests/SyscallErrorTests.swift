@@ -6,22 +6,22 @@ import Testing
 
 /// The Nth call that changes what the disk holds fails, once or from then on.
 ///
-/// Not serialized: a program whose store cannot be written waits for seconds before it gives up, and most of the time
-/// is that.
+/// Not serialized: a program whose store cannot be written waits for seconds before it stops, and most of the time
+/// is spent in that wait.
 @Suite(.enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
 struct SyscallErrorNetTests {
-    /// What docs and manual page list, without those that say that the program itself is wrong.
+    /// The exit statuses that docs and manual page list, without those that report a bug in the program.
     private static let honest: Set<Int32> = [0, 1, 65, 69, 73, 74, 75]
 
     @Test(arguments: SyscallDeed.allCases)
-    func `a call that fails ends the run with a sentence, spoils nothing, and the next run completes`(
+    func `a failing call ends the run with an error message, no damage, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
         let seed = CrashSize.seed
         var random = SeededGenerator(seed: seed)
         let stage = try await SyscallStage(deed, &random)
         try await stage.rewind()
-        // Counts the same calls as the failures do: the one that fails never comes.
+        // Counts the same calls as the failures do; the failing call is never reached.
         let beyond = Strike.fail(.max, "EIO", isSticky: false)
         let whole = try await stage.scene.run(stage.words, under: beyond).report.calls
         try #require(whole > 10)
@@ -44,14 +44,14 @@ struct SyscallErrorNetTests {
             number += step
         }
         #expect(strikes > 0, "seed \(seed)")
-        CrashSize.tell(
+        CrashSize.report(
             "seed \(seed): \(deed), \(strikes) failed calls, step \(step) of about \(whole), "
                 + "\(unharmed) runs went on to their end")
     }
 
     @Test(arguments: [1, 2, 3])
-    func `bytes whose sync failed are fetched again, however well later syncs go`(number: Int) async throws {
-        // After a failed sync the kernel may call the lost pages clean, so that the next sync says nothing of them.
+    func `bytes whose sync failed are fetched again, even if later syncs succeed`(number: Int) async throws {
+        // After a failed sync the kernel may mark the lost pages clean, so that the next sync reports no error.
         let scene = try await CrashScene([("9500K", 9500 << 10, "slow:9000000")])
         let (ending, report) = try await scene.run(
             scene.fetch + ["--connections", "1"],
@@ -66,12 +66,12 @@ struct SyscallErrorNetTests {
         let summary = try Line.summary(lines)
         #expect(summary.bytesReused == proven)
         #expect(summary.bytesFetched == scene.lectures[0].bytes - proven)
-        // What the first sync should have covered is not proven; nor is what came after the one that failed.
+        // What the first sync should have covered is not verified; nor is what came after the one that failed.
         if number == 1 { #expect(proven == 0) }
         try await scene.expectCompletes("failed sync \(number)")
     }
 
-    @Test func `a file that cannot be deleted is named, and nobody waits for it`() async throws {
+    @Test func `a file that cannot be deleted is named, and nothing waits for it`() async throws {
         let scene = try await CrashScene([("90K", 90 << 10, ""), ("70K", 70 << 10, "")])
         #expect(try await scene.run(scene.fetch).status == 0)
         let stuck = Strike.failOf("unlinkat", path: "1.mp4", 1, isSticky: true)
@@ -82,17 +82,17 @@ struct SyscallErrorNetTests {
         #expect(ending.errorText.contains("1 lecture could not be deleted"))
         // Not again and again, each time with a commit.
         #expect(report.calls < 10)
-        // What others want goes on beside it, and ends.
+        // Other requests proceed beside it, and complete.
         let other = scene.lectures[1].url
         let (fetching, _) = try await scene.run(["precache", "--acks", "--key", "other", other], under: stuck)
         #expect(fetching.status == 0, "\(fetching.errorText)")
         #expect(CrashScene.acknowledged(fetching) == ["other"])
-        // And when the disk is well again it goes.
+        // When the disk works again the file is deleted.
         #expect(try await scene.run(["remove", "--all"]).status == 0)
         #expect(try await scene.storedFiles().isEmpty)
     }
 
-    @Test func `a download needs no room outside the store`() async throws {
+    @Test func `a download needs no space outside the store`() async throws {
         let scene = try await CrashScene([("90K", 90 << 10, ""), ("70K", 70 << 10, "")])
         // SQLite's temporary files, wherever they would be.
         let full = Strike.failOf("openat,pwrite64", path: "etilqs", 1, isSticky: true)

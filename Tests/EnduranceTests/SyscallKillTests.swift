@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
 struct SyscallKillNetTests {
     @Test(arguments: SyscallDeed.allCases)
-    func `killed at any call that changes the disk the store stays sound, and the next run completes`(
+    func `killed at any modifying call, the store stays consistent, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
         let seed = CrashSize.seed
@@ -36,13 +36,13 @@ struct SyscallKillNetTests {
         }
         #expect(strikes > 0, "seed \(seed)")
         let calls = hit.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        CrashSize.tell("seed \(seed): \(deed), \(strikes) kills at calls, step \(step) of about \(whole): \(calls)")
+        CrashSize.report("seed \(seed): \(deed), \(strikes) kills at calls, step \(step) of about \(whole): \(calls)")
     }
 
 }
 
 extension SyscallStage {
-    /// How many calls the deed makes when nothing befalls it.
+    /// How many calls the deed makes when it is not struck.
     func counted() async throws -> Int {
         try await rewind()
         let (ending, report) = try await scene.run(words, under: .none)
@@ -53,6 +53,6 @@ extension SyscallStage {
 }
 
 extension StrikeReport {
-    /// For a test's report.
+    /// For the test's report.
     var described: String { struck.map { "\($0.number), \($0.call) of \($0.file)" } ?? "nothing was struck" }
 }

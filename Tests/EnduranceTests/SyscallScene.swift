@@ -13,7 +13,7 @@ enum SyscallDeed: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case recovery
     /// Everything is removed.
     case removal
-    /// A damaged file is found and mended.
+    /// A damaged file is found and repaired.
     case repair
 
     var testDescription: String { rawValue }
@@ -25,11 +25,11 @@ struct SyscallStage: Sendable {
     let deed: SyscallDeed
     /// The disk on which all of it lies, if its power will be cut.
     let disk: PowerDisk?
-    /// A store that nobody uses, to be copied; nil for none.
+    /// A store that no process uses, to be copied; nil for none.
     private let original: String?
 
-    /// Brings a store to where the deed begins, on a disk of its own if it is said how that is mounted. Chance chooses
-    /// where the crash was of which a recovery recovers.
+    /// Brings a store to where the deed starts, on its own disk if mount options are given. The position of the crash
+    /// from which a recovery recovers is random.
     init(_ deed: SyscallDeed, mount: String? = nil, _ random: inout SeededGenerator) async throws {
         self.deed = deed
         let lectures = [("2500K", 2500 << 10, ""), ("90K", 90 << 10, "")]
@@ -45,7 +45,7 @@ struct SyscallStage: Sendable {
         case .recovery:
             let calls = try await scene.run(scene.fetch, under: .none).report.calls
             try await scene.clear()
-            // In its second half the store is made and bytes are coming.
+            // In the second half of the calls the store exists and bytes are arriving.
             _ = try await scene.run(
                 scene.fetch, under: .kill(Int.random(in: calls / 2...max(calls / 2, calls - 1), using: &random)))
         case .removal, .repair:
@@ -70,11 +70,11 @@ struct SyscallStage: Sendable {
     func rewind() async throws {
         try await scene.clear()
         if let original { _ = try await scene.system("/bin/cp", "-a", original, scene.store) }
-        // What stood there before the deed is on the disk, as it would be after days.
+        // What was there before the deed is on the disk, as it would be after days.
         if disk != nil { _ = try await scene.system("/bin/sync") }
     }
 
-    /// Status 0 is a promise as well: what was to be done is done.
+    /// Status 0 is a promise as well: what was requested is done.
     func expectKept(_ ending: ChildProcess.Ending, _ what: String) async throws {
         guard ending.status == 0 else { return }
         let claim = "\(what): status 0 and \(ending.errorText)"
@@ -89,7 +89,7 @@ struct SyscallStage: Sendable {
         }
     }
 
-    /// What must be true after the strike, and after the next healthy run.
+    /// What must be true after the strike, and after the next run without one.
     func expectSound(_ ending: ChildProcess.Ending, _ what: String) async throws {
         switch deed {
         case .firstOpening, .download, .recovery:
@@ -99,12 +99,12 @@ struct SyscallStage: Sendable {
             try await scene.expectSoundAfterCrash(acknowledged: [], what)
             let again = try await scene.run(["remove", "--all"])
             #expect(again.status == 0, "\(what): \(again.errorText)")
-            // Nothing of the store's own is left, under whatever name.
+            // Nothing of the store's own is left, under any name.
             #expect(try await scene.storedFiles().isEmpty, "\(what)")
             #expect(try await !scene.run(["list", "--json"]).text.contains(#""key""#), "\(what)")
             try await scene.expectCompletes(what)
         case .repair:
-            // The damage itself may still stand under its name, until it is found.
+            // The damaged file may still have its final name, until the damage is found.
             #expect(try await scene.run(["store", "check"]).status == 0, "\(what)")
             let again = try await scene.run(["verify", "--all", "--repair"])
             #expect(again.status == 0, "\(what): \(again.errorText)")
@@ -125,8 +125,8 @@ extension CrashScene {
     /// Removes store and outputs.
     fileprivate func clear() async throws { _ = try await system("/bin/rm", "-rf", store, outputs) }
 
-    /// Spoils bytes of the first lecture in the store. Its output may be the same file; the output goes, so that it is
-    /// not taken for whole.
+    /// Damages bytes of the first lecture in the store. Its output may be the same file; the output is removed, so that
+    /// it is not taken for whole.
     fileprivate func damage() async throws {
         let path = try await run(["path", lectures[0].key]).text.trimmingCharacters(in: .newlines)
         _ = try await system("/bin/rm", "-r", outputs)

@@ -8,14 +8,14 @@ import Testing
 private struct TracedCall: Decodable {
     let call: String
     let files: [String]
-    /// Whether it makes a name that was not there.
+    /// Whether it creates a name that was not there.
     let makes: Bool
 }
 
-/// A disk that keeps no more than POSIX says: bytes until their file is synced, names until their directory is.
+/// A disk that keeps no more than POSIX guarantees: bytes once their file is synced, names once their directory is.
 ///
-/// No real disk that tests can have is so mean. ext4, for one, writes all names down when any file is synced, so that a
-/// power cut on it never shows a directory that nobody synced.
+/// No real disk available to tests is so strict. ext4, for one, writes all names when any file is synced, so that a
+/// power cut on it never shows a directory that was not synced.
 private struct MeanDisk {
     private(set) var unsyncedNames: Set<String> = []
     private(set) var unsyncedBytes: Set<String> = []
@@ -43,10 +43,10 @@ private struct MeanDisk {
     private func parent(_ path: String) -> String { URL(filePath: path).deletingLastPathComponent().path }
 }
 
-/// What is synced before what, read from the calls themselves.
+/// The order of syncs, read from the calls themselves.
 @Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(15)))
 struct TraceOrderNetTests {
-    /// A store in a directory that has to be made as well.
+    /// A store in a directory that has to be created as well.
     private func scene() async throws -> (scene: CrashScene, place: String) {
         let me = try BadDay()
         let place = me.home.file("made")
@@ -62,11 +62,11 @@ struct TraceOrderNetTests {
         }
     }
 
-    /// Nothing that an acknowledgement needs is left to chance: neither the bytes of the file, nor any name from the
-    /// directory above the store down to it.
+    /// Everything that an acknowledgement needs is synced: the bytes of the file, and each name from the directory
+    /// above the store down to it.
     private func expectDurable(_ disk: MeanDisk, below place: String, _ what: String) {
         #expect(disk.rashRenames.isEmpty, "\(what): \(disk.rashRenames) got names before their bytes were synced")
-        // The index of the log is made anew after a crash, the locks with each start.
+        // The index of the log is recreated after a crash, the locks at each start.
         let needless = ["-shm", "owners.lock", "-journal", ".part"]
         let names = disk.unsyncedNames.filter { name in
             name.hasPrefix(place) && !needless.contains { name.hasSuffix($0) }
@@ -89,11 +89,11 @@ struct TraceOrderNetTests {
         expectDurable(disk, below: place, "one run")
     }
 
-    @Test func `what a run made and was killed before it synced it, the next one syncs`() async throws {
+    @Test func `what a killed run created but did not sync is synced by the next run`() async throws {
         let (pattern, _) = try await scene()
         let (whole, first, second) = ("whole.jsonl", "first.jsonl", "second.jsonl")
         _ = try await pattern.run(words(pattern), under: .none, log: pattern.me.home.file(whole))
-        // In place of the call after each that makes a name.
+        // In place of the call after each one that creates a name.
         let moments = try calls(pattern.me.home.file(whole)).enumerated().filter { $0.element.makes }.map {
             $0.offset + 2
         }

@@ -4,22 +4,22 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A blow at one system call of the program; `Tools/strike` deals it, and says how it counts.
+/// A strike at one system call of the program; `Tools/strike` carries it out, and documents how it counts.
 enum Strike: Sendable {
     /// Killed in place of this call.
     case kill(Int)
     /// Half of what this call should write is written, then killed.
     case tear(Int)
-    /// This call fails with this error, once or for good.
+    /// This call fails with this error, once or permanently.
     case fail(Int, String, isSticky: Bool)
-    /// Of these calls about files with this in their path this one fails, once or for good.
+    /// Of these calls about files with this in their path this one fails, once or permanently.
     case failOf(String, path: String, Int, isSticky: Bool)
     /// No call is struck.
     case none
-    /// No sync reaches the disk, though each is said to have: a disk that lies. Only of files with this in their path.
+    /// No sync reaches the disk, though each reports success. Only for files with this in their path.
     case lie(path: String)
 
-    /// What the disk is asked for: without locks, which no disk refuses.
+    /// The calls to the disk: without locks, which no disk refuses.
     private static let ofDisks =
         "pwrite64,pwritev,pwritev2,writev,fsync,fdatasync,openat,open,creat,truncate,ftruncate,fallocate,"
         + "rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,link,linkat,copy_file_range"
@@ -69,7 +69,7 @@ extension CrashScene {
     ///
     /// - Parameters:
     ///   - words: of the program.
-    ///   - strike: what befalls it.
+    ///   - strike: what is done to it.
     ///   - log: a file that gets every call; nil for none.
     /// - Returns: how the program ended, 124 when it hung, and what was hit.
     /// - Throws: when the tracer cannot be started.

@@ -3,7 +3,7 @@ import LectureFuzzing
 import LectureTestSupport
 import Testing
 
-/// The fuzz targets without libFuzzer: every known input, and seeded changes of them. See docs/fuzzing.md.
+/// The fuzz targets without libFuzzer: every known input, and seeded mutations of them. See docs/fuzzing.md.
 struct FuzzCorpusTests {
     private static let names = FuzzTarget.all.map(\.name)
     private static let place = "\(Places.repository())/Tests/Fuzzing"
@@ -24,7 +24,7 @@ struct FuzzCorpusTests {
     }
 
     @Test(arguments: names)
-    func `Every known input keeps the properties`(name: String) throws {
+    func `The properties hold for every known input`(name: String) throws {
         let target = try #require(FuzzTarget.named(name))
         for (file, bytes) in try Self.corpus(name) {
             #expect(throws: Never.self, "\(name)/\(file)") { try target.run(bytes) }
@@ -32,7 +32,7 @@ struct FuzzCorpusTests {
     }
 
     @Test(arguments: names)
-    func `Seeded changes of the known inputs keep the properties`(name: String) async throws {
+    func `The properties hold for seeded mutations of the known inputs`(name: String) async throws {
         let target = try #require(FuzzTarget.named(name))
         let dictionary = try String(contentsOfFile: "\(Self.place)/dictionaries/\(name).dict", encoding: .utf8)
         let mutator = FuzzMutator(
@@ -46,7 +46,7 @@ struct FuzzCorpusTests {
                 Issue.record("\(name), input \(number), \(Data(input).base64EncodedString()): \(error)")
                 return
             }
-            // Other tests want a turn of this thread.
+            // Lets other tests run on this thread.
             if number.isMultiple(of: 100) { await Task.yield() }
         }
     }

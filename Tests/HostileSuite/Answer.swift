@@ -1,6 +1,6 @@
-/// An answer as a case wants it, before it is put into the frames of HTTP/1.1 or HTTP/2. Nothing in it has to be true.
+/// A response as a case specifies it, before HTTP/1.1 or HTTP/2 framing. Nothing in it has to be true.
 package struct Answer: Sendable {
-    /// How the end of the body is told.
+    /// How the end of the body is signalled.
     package enum Framing: Sendable {
         /// `Content-Length` with the body's true length, unless the fields hold one already.
         case length
@@ -14,7 +14,7 @@ package struct Answer: Sendable {
     package enum Ending: Sendable, Equatable {
         /// The whole body; the connection stays open where HTTP allows it.
         case whole
-        /// The whole body, then the connection is closed in good order.
+        /// The whole body, then the connection is closed cleanly.
         case closed
         /// FIN after so many bytes; under TLS without `close_notify`.
         case cut(after: Int)
@@ -43,7 +43,7 @@ package struct Answer: Sendable {
 
         /// A part of the bytes.
         ///
-        /// - Parameter range: of offsets; what lies behind the end is left out.
+        /// - Parameter range: of offsets; what is behind the end is left out.
         /// - Returns: the bytes.
         package func piece(_ range: Range<Int>) -> ArraySlice<UInt8> {
             let range = range.clamped(to: 0..<count)
@@ -58,21 +58,21 @@ package struct Answer: Sendable {
     package var version = "HTTP/1.1"
     /// The status.
     package var status: Int
-    /// The words behind the status.
+    /// The reason phrase.
     package var reason = "As It Pleases"
     /// The fields in their order; a name may occur twice.
     package var fields: [(name: String, value: String)]
     /// The body.
     package var body: Body
-    /// How its end is told.
+    /// How its end is signalled.
     package var framing = Framing.length
     /// What happens to the connection.
     package var ending = Ending.whole
-    /// Whole heads of informational answers (RFC 9110 section 15.2), sent before.
+    /// Whole heads of informational responses (RFC 9110 section 15.2), sent before.
     package var interim: [String] = []
-    /// Bytes of the body sent at once, and the pause behind each; `nil` for as fast as it goes.
+    /// Bytes of the body sent at once, and the pause behind each; `nil` for full speed.
     package var trickle: (bytes: Int, milliseconds: Int)?
-    /// Sent as it is behind the body, also where the body is over.
+    /// Sent unframed behind the body, also after its end.
     package var surplus: [UInt8] = []
     /// Sent again and again behind ``interim``, in place of everything else, until the client has left.
     package var flood: (bytes: [UInt8], milliseconds: Int)?
@@ -136,8 +136,8 @@ package enum Reply: Sendable {
     case answer(Answer)
     /// HTTP/1 only: sends these bytes as they are, then ends the connection; over HTTP/2 it resets the stream.
     case raw([UInt8], then: Answer.Ending = .closed)
-    /// HTTP/1 only: does as it likes with the connection, which is cut behind it; over HTTP/2 it resets the stream.
+    /// HTTP/1 only: controls the connection itself, which is cut afterwards; over HTTP/2 it resets the stream.
     case script(@Sendable (Talk) -> Void)
-    /// HTTP/2 only: does as it likes with the stream; over HTTP/1 the answer is given.
+    /// HTTP/2 only: controls the stream itself; over HTTP/1 the response is sent.
     case frames(otherwise: Answer, @Sendable (HTTP2Stream) -> Void)
 }

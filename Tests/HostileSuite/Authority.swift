@@ -1,7 +1,7 @@
 import LectureModel
 import SandboxSecurity
 
-/// Who signs the certificates of the listeners: one for the process, since keys cost time.
+/// Signs the certificates of the listeners: one for the process, since key generation is slow.
 final class Authority: Sendable {
     static let shared = Result { try Authority() }
 
@@ -17,7 +17,7 @@ final class Authority: Sendable {
     func identity(_ certificate: Security.Certificate) throws -> Identity {
         if let known = made.withLock({ $0[certificate] }) { return known }
         let identity = try make(certificate)
-        // Two threads may have made one each; both are good.
+        // Two threads may have made one each; both are valid.
         made.withLock { $0[certificate] = identity }
         return identity
     }
@@ -28,7 +28,7 @@ final class Authority: Sendable {
         return try intermediate(certificate)?.certificatePEM ?? ""
     }
 
-    /// Who stands between the root and the server.
+    /// The authority between the root and the server.
     private func intermediate(_ certificate: Security.Certificate) throws -> Identity? {
         if let known = between.withLock({ $0[certificate] }) { return known }
         var plan = Self.authority("Hostile Intermediate")
@@ -62,7 +62,7 @@ final class Authority: Sendable {
         case .starHost: (plan.commonName, plan.hosts) = ("everybody", ["*"])
         case .partialStar: (plan.commonName, plan.hosts) = ("many", ["local*", "l*t", "*host"])
         case .zeroInHost:
-            (plan.commonName, plan.hosts, plan.rawHost) = ("somebody", [], Array("localhost\0.example.org".utf8))
+            (plan.commonName, plan.hosts, plan.rawHost) = ("unrelated", [], Array("localhost\0.example.org".utf8))
         case .addressOnly: (plan.commonName, plan.hosts, plan.addresses) = ("address", [], [[127, 0, 0, 1]])
         case .commonNameOnly: plan.hosts = []
         case .unknownAuthority: issuer = try Identity(Self.authority("Unknown Authority"))

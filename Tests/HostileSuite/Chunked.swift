@@ -1,11 +1,11 @@
-/// The chunked coding (RFC 9112 section 7.1), as wrong as it is wanted.
+/// The chunked coding (RFC 9112 section 7.1), with any anomaly.
 enum Chunked {
     /// Codes a body.
     ///
     /// - Parameters:
     ///   - body: the bytes.
     ///   - size: of a chunk.
-    ///   - end: what stands behind the size and behind the bytes.
+    ///   - end: the line ending behind the size and behind the bytes.
     ///   - last: the last chunk with its trailer.
     ///   - line: the line before a chunk, without its end, from the chunk's number and length.
     /// - Returns: the coded bytes.

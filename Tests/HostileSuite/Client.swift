@@ -1,14 +1,14 @@
 import LectureTestSupport
 
-/// A program that fetches one file, as somebody would call it who wants it to be right.
+/// A program that fetches one file, called as a user would who wants it to be right.
 package struct Client: Sendable {
-    /// What a program is told for one meeting.
+    /// The parameters of a program for one meeting.
     package struct Task: Sendable {
         /// Where the lecture is.
         package let url: String
-        /// Where it is too.
+        /// Its mirrors.
         package let mirrors: [String]
-        /// Where it is to stand.
+        /// The path of the output file.
         package let output: String
         /// A directory of the program's own.
         package let home: String
@@ -26,15 +26,15 @@ package struct Client: Sendable {
         }
     }
 
-    /// As it stands in the table.
+    /// The heading of its column.
     package let name: String
     /// The program.
     package let program: String
-    /// Whether it can be told a digest of the file.
+    /// Whether it takes the digest of the file.
     package let takesDigest: Bool
-    /// Whether it can be told of a second server.
+    /// Whether it takes a second server.
     package let takesMirrors: Bool
-    /// The words of its command line.
+    /// The arguments of its command line.
     package let words: @Sendable (Task) -> [String]
     /// What is added to its environment.
     package let environment: @Sendable (Task) -> [String: String]
@@ -42,10 +42,10 @@ package struct Client: Sendable {
     /// A program.
     ///
     /// - Parameters:
-    ///   - name: as it stands in the table.
+    ///   - name: the heading of its column.
     ///   - program: its path.
-    ///   - takesDigest: whether it can be told a digest of the file.
-    ///   - takesMirrors: whether it can be told of a second server.
+    ///   - takesDigest: whether it takes the digest of the file.
+    ///   - takesMirrors: whether it takes a second server.
     ///   - words: its command line.
     ///   - environment: what is added to its environment.
     package init(
@@ -56,7 +56,7 @@ package struct Client: Sendable {
         (self.words, self.environment) = (words, environment)
     }
 
-    /// The seconds without a byte after which each program gives an attempt up.
+    /// The seconds without a byte after which each program abandons an attempt.
     static let patience = 2
 
     /// `lecturectl` of this package.
@@ -77,7 +77,7 @@ package struct Client: Sendable {
         }
     }
 
-    /// Debian's curl, with repetition and resumption switched on.
+    /// Debian's curl, with retries and resumption enabled.
     ///
     /// - Returns: the client.
     /// - Throws: when it is not installed.
@@ -94,7 +94,7 @@ package struct Client: Sendable {
         }
     }
 
-    /// Debian's aria2, with repetition switched on and file renaming off.
+    /// Debian's aria2, with retries enabled and file renaming disabled.
     ///
     /// - Returns: the client.
     /// - Throws: when it is not installed.
@@ -112,7 +112,7 @@ package struct Client: Sendable {
         }
     }
 
-    /// Debian's wget2, with repetition and resumption switched on.
+    /// Debian's wget2, with retries and resumption enabled.
     ///
     /// - Returns: the client.
     /// - Throws: when it is not installed.

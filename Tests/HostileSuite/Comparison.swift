@@ -1,10 +1,10 @@
-/// Several clients meet many cases, and a table says how they did.
+/// Several clients meet many cases; a table shows the verdicts.
 package struct Comparison: Sendable {
     /// A column: a client with or without a digest.
     package struct Column: Sendable {
         /// The client.
         package let client: Client
-        /// Whether it is told the digest.
+        /// Whether it gets the digest.
         package let knowsDigest: Bool
 
         /// The head of the column.
@@ -34,7 +34,7 @@ package struct Comparison: Sendable {
     ///
     /// - Parameters:
     ///   - cases: the cases.
-    ///   - clients: each gets a column, and two when it can be told a digest.
+    ///   - clients: each gets a column, and two when it takes a digest.
     package init(_ cases: [HostileCase], _ clients: [Client]) {
         self.cases = cases
         columns = clients.flatMap { client in
@@ -43,13 +43,13 @@ package struct Comparison: Sendable {
         rows = cases.map { [columns] _ in columns.map { _ in nil } }
     }
 
-    /// Lets everybody meet.
+    /// Runs all meetings.
     ///
     /// - Parameters:
     ///   - jobs: meetings at once.
-    ///   - tell: called after every meeting with a line about it.
+    ///   - report: called after every meeting with a line about it.
     /// - Throws: when a program cannot be started.
-    package mutating func run(jobs: Int, tell: @escaping @Sendable (String) -> Void) async throws {
+    package mutating func run(jobs: Int, report: @escaping @Sendable (String) -> Void) async throws {
         let turnstile = Turnstile(jobs)
         let (cases, columns) = (cases, columns)
         try await withThrowingTaskGroup(of: (Int, Int, Cell).self) { group in
@@ -61,7 +61,7 @@ package struct Comparison: Sendable {
                         let cell = Cell(
                             verdict: evidence.verdict, isDue: meeting.due.accepts(evidence.verdict),
                             breaches: meeting.brokenPromises(evidence))
-                        tell(
+                        report(
                             "\(hostileCase.name): \(column.name): \(evidence.verdict.rawValue)"
                                 + cell.breaches.map { "; \($0)" }.joined())
                         return (row, number, cell)

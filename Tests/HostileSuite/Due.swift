@@ -1,12 +1,12 @@
-/// What a client owes its user when it has met a server.
+/// What a client owes its user after it has met a server.
 package enum Due: String, Sendable, CaseIterable {
     /// The right bytes, and success.
     case rightBytes = "right"
     /// The right bytes or a refusal; never other bytes with success.
     case rightOrRefusal = "right or refused"
-    /// There are no right bytes to be had: a refusal.
+    /// The right bytes are not available: a refusal.
     case refusal = "refused"
-    /// Any: without a digest nobody could know.
+    /// Any: undecidable without a digest.
     case unknowable = "unknowable"
 
     /// Whether a verdict satisfies what is due.
@@ -29,13 +29,13 @@ package enum Due: String, Sendable, CaseIterable {
 package enum Verdict: String, Sendable, CaseIterable {
     /// Success, and the right bytes under the final name.
     case right = "right"
-    /// A failure was told, and nothing stands under the final name.
+    /// A failure was reported, and no file has the final name.
     case refused = "refused"
-    /// A failure was told, and a part of the file stands under the final name.
+    /// A failure was reported, and a part of the file has the final name.
     case half = "half"
-    /// Success was told, and other bytes stand under the final name, or nothing.
+    /// Success was reported, and the file under the final name is wrong or missing.
     case corrupt = "CORRUPT"
-    /// It did not end in the time it had.
+    /// It did not end within its time limit.
     case hung = "hung"
     /// It was ended by a signal of its own.
     case crashed = "crashed"

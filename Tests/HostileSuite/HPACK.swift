@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Undoes the header compression of a client's requests (RFC 7541). Used by one thread.
+/// Decodes the header compression of a client's requests (RFC 7541). Used by one thread.
 @safe struct HeaderInflater: ~Copyable {
     private var pointer: OpaquePointer?
 
@@ -8,14 +8,14 @@ import CNghttp2
 
     deinit { unsafe nghttp2_hd_inflate_del(pointer) }
 
-    /// The fields of a whole header block; `nil` when it is none.
+    /// The fields of a whole header block; `nil` when it is malformed.
     mutating func inflate(_ block: [UInt8]) -> [(name: String, value: String)]? {
         var fields: [(name: String, value: String)] = []
         var rest = block[...]
         while true {
             var pair = unsafe nghttp2_nv()
             var flags: Int32 = 0
-            // The names and values live until the next call.
+            // The names and values are valid until the next call.
             let used = unsafe rest.withUnsafeBufferPointer { bytes in
                 unsafe nghttp2_hd_inflate_hd2(pointer, &pair, &flags, bytes.baseAddress, bytes.count, 1)
             }
@@ -36,8 +36,8 @@ import CNghttp2
     }
 }
 
-/// Header blocks as a server sends them. Written out and never indexed: then they are independent of each other, and
-/// names and values can be whatever a case wants.
+/// Header blocks as a server sends them. Written as literals and never indexed: so they are independent of each other,
+/// and names and values can be whatever a case needs.
 enum HPACK {
     /// A block of literals without indexing (RFC 7541 section 6.2.2).
     static func block(_ fields: [(name: String, value: String)]) -> [UInt8] {

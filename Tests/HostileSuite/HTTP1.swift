@@ -1,4 +1,4 @@
-/// HTTP/1 as a server speaks it that has no scruples.
+/// HTTP/1 as an unscrupulous server speaks it.
 struct HTTP1: Sendable {
     let wire: any Wire
     let journal: Journal
@@ -22,10 +22,10 @@ struct HTTP1: Sendable {
         wire.finish()
     }
 
-    /// Byte by byte, so that nothing behind the head is taken.
+    /// Byte by byte, so that nothing behind the head is consumed.
     private func readHead() -> String {
         var head: [UInt8] = []
-        // The last four bytes: comparing arrays takes long without optimisation.
+        // The last four bytes: comparing arrays is slow without optimisation.
         var latest: UInt32 = 0
         while latest != 0x0D0A_0D0A, head.count < 1 << 16 {
             guard let byte = wire.read(1).first else { break }
@@ -75,7 +75,7 @@ struct HTTP1: Sendable {
         return true
     }
 
-    /// Sends the body up to where it is to end; false when the connection is over.
+    /// Sends the body up to its specified end; false when the connection is over.
     private func sendBody(_ answer: Answer, _ number: Int) -> Bool {
         let (count, isChunked) = (answer.bodyBytesToSend, answer.framing.isChunked)
         var position = 0
@@ -105,7 +105,7 @@ struct HTTP1: Sendable {
     }
 }
 
-/// What a script has of one exchange over HTTP/1.
+/// What a script sees of one exchange over HTTP/1.
 package struct Talk: Sendable {
     let http: HTTP1
     let number: Int
@@ -127,7 +127,7 @@ package struct Talk: Sendable {
     ///
     /// - Parameters:
     ///   - answer: whose body.
-    ///   - range: offsets in the body; what lies behind its end is left out.
+    ///   - range: offsets in the body; what is behind its end is left out.
     package func send(_ answer: Answer, _ range: Range<Int>) {
         let piece = answer.body.piece(range.clamped(to: 0..<answer.body.count))
         wire.send(piece)

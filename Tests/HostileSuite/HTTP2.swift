@@ -5,23 +5,23 @@ import LectureModel
 package struct HTTP2Manner: Sendable {
     /// TLS below it.
     package var security = Security()
-    /// What is offered by ALPN, the best first.
+    /// The protocols offered by ALPN, the best first.
     package var offers = ["h2", "http/1.1"]
-    /// Whether HTTP/1.1 is spoken although HTTP/2 was agreed on.
+    /// Whether HTTP/1.1 is spoken although HTTP/2 was negotiated.
     package var speaksHTTP1 = false
     /// The first SETTINGS: identifiers and values (RFC 9113 section 6.5.2).
     package var settings: [(identifier: UInt16, value: UInt32)] = [(3, 100)]
     /// Whether DATA is sent whatever the client's window is.
     package var ignoresWindows = false
-    /// On how many connections, from the first on, no WINDOW_UPDATE of the client is heard.
+    /// On how many connections, from the first on, the client's WINDOW_UPDATE frames are ignored.
     package var deafConnections = 0
-    /// What comes behind the first SETTINGS; false when the connection is not served then.
+    /// Runs after the first SETTINGS; false when the connection is not served afterwards.
     package var opening: (@Sendable (HTTP2) -> Bool)?
 
     /// An honest one.
     package init() {}
 
-    /// Honest but for some things.
+    /// Honest except for some changes.
     ///
     /// - Parameter change: makes them.
     package init(_ change: (inout HTTP2Manner) -> Void) { change(&self) }
@@ -42,7 +42,7 @@ package struct HTTP2Frame: Sendable {
     package var flags: UInt8 = 0
     /// The stream; 0 for the connection.
     package var stream: Int
-    /// What is in it.
+    /// Its payload.
     package var payload: [UInt8] = []
 
     /// A frame.
@@ -51,7 +51,7 @@ package struct HTTP2Frame: Sendable {
     ///   - kind: the type.
     ///   - stream: the stream; 0 for the connection.
     ///   - flags: END_STREAM or ACK is 1, END_HEADERS 4, PADDED 8, PRIORITY 32.
-    ///   - payload: what is in it.
+    ///   - payload: its bytes.
     package init(_ kind: Kind, on stream: Int, flags: UInt8 = 0, _ payload: [UInt8] = []) {
         self.init(type: kind.rawValue, on: stream, flags: flags, payload)
     }
@@ -61,17 +61,17 @@ package struct HTTP2Frame: Sendable {
     /// - Parameters:
     ///   - type: the type.
     ///   - stream: the stream; 0 for the connection.
-    ///   - flags: as the type has them.
-    ///   - payload: what is in it.
+    ///   - flags: as defined by the type.
+    ///   - payload: its bytes.
     package init(type: UInt8, on stream: Int, flags: UInt8 = 0, _ payload: [UInt8] = []) {
         (self.type, self.stream, self.flags, self.payload) = (type, stream, flags, payload)
     }
 
-    /// As it goes over the wire (RFC 9113 section 4.1).
+    /// Its encoding on the wire (RFC 9113 section 4.1).
     package var bytes: [UInt8] { HTTP2.big(payload.count, 3) + [type, flags] + HTTP2.big(stream, 4) + payload }
 }
 
-/// HTTP/2 as a server speaks it that has no scruples. The connection's thread reads, and each stream has a thread.
+/// HTTP/2 as an unscrupulous server speaks it. The connection's thread reads, and each stream has a thread.
 ///
 /// `@unchecked Sendable`: `state` is only touched while `condition` is locked; everything else is constant.
 package final class HTTP2: @unchecked Sendable {
@@ -125,7 +125,7 @@ package final class HTTP2: @unchecked Sendable {
             condition.broadcast()
         }
         wire.hangUp()
-        // Their descriptor must not be closed, and perhaps used again, while they send.
+        // Their descriptor must not be closed, and perhaps reused, while they send.
         condition.withLock { while state.threads > 0 { condition.wait() } }
         wire.cut()
     }
@@ -136,7 +136,7 @@ package final class HTTP2: @unchecked Sendable {
     /// - Returns: false when the client is gone.
     @discardableResult package func send(_ frame: HTTP2Frame) -> Bool { send(frame.bytes) }
 
-    /// Sends bytes that may be no frame.
+    /// Sends bytes that need not be a frame.
     ///
     /// - Parameter bytes: what to send.
     /// - Returns: false when the client is gone.
@@ -151,12 +151,12 @@ package final class HTTP2: @unchecked Sendable {
         send(HTTP2Frame(.goAway, on: 0, Self.big(last, 4) + Self.big(code, 4)))
     }
 
-    /// Ends what is sent; the client is heard until it has left.
+    /// Ends sending; input is read until the client has left.
     ///
     /// - Parameter inGoodOrder: whether `close_notify` comes before FIN.
     package func endSending(inGoodOrder: Bool) { sending.withLock { wire.endSending(inGoodOrder: inGoodOrder) } }
 
-    /// Waits until the connection is over, the stream is, or the time is.
+    /// Waits until the connection is over, the stream is, or the time has passed.
     func pause(_ milliseconds: Int, on stream: Int) -> Bool {
         let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1000)
         return condition.withLock {
@@ -170,9 +170,9 @@ package final class HTTP2: @unchecked Sendable {
     /// - Parameters:
     ///   - wanted: bytes.
     ///   - stream: the stream.
-    /// - Returns: how many bytes may be sent; 0 when there is nobody who wants them.
+    /// - Returns: how many bytes may be sent; 0 when the client no longer accepts any.
     package func reserve(_ wanted: Int, on stream: Int) -> Int {
-        // The smallest limit that every client must take.
+        // The smallest limit that every client must accept.
         let most = min(wanted, 16_384)
         return condition.withLock {
             while !state.isOver, let window = state.windows[stream] {
@@ -306,16 +306,16 @@ package struct HTTP2Stream: Sendable {
     /// - Parameters:
     ///   - kind: its type.
     ///   - flags: END_STREAM or ACK is 1, END_HEADERS 4, PADDED 8, PRIORITY 32.
-    ///   - payload: what is in it.
+    ///   - payload: its bytes.
     package func send(_ kind: HTTP2Frame.Kind, flags: UInt8 = 0, _ payload: [UInt8] = []) {
         link.send(HTTP2Frame(kind, on: id, flags: flags, payload))
     }
 
-    /// Sends fields, in as many frames as they take.
+    /// Sends fields, in as many frames as needed.
     ///
     /// - Parameters:
-    ///   - fields: with the pseudo-fields, as they are.
-    ///   - ends: whether nothing comes behind.
+    ///   - fields: with the pseudo-fields, unchanged.
+    ///   - ends: whether the stream ends here.
     package func headers(_ fields: [(name: String, value: String)], ends: Bool = false) {
         let block = HPACK.block(fields)
         let most = 16_384
@@ -326,7 +326,7 @@ package struct HTTP2Stream: Sendable {
             let flags: UInt8 = (isLast ? 4 : 0) | (isFirst && ends ? 1 : 0)
             bytes += HTTP2Frame(isFirst ? .headers : .continuation, on: id, flags: flags, piece).bytes
         }
-        // At once: nothing may come between them.
+        // In one call: no other frame may come between them.
         link.send(bytes)
     }
 
@@ -340,7 +340,7 @@ package struct HTTP2Stream: Sendable {
         headers(fields(of: answer), ends: ends)
     }
 
-    /// The fields of an answer as HTTP/2 has them.
+    /// The fields of a response in HTTP/2 form.
     ///
     /// - Parameter answer: whose fields.
     /// - Returns: the pseudo-field first, names in lower case.
@@ -357,9 +357,9 @@ package struct HTTP2Stream: Sendable {
     ///
     /// - Parameters:
     ///   - answer: whose body.
-    ///   - range: offsets in the body; what lies behind its end is left out.
-    ///   - ends: whether nothing comes behind.
-    /// - Returns: false when nobody wants it any more.
+    ///   - range: offsets in the body; what is behind its end is left out.
+    ///   - ends: whether the stream ends here.
+    /// - Returns: false when the client no longer accepts it.
     @discardableResult
     package func send(_ answer: Answer, _ range: Range<Int>, ends: Bool = false) -> Bool {
         let range = range.clamped(to: 0..<answer.body.count)
@@ -385,11 +385,11 @@ package struct HTTP2Stream: Sendable {
 
     /// Waits.
     ///
-    /// - Parameter milliseconds: so long.
-    /// - Returns: false when the client has left before.
+    /// - Parameter milliseconds: how long.
+    /// - Returns: false when the client left before.
     @discardableResult package func pause(_ milliseconds: Int) -> Bool { link.pause(milliseconds, on: id) }
 
-    /// Gives an answer as it is.
+    /// Sends a response unchanged.
     ///
     /// - Parameter answer: the answer.
     package func give(_ answer: Answer) {

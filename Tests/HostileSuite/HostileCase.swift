@@ -1,6 +1,6 @@
-/// One way in which a server can be odd, broken or hostile, and what a client owes its user then.
+/// One way in which a server can be odd, broken or hostile, and what a client then owes its user.
 package struct HostileCase: Sendable {
-    /// What belongs together in the table.
+    /// The sections of the table.
     package enum Family: String, Sendable, CaseIterable {
         /// Allowed, and still a trap.
         case honest = "honest but odd"
@@ -40,7 +40,7 @@ package struct HostileCase: Sendable {
 
     /// Unique, in lower case with hyphens.
     package let name: String
-    /// What it belongs to.
+    /// The section of the table.
     package let family: Family
     /// What the server does, in one sentence.
     package let summary: String
@@ -50,21 +50,21 @@ package struct HostileCase: Sendable {
     package var dueBlind: Due
     /// The listeners; the URL is on the first one.
     package var edges: [Edge] = [.plain]
-    /// Listeners that the client is told of as mirrors, by number.
+    /// Listeners that the client is given as mirrors, by number.
     package var mirrors: [Int] = []
     /// The lecture's length in bytes. Some chunks of 1 MiB, so that there is something to resume.
     package var size = 3_500_000
-    /// Whether only a mirror can help, so that a program which takes none may refuse.
+    /// Whether only a mirror can help, so that a program without mirror support may refuse.
     package var needsMirrors = false
     /// Parallel ranges the client is to use; `nil` for its own choice.
     package var connections: Int?
     /// Whether the client sends `Authorization` and `Cookie`.
     package var sendsCredentials = false
-    /// The path and query that is asked for.
+    /// The requested path and query.
     package var path = "/lecture.mp4"
-    /// Further whole versions that are right for a client without a digest, made of the usual one.
+    /// Further whole versions that are right for a client without a digest, derived from the usual one.
     package var versions: @Sendable (Media) -> [Media] = { _ in [] }
-    /// Bytes that may lie on the disk beyond twice the lecture's length.
+    /// Bytes that may be on the disk beyond twice the lecture's length.
     package var diskBeyondTwice = 8 << 20
     /// More promises than the usual ones.
     package var promises: [Promise] = []
@@ -75,7 +75,7 @@ package struct HostileCase: Sendable {
     ///
     /// - Parameters:
     ///   - name: unique.
-    ///   - family: what it belongs to.
+    ///   - family: the section of the table.
     ///   - summary: what the server does, in one sentence.
     ///   - due: what is due.
     ///   - blind: what is due without a digest; `nil` for the same.
@@ -100,7 +100,7 @@ package struct HostileCase: Sendable {
 
     /// The same case with more promises.
     ///
-    /// - Parameter promises: what else a client must keep.
+    /// - Parameter promises: further obligations of the client.
     /// - Returns: the changed case.
     package func promising(_ promises: Promise...) -> HostileCase { with { $0.promises += promises } }
 }

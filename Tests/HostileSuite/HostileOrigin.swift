@@ -6,7 +6,7 @@ import LectureTestSupport
 package final class HostileOrigin: Sendable {
     /// The base URL of every listener.
     package let bases: [String]
-    /// What was asked and sent.
+    /// The requests and the responses.
     package let journal = Journal()
     /// The lecture.
     package let media: Media
@@ -15,7 +15,7 @@ package final class HostileOrigin: Sendable {
     private let listeners: [RawServer]
     private let open: Guarded<[Int: any Wire]>
 
-    /// Begins to serve.
+    /// Starts to serve.
     ///
     /// - Parameter hostileCase: what to play.
     /// - Throws: when the system has no port, or GnuTLS makes no certificate.
@@ -29,7 +29,7 @@ package final class HostileOrigin: Sendable {
             let acceptor = try edge.acceptor(number, journal)
             return try RawServer { peer in
                 let connection = journal.newConnection()
-                // Before the handshake, which may last as long as the client.
+                // Before the handshake, which may last as long as the client stays.
                 open.withLock { $0[connection] = PlainWire(peer) }
                 defer { open.withLock { $0[connection] = nil } }
                 guard let wire = acceptor(peer, connection) else { return }
@@ -57,7 +57,7 @@ package final class HostileOrigin: Sendable {
     }
 
     deinit {
-        // Wakes the threads that wait for a client which has left in silence.
+        // Wakes the threads that wait for a client which has left silently.
         open.withLock { wires in
             for wire in wires.values { wire.hangUp() }
         }

@@ -15,11 +15,11 @@ package final class Journal: Sendable {
         package let milliseconds: Int
         /// The head.
         package let asked: Asked
-        /// The status; 0 for bytes that are no answer.
+        /// The status; 0 for bytes that are not a response.
         package var status = 0
         /// Bytes of the body that were handed to the connection.
         package var bytes = 0
-        /// Whether the answer is over.
+        /// Whether the response has ended.
         package var isOver = false
     }
 
@@ -31,7 +31,7 @@ package final class Journal: Sendable {
         package let connection: Int
         /// Why it failed, as the server saw it; `nil` when it did not.
         package let failure: String?
-        /// Whether the client came with a ticket that was taken.
+        /// Whether the client presented a ticket that was accepted.
         package let isResumed: Bool
     }
 

@@ -2,18 +2,18 @@ import LectureModel
 import LectureTestSupport
 import SandboxSecurity
 
-/// One version of a lecture, with what an origin says of it.
+/// One version of a lecture, with its metadata as an origin sends it.
 package struct Media: Sendable {
     /// All bytes.
     package var bytes: [UInt8]
-    /// The entity tag as it stands in the field; `nil` for none.
+    /// The entity tag as in the field; `nil` for none.
     package var etag: String?
-    /// The date of the last change as it stands in the field; `nil` for none.
+    /// The date of the last change as in the field; `nil` for none.
     package var lastModified: String?
     /// The media type; `nil` for none.
     package var type: String? = "video/mp4"
 
-    /// The lecture that is asked for.
+    /// The requested lecture.
     ///
     /// - Parameters:
     ///   - count: bytes.
@@ -24,7 +24,7 @@ package struct Media: Sendable {
         lastModified = "Mon, 0\(1 + seed % 9) Jan 2024 00:00:00 GMT"
     }
 
-    /// Bytes that were made already: many cases have the same ones, and tests make them without optimisation.
+    /// Cached bytes: many cases share them, and tests make them without optimisation.
     private static let made = Guarded<[[UInt64]: [UInt8]]>([:])
 
     private static func bytes(_ count: Int, _ seed: UInt64) -> [UInt8] {

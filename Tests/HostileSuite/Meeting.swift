@@ -3,16 +3,16 @@ import Glibc
 import LectureModel
 import LectureTestSupport
 
-/// A client meets a case once.
+/// One run of a client against a case.
 package struct Meeting: Sendable {
     /// The case.
     package let hostileCase: HostileCase
     /// The client.
     package let client: Client
-    /// Whether the client is told the digest.
+    /// Whether the client gets the digest.
     package let knowsDigest: Bool
 
-    /// The time a client has.
+    /// The time limit of a client.
     static let limit: Duration = .seconds(40)
     /// What a client may write beyond twice the lecture before it is stopped.
     static let diskLimit = 256 << 20
@@ -22,7 +22,7 @@ package struct Meeting: Sendable {
     /// - Parameters:
     ///   - hostileCase: the case.
     ///   - client: the client.
-    ///   - knowsDigest: whether it is told the digest.
+    ///   - knowsDigest: whether it gets the digest.
     package init(_ hostileCase: HostileCase, _ client: Client, knowsDigest: Bool) {
         (self.hostileCase, self.client, self.knowsDigest) = (hostileCase, client, knowsDigest)
     }
@@ -33,7 +33,7 @@ package struct Meeting: Sendable {
         return knowsDigest ? hostileCase.due : hostileCase.dueBlind
     }
 
-    /// Lets them meet.
+    /// Runs it.
     ///
     /// - Returns: what was seen.
     /// - Throws: when the origin or the program cannot be started.
@@ -49,7 +49,7 @@ package struct Meeting: Sendable {
         let ending = await process.ending()
         let (stop, peak) = watch.end()
         let passed = ContinuousClock.now - began
-        // What a shell says of a program that it cannot start must not count as a refusal.
+        // A shell's status for a program that it cannot start must not count as a refusal.
         guard ![126, 127].contains(ending.status) else { throw NotStarted(words: ending.errorText) }
         return Evidence(
             journal: origin.journal.all, verdict: stop ?? verdict(ending, task.output, origin.media),
@@ -66,16 +66,16 @@ package struct Meeting: Sendable {
         (always + hostileCase.promises).compactMap { $0.breach(evidence) }
     }
 
-    /// All that is wrong: another verdict than is due, and the promises that were broken.
+    /// All violations: a verdict other than due, and the promises that were broken.
     ///
     /// - Parameter evidence: what was seen.
-    /// - Returns: nothing when all is well.
+    /// - Returns: empty when there are none.
     package func breaches(_ evidence: Evidence) -> [String] {
         let isDue = due.accepts(evidence.verdict)
         return (isDue ? [] : ["\(evidence.verdict.rawValue); due is \(due.rawValue)"]) + brokenPromises(evidence)
     }
 
-    /// What holds in every case.
+    /// The promises of every case.
     private var always: [Promise] { [.requests(atMost: 60), .disk(beyondTwice: hostileCase.diskBeyondTwice)] }
 
     private func task(_ origin: HostileOrigin, _ place: TemporaryDirectory) throws -> Client.Task {
@@ -106,7 +106,7 @@ struct NotStarted: Error {
     let words: String
 }
 
-/// Looks at a program from outside, on a thread of its own: how much lies on the disk, and whether it ends in time.
+/// Watches a program from outside, on its own thread: how much is on the disk, and whether it ends in time.
 private final class Watch: Sendable {
     private struct Findings {
         var stop: Verdict?
@@ -130,7 +130,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Why it was stopped from outside, if it was, and the most bytes that lay there.
+    /// Why it was stopped from outside, if it was, and the peak disk usage.
     func end() -> (stop: Verdict?, peak: Int) {
         ended.signal()
         look()
@@ -143,7 +143,7 @@ private final class Watch: Sendable {
         let sum = names.reduce(0) { sum, name in
             var status = stat()
             guard unsafe lstat("\(directory)/\(name)", &status) == 0 else { return sum }
-            // What lies there, not what a sparse file announces.
+            // The allocated blocks, not the length of a sparse file.
             return sum + Int(status.st_blocks) * 512
         }
         findings.withLock { $0.peak = max($0.peak, sum) }

@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Coded forms of a body. Nothing is made smaller: blocks that are stored as they are suffice for a valid stream.
+/// Coded forms of a body. Nothing is compressed: stored blocks suffice for a valid stream.
 enum Packed {
     private static let known = Guarded<[String: [UInt8]]>([:])
 
@@ -30,7 +30,7 @@ enum Packed {
     /// The same twice.
     static func gzipTwice(_ media: Media) -> [UInt8] { once("gzip, gzip", media) { gzip(gzip($0)) } }
 
-    /// Latin-1 taken for text and written as UTF-8.
+    /// Latin-1 mistaken for text and re-encoded as UTF-8.
     static func recoded(_ media: Media) -> [UInt8] {
         once("utf-8", media) { bytes in
             var result: [UInt8] = []
@@ -111,7 +111,7 @@ enum Packed {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
-    /// CRC-32 as gzip wants it.
+    /// CRC-32 as defined for gzip.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var crc = ~UInt32(0)
         for byte in bytes { crc = table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ crc >> 8 }

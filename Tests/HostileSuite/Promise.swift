@@ -1,4 +1,4 @@
-/// What was seen when a client met a case.
+/// What was observed when a client met a case.
 package struct Evidence: Sendable {
     /// The requests.
     package var journal: [Journal.Entry]
@@ -6,11 +6,11 @@ package struct Evidence: Sendable {
     package var verdict: Verdict
     /// The exit status.
     package var status: Int32
-    /// What it wrote to standard error.
+    /// Standard error.
     package var words: String
-    /// What it wrote to standard output.
+    /// Standard output.
     package var output: String
-    /// The most bytes that lay in its directory, looked at every 50 milliseconds and at the end.
+    /// Peak disk usage in its directory, sampled every 50 milliseconds and at the end.
     package var peakDiskBytes: Int
     /// From start to end.
     package var milliseconds: Int
@@ -20,7 +20,7 @@ package struct Evidence: Sendable {
     package var handshakes: [Journal.Handshake] = []
 }
 
-/// Something a client must keep in a case beyond the right bytes.
+/// Something a client must keep in a case besides the right bytes.
 package struct Promise: Sendable {
     /// The promise, as a few words for a table.
     package let words: String
@@ -31,7 +31,7 @@ package struct Promise: Sendable {
     ///
     /// - Parameters:
     ///   - words: a few words for a table.
-    ///   - breach: says how it was broken, or `nil`.
+    ///   - breach: describes how it was broken, or `nil`.
     package init(_ words: String, breach: @escaping @Sendable (Evidence) -> String?) {
         (self.words, self.breach) = (words, breach)
     }
@@ -46,7 +46,7 @@ package struct Promise: Sendable {
         }
     }
 
-    /// A bound on what lies on the disk.
+    /// A bound on disk usage.
     ///
     /// - Parameter limit: bytes beyond twice the lecture's length: a part file and a finished copy.
     /// - Returns: the promise.
@@ -58,7 +58,7 @@ package struct Promise: Sendable {
         }
     }
 
-    /// The later requests go on where the earlier ones ended: little is sent twice.
+    /// Later requests continue where the earlier ones ended: little is sent twice.
     ///
     /// - Parameter waste: bytes that may be sent again.
     /// - Returns: the promise.
@@ -70,11 +70,11 @@ package struct Promise: Sendable {
         }
     }
 
-    /// After an answer with such a status nothing is asked of that listener for a time.
+    /// After a response with such a status nothing is requested from that listener for a time.
     ///
     /// - Parameters:
-    ///   - milliseconds: at least so long; a little less is forgiven, since clocks are rounded.
-    ///   - statuses: of the answers that ask for it.
+    ///   - milliseconds: the shortest wait; a little less is tolerated, since clocks are rounded.
+    ///   - statuses: of the responses that ask for it.
     /// - Returns: the promise.
     package static func waited(_ milliseconds: Int, after statuses: Set<Int> = [429, 503]) -> Promise {
         Promise("Retry-After kept") { evidence in
@@ -93,7 +93,7 @@ package struct Promise: Sendable {
             .map { "credentials went to listener \($0.edge)" }
     }
 
-    /// Some listeners are never asked for anything.
+    /// Some listeners never get a request.
     ///
     /// - Parameter edges: their numbers.
     /// - Returns: the promise.
@@ -117,7 +117,7 @@ package struct Promise: Sendable {
 }
 
 extension Evidence {
-    /// The requests as lines, for whoever has to find out why.
+    /// The requests as lines, for diagnosis.
     package var story: String {
         journal.map { entry in
             let range = entry.asked.field("Range").map { " \($0)" } ?? ""

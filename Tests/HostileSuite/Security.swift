@@ -4,19 +4,19 @@ import SandboxSecurity
 
 /// How a listener speaks TLS.
 package struct Security: Sendable {
-    /// Whom the certificate is for, and who says so.
+    /// The subject of the certificate, and its issuer.
     package enum Certificate: Sendable, CaseIterable {
         /// For `localhost`, by the authority that the client trusts.
         case good
-        /// Good, with an authority between, which comes along.
+        /// Good, with an intermediate authority, which is sent.
         case goodChain
-        /// Good, with an authority between, which does not come along.
+        /// Good, with an intermediate authority, which is not sent.
         case lacksIntermediate
         /// Signed by itself.
         case selfSigned
         /// It has expired.
         case expired
-        /// It will be good tomorrow.
+        /// It becomes valid tomorrow.
         case early
         /// For another host.
         case otherHost
@@ -28,17 +28,17 @@ package struct Security: Sendable {
         case zeroInHost
         /// For the address alone, not for the name.
         case addressOnly
-        /// The name stands in the subject only, as before RFC 2818.
+        /// The name is in the subject only, as before RFC 2818.
         case commonNameOnly
-        /// By an authority that nobody trusts.
+        /// By an untrusted authority.
         case unknownAuthority
-        /// By an authority of the trusted one's name that has another key.
+        /// By an authority with the trusted one's name and another key.
         case namesakeAuthority
         /// By the owner of a certificate that may not sign.
         case signedByServer
-        /// By an authority that may only speak for `example.org`.
+        /// By an authority constrained to `example.org`.
         case outsideConstraints
-        /// By an authority between that has expired.
+        /// By an intermediate authority that has expired.
         case expiredIntermediate
         /// Signed with SHA-1.
         case sha1
@@ -54,7 +54,7 @@ package struct Security: Sendable {
     package enum Greeting: Sendable {
         /// A handshake.
         case handshake
-        /// FIN when the ClientHello has come.
+        /// FIN once the ClientHello has arrived.
         case cut
         /// Nothing, until the client leaves.
         case silence
@@ -64,13 +64,13 @@ package struct Security: Sendable {
         case alert(UInt8)
     }
 
-    /// What becomes of session tickets (RFC 8446 section 2.2).
+    /// How session tickets are treated (RFC 8446 section 2.2).
     package enum Tickets: Sendable {
-        /// None is given.
+        /// None is issued.
         case none
-        /// They are taken by every connection.
+        /// They are accepted by every connection.
         case taken
-        /// They are given and never taken.
+        /// They are issued and never accepted.
         case refused
     }
 
@@ -82,27 +82,27 @@ package struct Security: Sendable {
     package var greeting = Greeting.handshake
     /// Whether the client is asked for a certificate.
     package var asksForCertificate = false
-    /// Whether it must have one.
+    /// Whether it must present one.
     package var wantsCertificate = false
-    /// How many certificates of strangers come along.
-    package var strangers = 0
-    /// What becomes of session tickets.
+    /// How many unrelated certificates are sent along.
+    package var unrelated = 0
+    /// How session tickets are treated.
     package var tickets = Tickets.none
-    /// How the second connection is spoken to, the third …; the last one holds for the rest; empty for no difference.
+    /// How the second connection is treated, the third …; the last one applies to the rest; empty for no difference.
     package var later: [Security] = []
 
-    /// Good in every way.
+    /// Good in every respect.
     package init() {}
 
-    /// Good but for some things.
+    /// Good except for some changes.
     ///
     /// - Parameter change: makes them.
     package init(_ change: (inout Security) -> Void) { change(&self) }
 
-    /// How a connection is spoken to.
+    /// How a connection is treated.
     ///
     /// - Parameter ordinal: the connection's number at this listener, from 1.
-    /// - Returns: the manner.
+    /// - Returns: its settings.
     package func manner(of ordinal: Int) -> Security {
         if ordinal == 1 || later.isEmpty { return self }
         return later[min(ordinal - 2, later.count - 1)]
@@ -118,7 +118,7 @@ extension HostileCase.Edge {
         if case .http2(let manner) = self { manner } else { nil }
     }
 
-    /// Makes connections of accepted sockets; `nil` for one that came to nothing.
+    /// Makes connections from accepted sockets; `nil` for one that failed.
     func acceptor(_ edge: Int, _ journal: Journal) throws -> @Sendable (Peer, Int) -> (any Wire)? {
         let (security, protocols) =
             switch self {
@@ -174,7 +174,7 @@ private final class Doorman: Sendable {
                 throw Refused(description: "\(error) (\(tls.lastAlert))")
             }
         }
-        // The ClientHello, so that closing says FIN and not RST.
+        // The ClientHello, so that closing sends FIN and not RST.
         _ = peer.read(1 << 14)
         switch greeting {
         case .handshake, .cut: break
@@ -192,9 +192,9 @@ private final class Doorman: Sendable {
         manner.protocols = protocols
         manner.asksForCertificate = security.asksForCertificate
         manner.wantsCertificate = security.wantsCertificate
-        if security.strangers > 0 {
-            let stranger = try authority.identity(.goodChain).certificatePEM
-            manner.chain += (0..<security.strangers).map { _ in stranger }.joined()
+        if security.unrelated > 0 {
+            let certificate = try authority.identity(.goodChain).certificatePEM
+            manner.chain += (0..<security.unrelated).map { _ in certificate }.joined()
         }
         switch security.tickets {
         case .none: manner.priorities += ":%NO_TICKETS"
@@ -218,7 +218,7 @@ package final class TLSWire: Wire {
 
     init(_ peer: Peer, _ tls: TLSServer, ordinal: Int) { (self.peer, self.tls, self.ordinal) = (peer, tls, ordinal) }
 
-    /// Whether HTTP/2 was agreed on.
+    /// Whether HTTP/2 was negotiated.
     package var speaksHTTP2: Bool { tls.agreedProtocol == "h2" }
 
     /// See ``Wire/read(_:)``.
@@ -241,7 +241,7 @@ package final class TLSWire: Wire {
     /// See ``Wire/hangUp()``.
     package func hangUp() { peer.hangUp() }
 
-    /// Ends what is sent, and leaves the reading to the reader.
+    /// Ends sending; reading continues.
     ///
     /// - Parameter inGoodOrder: whether `close_notify` comes first.
     package func endSending(inGoodOrder: Bool) {
@@ -256,6 +256,6 @@ package final class TLSWire: Wire {
     ///
     /// - Parameter number: of the alert (RFC 8446 section 6).
     package func alert(_ number: UInt8) { tls.alert(number) }
-    /// Asks for another handshake (TLS 1.2) or takes new keys (TLS 1.3).
+    /// Starts another handshake (TLS 1.2) or updates the keys (TLS 1.3).
     package func renegotiate() { tls.renegotiate() }
 }

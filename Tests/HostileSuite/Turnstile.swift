@@ -1,4 +1,4 @@
-/// Lets only some pass at once: two cores are soon crowded.
+/// Limits concurrency: two cores are soon overloaded.
 package actor Turnstile {
     /// One for the whole process.
     package static let shared = Turnstile(6)
@@ -6,12 +6,12 @@ package actor Turnstile {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// A turnstile.
+    /// Makes a turnstile.
     ///
     /// - Parameter width: how many may be inside at once.
     package init(_ width: Int) { free = width }
 
-    /// Waits for a place, does something, and gives the place back.
+    /// Waits for a slot, runs the body, and releases the slot.
     ///
     /// - Parameter body: what to do.
     /// - Returns: its result.

@@ -1,8 +1,8 @@
 import LectureModel
 
-/// One request of a client, with all that a case needs to answer it.
+/// One request of a client, with everything a case needs to answer it.
 package struct Visit: Sendable {
-    /// What the request says.
+    /// The request itself.
     package let asked: Asked
     /// The request's number in this case, from 1.
     package let number: Int
@@ -33,7 +33,7 @@ package struct Visit: Sendable {
     /// - Returns: true once.
     package func isFirst(_ name: String) -> Bool { count(name) == 1 }
 
-    /// The answer of an honest origin (RFC 9110): ranges, `If-Range`, `If-None-Match` are obeyed, 416 is said properly.
+    /// The response of an honest origin (RFC 9110): honours ranges, `If-Range` and `If-None-Match`, with a correct 416.
     ///
     /// - Parameter other: another version than the usual one.
     /// - Returns: 200, 206, 304, 412 or 416 with all fields.
@@ -119,7 +119,7 @@ package struct Asked: Sendable {
     /// The target without the query.
     package var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The only range that is asked for; `nil` for none, for several, and for what is not well formed.
+    /// The only requested range; `nil` for none, for several, and for a malformed one.
     package var range: Range? {
         guard let text = field("Range"), text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -132,10 +132,10 @@ package struct Asked: Sendable {
         }
     }
 
-    /// Whether the client asks for a part that does not begin at 0: it goes on, or fetches in parallel.
+    /// Whether the client asks for a part that does not start at 0: it resumes, or fetches in parallel.
     package var isLaterPart: Bool { (range?.first ?? 0) > 0 }
 
-    /// Whether the request holds something that only one origin may see.
+    /// Whether the request has credentials that only one origin may see.
     package var hasCredentials: Bool { field("Authorization") != nil || field("Cookie") != nil }
 
     /// Reads a head of HTTP/1.

@@ -13,18 +13,18 @@ package protocol Wire: Sendable {
     /// - Parameter bytes: what to send.
     /// - Returns: false when the client is gone.
     @discardableResult func send(_ bytes: ArraySlice<UInt8>) -> Bool
-    /// Waits until something can be read, the client has left, or the time is over.
+    /// Waits until something can be read, the client has left, or the time has passed.
     ///
     /// - Parameter milliseconds: the longest wait.
-    /// - Returns: false when the time was over first.
+    /// - Returns: false when the time passed first.
     func waitForInput(_ milliseconds: Int) -> Bool
-    /// Ends in good order: under TLS with `close_notify`, then FIN.
+    /// Ends cleanly: under TLS with `close_notify`, then FIN.
     func finish()
     /// Ends with FIN alone; under TLS without `close_notify`.
     func cut()
     /// Ends with RST.
     func reset()
-    /// Wakes whoever reads or writes; may be called by any thread.
+    /// Wakes pending reads and writes; may be called by any thread.
     func hangUp()
 }
 
@@ -35,7 +35,7 @@ extension Wire {
     /// - Returns: false when the client is gone.
     @discardableResult package func send(_ text: String) -> Bool { send(Array(text.utf8)[...]) }
 
-    /// Reads and forgets until the client has left.
+    /// Reads and discards until the client has left.
     package func waitForEnd() { while !read(4096).isEmpty {} }
 }
 
@@ -49,7 +49,7 @@ package struct PlainWire: Wire {
     package init(_ peer: Peer) {
         self.peer = peer
         var yes: Int32 = 1
-        // What is sent in pieces is to arrive in pieces, and at once.
+        // Data sent in pieces is to arrive in pieces, and at once.
         unsafe setsockopt(peer.socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 

@@ -16,7 +16,7 @@ import Testing
         #expect(breaches == [], "\(evidence.words)\n\(evidence.story)")
         guard evidence.verdict == .refused else { return }
         #expect(evidence.words.hasPrefix("lecturectl: "), "a refusal is a sentence")
-        // At the deadline nothing may have been refused yet.
+        // At the deadline there may be no refusal yet.
         #expect(evidence.output.contains(#""code":-"#) || evidence.status == 75, "a refusal has a code")
     }
 }

@@ -2,7 +2,7 @@ import HostileSuite
 import LectureTestSupport
 import Testing
 
-/// The servers of the suite are what their cases say; else a client would be praised for nothing.
+/// The servers of the suite behave as their cases say; otherwise verdicts would mean nothing.
 @Suite(.timeLimit(.minutes(10))) struct HostileOriginNetTests {
     private func evidence(_ name: String, _ client: Client = .lecturectl()) async throws -> Evidence {
         let hostileCase = try #require(HostileCase.all.first { $0.name == name })
@@ -11,26 +11,26 @@ import Testing
         }
     }
 
-    @Test func `HTTP/2 is spoken with a client that asks for it, and HTTP/1.1 where it is not offered`() async throws {
+    @Test func `HTTP/2 is used with a client that offers it, and HTTP/1.1 otherwise`() async throws {
         for name in ["h2-plain", "h2-padding", "h2-continuation", "h2-no-stream-at-first"] {
             #expect(try await evidence(name).journal.map(\.asked.version) == ["HTTP/2"], "\(name)")
         }
         #expect(try await evidence("h2-not-offered").journal.map(\.asked.version) == ["HTTP/1.1"])
     }
 
-    @Test func `a certificate that is refused is refused by the client, and the journal tells`() async throws {
+    @Test func `an invalid certificate is refused by the client, and the journal shows it`() async throws {
         for name in ["self-signed", "expired-certificate", "signed-by-server", "outside-constraints"] {
             let seen = try await evidence(name)
             #expect(seen.journal.isEmpty && !seen.handshakes.isEmpty, "\(name): \(seen.story)")
         }
     }
 
-    @Test func `parallel ranges meet both edges`() async throws {
+    @Test func `parallel ranges reach both edges`() async throws {
         let seen = try await evidence("edge-same")
         #expect(Set(seen.journal.map { $0.connection % 2 }) == [0, 1], "\(seen.story)")
     }
 
-    @Test func `a client that trusts everybody and asks once breaks promises`() async throws {
+    @Test func `a client that trusts everyone and never retries breaks promises`() async throws {
         let curl = try Client.curl()
         let careless = Client(name: "careless", program: curl.program, takesDigest: false) { task in
             ["--insecure", "--silent", "--location", "--output", task.output, task.url]

@@ -48,7 +48,7 @@ class DownloadCenter: NSObject, KollusStorageDelegate {
 @Suite(.timeLimit(.minutes(1)))
 struct LegacyClientNetTests {
     @Test
-    func `globals, singletons and closures of Swift 5 do what they did`() async throws {
+    func `globals, singletons and closures of Swift 5 behave as before`() async throws {
         let academy = try await Academy.open()
         gKollusStorage = KollusStorage()
         academy.configure(gKollusStorage)

@@ -4,7 +4,7 @@ import KollusSDK
 import KollusTestSupport
 import Testing
 
-/// Only in Swift 6 mode, because its checks are what is proven here.
+/// Only in Swift 6 mode, because its checks are what is tested here.
 actor Shelf {
     private let storage = KollusStorage()
     private(set) var complete: Set<String> = []

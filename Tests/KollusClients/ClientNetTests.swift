@@ -17,7 +17,7 @@ enum Client: String, CaseIterable, Sendable {
         }
     }
 
-    /// Plays a story with the application, started on a new device, and ends it as an application ends.
+    /// Runs a scenario with the application, started on a new device, and ends it as an application ends.
     func play(
         _ options: [String] = [], _ story: (any StudyApp, Academy, Journal) async throws -> Void
     ) async throws {
@@ -27,13 +27,13 @@ enum Client: String, CaseIterable, Sendable {
         try await app.launch(academy.values)
         try await story(app, academy, journal)
         await app.kollus.finish()
-        let told = journal.entries.count
+        let reported = journal.entries.count
         await Client.settle()
-        #expect(journal.entries.count == told, "something was told after the end")
+        #expect(journal.entries.count == reported, "an event was delivered after the end")
         await academy.close()
     }
 
-    /// Returns once everything that was on its way to the main queue has been there.
+    /// Returns once everything that was queued for the main queue has run.
     static func settle() async {
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
     }
@@ -50,11 +50,11 @@ struct ClientNetTests {
             let (path, url) = (Academy.path("4M", 7), academy.media("4M", 7))
             try await academy.sandbox.set(fault: "slow:1500000", on: path)
             let key = try await app.register(url)
-            #expect(try await app.register(url) == key, "the same address is the same content")
+            #expect(try await app.register(url) == key, "the same address is the same lecture")
             let storage = await app.kollus
             #expect(try storage.checkContentURL(url) == key)
             #expect(await app.screen(.completed, now: Date()).isEmpty)
-            #expect(journal.entries.isEmpty, "nobody has asked for it yet")
+            #expect(journal.entries.isEmpty, "it has not been requested yet")
             let asked = try await academy.requests(for: path)
 
             let begin = ContinuousClock.now
@@ -95,7 +95,7 @@ struct ClientNetTests {
     }
 
     @Test(arguments: Client.allCases)
-    func `what is not there fails with the server's number`(client: Client) async throws {
+    func `a missing lecture fails with the server's number`(client: Client) async throws {
         try await client.play { app, academy, journal in
             let absent = await #expect(throws: NSError.self) {
                 _ = try await app.register("\(academy.sandbox.http)/media/absent.mp4")
@@ -119,14 +119,14 @@ struct ClientNetTests {
     }
 
     @Test(arguments: Client.allCases)
-    func `a download that was cancelled goes on behind what came`(client: Client) async throws {
+    func `a cancelled download resumes after the received bytes`(client: Client) async throws {
         try await client.play { app, academy, journal in
             let (path, size) = (Academy.path("32M", 5), 32 << 20)
             // Slow enough that the machine may be busy for seconds, and fast again for the rest.
             try await academy.sandbox.set(fault: "slow:700000", on: path)
             let key = try await app.register(academy.media("32M", 5))
             try await app.fetch(key)
-            // Of three MiB one is proven, however many connections brought them.
+            // Of three MiB at least one chunk is verified, over any number of connections.
             await journal.until { entries in
                 entries.downloads(of: key).contains {
                     if case .download(_, _, _, let bytes, _) = $0 { bytes >= 3 << 20 } else { false }
@@ -154,7 +154,7 @@ struct ClientNetTests {
             await journal.until { $0.ends(of: key).count == 2 }
             #expect(journal.entries.failures(of: key) == [-8615])
             let rest = try await academy.sentBytes(path, after: asked)
-            #expect(rest == size - Int(content.downloadStopSize), "what was proven is not fetched again")
+            #expect(rest == size - Int(content.downloadStopSize), "what was verified is not fetched again")
         }
     }
 
@@ -175,7 +175,7 @@ struct ClientNetTests {
 @Suite(.timeLimit(.minutes(3)))
 struct ClientLicenceNetTests {
     @Test(arguments: Client.allCases)
-    func `a licence is asked for before a download and told of after it`(client: Client) async throws {
+    func `a licence is requested before a download, and its completion reported after it`(client: Client) async throws {
         try await client.play { app, academy, journal in
             let key = try await app.register(try await academy.licensed("64K", 1))
             #expect(key == "bytes-64K-1")
@@ -191,7 +191,7 @@ struct ClientLicenceNetTests {
     }
 
     @Test(arguments: Client.allCases)
-    func `a refusal ends a download with the server's sentence`(client: Client) async throws {
+    func `a refusal ends a download with the server's message`(client: Client) async throws {
         try await client.play { app, academy, journal in
             let key = try await app.register(try await academy.licensed("64K", 1))
             try await academy.sandbox.set(policy: .refusal("Not yours."), kind: 1)
@@ -204,7 +204,7 @@ struct ClientLicenceNetTests {
     }
 
     @Test(arguments: Client.allCases)
-    func `a batch renewal counts from one to all`(client: Client) async throws {
+    func `a batch renewal counts from one to the total`(client: Client) async throws {
         try await client.play { app, academy, journal in
             var keys: [String] = []
             for seed in 1...12 {
@@ -229,14 +229,14 @@ struct ClientLicenceNetTests {
     }
 
     @Test(arguments: Client.allCases)
-    func `a file that the server orders away is gone when that is told`(client: Client) async throws {
+    func `a file that the server orders deleted is gone before that is reported`(client: Client) async throws {
         try await client.play { app, academy, journal in
             let keys = [
                 try await app.register(try await academy.licensed("64K", 1)),
                 try await app.register(try await academy.licensed("64K", 2)),
             ]
             for key in keys { try await app.fetch(key) }
-            // Until the server was told of both, so that its order comes with the renewal.
+            // Until both were reported to the server, so that its order comes with the renewal.
             await journal.until { entries in
                 let completions = entries.exchanges.filter { $0.kinds.contains(2) }.flatMap(\.keys)
                 return keys.allSatisfy { !entries.ends(of: $0).isEmpty && completions.contains($0) }
@@ -245,21 +245,21 @@ struct ClientLicenceNetTests {
             try await academy.orderAway(keys[0])
             await app.renew(all: true)
             await journal.until { $0.exchanges.contains { $0.kinds.contains(3) } }
-            let told = try #require(journal.entries.exchanges.first { $0.kinds.contains(3) })
-            #expect(told.deletes)
-            #expect(told.listed == [keys[1]], "the list is refreshed at once")
-            #expect(told.files.count == before.count / 2, "the file is gone already")
+            let reported = try #require(journal.entries.exchanges.first { $0.kinds.contains(3) })
+            #expect(reported.deletes)
+            #expect(reported.listed == [keys[1]], "the list is refreshed at once")
+            #expect(reported.files.count == before.count / 2, "the file is gone already")
             await journal.until { $0.renewals.contains { $0.cur == $0.count } }
             #expect(await app.screen(.completed, now: Date()) == [keys[1]])
         }
     }
 
     @Test(arguments: Client.allCases)
-    func `stored reports are sent, told of, and counted`(client: Client) async throws {
+    func `stored reports are sent, reported, and counted`(client: Client) async throws {
         try await client.play { app, academy, journal in
             await app.sendReports()
             await journal.until { $0.sendings.count == 1 }
-            #expect(journal.entries.sendings == [.sent(success: 0, fail: 0)], "nothing is an end as well")
+            #expect(journal.entries.sendings == [.sent(success: 0, fail: 0)], "an empty queue ends as well")
             try await academy.addReports(3, to: await app.kollus)
             await app.sendReports()
             await journal.until { $0.sendings.count == 2 }

@@ -1,4 +1,4 @@
-// Every spelling with every way a class may belong to an actor.
+// Every spelling combined with every way a class can be isolated to an actor.
 import Foundation
 import KollusSDK
 import KollusTestSupport

@@ -1,9 +1,9 @@
-// An application as the vendor's guide is written, with its own names. Changed for Linux: the import.
+// An application written as the vendor's guide shows it, with its own names. Changed for Linux: the import.
 import Foundation
 import KollusSDK
 import KollusTestSupport
 
-/// Third spelling: the guide's, with the first parameter named `storage` and an answer that may be missing. A class of
+/// Third spelling: the guide's, with the first parameter named `storage` and an optional answer. A class of
 /// the main actor with an isolated conformance.
 @MainActor
 class KollusManager: NSObject, @MainActor KollusStorageDelegate {

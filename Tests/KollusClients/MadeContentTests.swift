@@ -2,22 +2,22 @@ import Foundation
 import KollusSDK
 import Testing
 
-/// Contents that an application's own tests make: by name, as `NSObject` has it on iOS, and as subclasses.
+/// Lectures that an application's own tests make: by name, as `NSObject` does on iOS, and as subclasses.
 @Suite struct MadeContentTests {
-    /// A double with properties of its own.
+    /// A test double with its own properties.
     private final class Lesson: KollusContent, @unchecked Sendable {
         override var title: String! { "Limits" }
         override var downloaded: Bool { true }
     }
 
-    /// A double that knows names of its own, as on iOS.
+    /// A test double with its own keys, as on iOS.
     private final class Tagged: KollusContent, @unchecked Sendable {
         nonisolated(unsafe) var tags: [String: String] = [:]
         override func setValue(_ value: Any?, forUndefinedKey key: String) { tags[key] = value as? String }
         override func value(forUndefinedKey key: String) -> Any? { tags[key] }
     }
 
-    @Test func `a content is made and filled by name`() {
+    @Test func `a KollusContent is created and its properties are set by name`() {
         let content = KollusContent()
         #expect(content.title == "" && content.fileSize == 0 && !content.downloaded && content.snapshot == nil)
         let date = Date(timeIntervalSince1970: 1_800_000_000)
@@ -59,7 +59,7 @@ import Testing
         #expect(content.title == nil && content.value(forKey: "title") == nil)
     }
 
-    @Test func `made contents are equal by their key`() {
+    @Test func `KollusContents created by hand are equal by their key`() {
         let (one, two, none) = (KollusContent(), KollusContent(), KollusContent())
         #expect(one != two)
         one.setValue("key", forKey: "mediaContentKey")

@@ -2,8 +2,8 @@ import Foundation
 import KollusSDK
 import KollusTestSupport
 
-/// What the stories want of an application. Each application does it in its own way: these are the seams at which a
-/// test takes the place of its views.
+/// What the scenarios need of an application. Each application implements it in its own way: these are the seams at
+/// which a test replaces its views.
 protocol StudyApp: AnyObject {
     init(journal: Journal) async
     var kollus: KollusStorage { get async }
@@ -14,7 +14,7 @@ protocol StudyApp: AnyObject {
     func erase(_ mediaContentKey: String) async throws
     func renew(all: Bool) async
     func sendReports() async
-    /// The screens of the list, as media content keys.
+    /// The rows of a screen, as media content keys.
     func screen(_ screen: Screen, now: Date) async -> [String]
 }
 

@@ -1,11 +1,11 @@
-// An application as the vendor's Swift sample is written. Changed for Linux: the import, and no `@objc`.
+// An application written as the vendor's Swift sample. Changed for Linux: the import, and no `@objc`.
 // swift-format-ignore-file: NeverForceUnwrap
 
 import Foundation
 import KollusSDK
 import KollusTestSupport
 
-/// A row of the sample's list: a folder or a content.
+/// A row of the sample's list: a folder or a lecture.
 class FileItem: NSObject {
     var fileType = 0
     var name: String!
@@ -47,7 +47,7 @@ class SampleStorageManager: NSObject, KollusStorageDelegate {
         kollusStorage.applicationExpireDate = formatter.date(from: values.expires)
         kollusStorage.keychainGroup = nil
         kollusStorage.serverPort = 8388
-        // What Linux has and iOS has not.
+        // What Linux has and iOS does not.
         kollusStorage.settings = values.settings
         kollusStorage.delegateQueue = queue
         if !kollusStorage.setKollusPath(values.path) {

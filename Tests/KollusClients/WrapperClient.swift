@@ -1,10 +1,10 @@
-// An application that knows the SDK by the module it wrapped around the binary. Changed for Linux: nothing.
+// An application that imports the SDK through its own wrapper module. Changed for Linux: nothing.
 import Foundation
 import KollusSDKBinary
 import KollusTestSupport
 
 /// Second spelling: nothing optional but the error. A class of the main actor with a conformance from before isolated
-/// ones.
+/// conformances.
 @MainActor
 final class OfflineLibrary: NSObject, @preconcurrency KollusStorageDelegate {
     enum Failure: Error {
@@ -18,7 +18,7 @@ final class OfflineLibrary: NSObject, @preconcurrency KollusStorageDelegate {
     init(journal: Journal) {
         self.journal = journal
         super.init()
-        // Before the start: what comes is not lost.
+        // Before the start, so that no event is lost.
         storage.delegate = self
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The documents of the façade: what they show is compiled, and what they list is complete.
+/// The documents of the façade: their examples compile, and their lists are complete.
 @Suite struct GuideDocumentTests {
     private static let catalogue = "Sources/KollusSDK/KollusSDK.docc"
     private static let chapters = [
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: ["\(catalogue)/Migration.md", "docs/kollus-sdk.md"])
     func `Every name of the storage half is in the table of names`(document: String) throws {
         let text = try String(contentsOfFile: "\(Places.repository())/\(document)", encoding: .utf8)
-        // The first column of the tables of names; the headers of the iOS SDK, version 2.3.36, are where it comes from.
+        // The first column of the tables of names, taken from the headers of the iOS SDK, version 2.3.36.
         let listed = Set(text.split(separator: "\n").compactMap { $0.split(separator: "`").dropFirst().first })
         for name in Self.names { #expect(listed.contains(Substring(name)), "\(name) is not in \(document)") }
     }

@@ -3,12 +3,12 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The chapters of the vendor's guide, as a program against real servers: what each promises, and what it says when
-/// that cannot be had.
+/// The chapters of the vendor's guide, as a program against real servers: what each promises, and the message when
+/// that is impossible.
 @Suite(.timeLimit(.minutes(3))) struct GuideNetTests {
     // MARK: Preparation
 
-    @Test func `Preparation opens the storage and names the player`() async throws {
+    @Test func `Preparation opens the storage and sets the player`() async throws {
         let scene = try await GuideScene.make()
         let first = try await scene("preparation")
         #expect(first.status == 0, "\(first.all)")
@@ -24,7 +24,7 @@ import Testing
         ("KOLLUS_KEY", "", -2107), ("KOLLUS_EXPIRES", "", -2107), ("KOLLUS_BUNDLE_ID", "com.example.other", -2103),
         ("KOLLUS_EXPIRES", "2099/12/31", -2105), ("KOLLUS_KEY", "no.such.key", -2106), ("LECTURE_TRUST", "", -2106),
     ])
-    func `What does not agree with the issued key opens nothing`(name: String, value: String, code: Int) async throws {
+    func `Values that do not match the issued key open nothing`(name: String, value: String, code: Int) async throws {
         let scene = try await GuideScene.make()
         let ending = try await scene.run(["preparation"], [name: value])
         #expect(ending.status == 1)
@@ -33,7 +33,7 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `A program without a bundle id finds one, in the documented order`() async throws {
+    @Test func `A program without a bundle id looks it up in the documented order`() async throws {
         let scene = try await GuideScene.make()
         let unnamed = ["KOLLUS_BUNDLE_ID": "", "LECTURE_BUNDLE_ID": ""]
         // `Bundle.main.bundleIdentifier` is nil here: the sentence says what to do.
@@ -45,9 +45,9 @@ import Testing
         let named = try await scene.run(
             ["preparation"], ["KOLLUS_BUNDLE_ID": "", "LECTURE_BUNDLE_ID": "com.example.academy"])
         #expect(named.status == 0, "\(named.all)")
-        // What the application sets counts more than the environment.
+        // The application's setting overrides the environment.
         #expect(try await scene.run(["preparation"], ["LECTURE_BUNDLE_ID": "com.example.other"]).status == 0)
-        // An Info.plist beside the program, as the sentence says; the environment counts more.
+        // An Info.plist beside the program, as the message says; the environment overrides it.
         let program = scene.home.file("kollus-guide")
         try FileManager.default.copyItem(atPath: Places.builtProduct("kollus-guide"), toPath: program)
         let list = try PropertyListSerialization.data(
@@ -63,7 +63,7 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `A key that has ended opens nothing`() async throws {
+    @Test func `An expired key opens nothing`() async throws {
         let scene = try await GuideScene.make()
         let order = #"{"app":"com.example.academy","app_expires_in":-172800}"#
         let key = try await scene.sandbox.issue(order).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -75,10 +75,10 @@ import Testing
     }
 
     @Test(.enabled(if: FakeClock.isPossible))
-    func `A clock that was set back revives no key where licences know the time`() async throws {
+    func `Setting the clock back revives no key where licences have a trusted time`() async throws {
         let scene = try await GuideScene.make()
-        // Issued ten days ago, by a key without a certificate that would begin later, and over for two days; the clock
-        // shows four days ago.
+        // Issued ten days ago, by a key without a certificate that would begin later, and expired two days ago; the
+        // clock shows four days ago.
         let (issued, end) = (Date(timeIntervalSinceNow: -864_000), Date(timeIntervalSinceNow: -172_800))
         let claims = #"{"iat":\#(Int(issued.timeIntervalSince1970))}"#
         let order = #"{"app":"com.example.academy","app_expires_in":-172800,"by":"kid","claims":\#(claims)}"#
@@ -87,7 +87,7 @@ import Testing
             "KOLLUS_EXPIRES": String(end.ISO8601Format().prefix(10)).replacing("-", with: "/"),
         ]
         let past = old.merging(FakeClock.environment) { $1 }.merging(["FAKETIME": "-4d"]) { $1 }
-        // Where nothing is licensed nobody knows better than the clock.
+        // Without licences there is no better time source than the clock.
         let free = try await scene.run(["preparation"], past)
         #expect(free.status == 0, "\(free.all)")
         let link = try await scene.sandbox.link(key: "bytes-64K-21", query: "licensed")
@@ -97,7 +97,7 @@ import Testing
             #expect(ending.status == 1)
             #expect(ending.text.hasPrefix("error -2104: "), "\(ending.all)")
         }
-        // The key that has not ended is as good as before.
+        // The key that has not expired still works.
         #expect(try await scene("preparation").status == 0)
         await scene.sandbox.stop()
     }
@@ -124,13 +124,13 @@ import Testing
         #expect(ending.status == 0, "\(ending.all)")
         #expect(ending.lines.filter { $0.contains(": complete, ") }.count == 2)
         #expect(ending.lines.contains("bytes-2M-1: complete, \(2 << 20) bytes"))
-        // Again is told as what it is.
+        // A second request reports that it is complete already.
         let again = try await scene("download", link)
         #expect(again.status == 0 && again.text == "bytes-2M-1: complete already\n", "\(again.all)")
         await scene.sandbox.stop()
     }
 
-    @Test func `A download that is cancelled goes on behind what was kept`() async throws {
+    @Test func `A cancelled download resumes after the bytes that were kept`() async throws {
         let scene = try await GuideScene.make()
         let fault = "media-fault=slow:4000000"
         let link = try await scene.sandbox.link(key: "bytes-16M-3", query: fault)
@@ -140,12 +140,12 @@ import Testing
         let cancel = try #require(lines.firstIndex { $0.contains("cancelled at") }, "\(ending.all)")
         #expect(lines.last == "bytes-16M-3: complete, \(16 << 20) bytes")
         #expect(cancel < lines.count - 1)
-        // What was in flight may come twice, what was proven does not.
+        // Bytes in flight may be fetched twice, verified ones are not.
         #expect(try await scene.bytes(of: "bytes-16M-3") < 22 << 20)
         await scene.sandbox.stop()
     }
 
-    @Test func `A link that leads nowhere fails alone`() async throws {
+    @Test func `A broken link fails alone`() async throws {
         let scene = try await GuideScene.make()
         let good = "\(scene.sandbox.http)/media/bytes-1M-4.mp4"
         let ending = try await scene("download", "\(scene.sandbox.http)/media/none.mp4", good, "ftp://a/b.mp4")
@@ -158,12 +158,12 @@ import Testing
 
     // MARK: Lists
 
-    @Test func `Lists show what is complete, what is on its way, and courses as folders`() async throws {
+    @Test func `Lists show complete and unfinished lectures, and courses as folders`() async throws {
         let scene = try await GuideScene.make()
         let gateway = scene.sandbox.http
         let done = try await scene("download", "\(gateway)/i/bytes-1M-5?set.course=Algebra", "\(gateway)/i/bytes-1M-6")
         #expect(done.status == 0, "\(done.all)")
-        // Stands still with less than everything.
+        // Stops before it is complete.
         let broken = "\(gateway)/i/bytes-1M-7?media-fault=404"
         #expect(try await scene("download", broken).status == 1)
 
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: Renewal
 
-    @Test func `Renewal renews each licence and tells each`() async throws {
+    @Test func `Renewal renews each licence and reports each`() async throws {
         let scene = try await GuideScene.make()
         try await scene.sandbox.set(policy: .ending(in: 3600))
         var links: [String] = []
@@ -220,11 +220,11 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `What a server orders away is gone when the application hears of it`() async throws {
+    @Test func `What a server orders deleted is gone when the application is notified`() async throws {
         let scene = try await GuideScene.make()
         let link = try await scene.sandbox.link(key: "bytes-64K-5", query: "licensed")
         #expect(try await scene("download", link).status == 0)
-        // The word that the download is complete is answered by the same policy, at the next start at the latest.
+        // The completion callback is answered by the same policy, at the next start at the latest.
         #expect(try await scene.command("licence", "debts", "--pay").status == 0)
         var order = CallbackPolicy()
         order.contentDelete = 1
@@ -237,7 +237,7 @@ import Testing
 
     // MARK: Deletion
 
-    @Test func `Deletion takes one content, then the others, and never a sample`() async throws {
+    @Test func `Deletion removes one lecture, then the others, and never a sample`() async throws {
         let scene = try await GuideScene.make()
         let gateway = "\(scene.sandbox.http)/i"
         let sample = "\(gateway)/bytes-1M-10?set.content_type=sample"
@@ -256,7 +256,7 @@ import Testing
 
     // MARK: Events
 
-    @Test func `Events tell each download's end once, the licence server, and the reports`() async throws {
+    @Test func `Events report the end of each download once, the licence server, and the reports`() async throws {
         let scene = try await GuideScene.make(["--lms"])
         let licensed = try await scene.sandbox.link(key: "bytes-64K-11", query: "licensed")
         let plain = "\(scene.sandbox.http)/media/bytes-64K-12.mp4"
@@ -273,7 +273,7 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `Reports that nobody takes stay where they are`() async throws {
+    @Test func `Reports that no server accepts stay stored`() async throws {
         let scene = try await GuideScene.make(["--lms"])
         try await scene.sandbox.setLMS(habits: "status:503")
         try await scene.report(1, to: "/lms/json")
@@ -285,10 +285,10 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `What a killed program had begun goes on when it is asked for again`() async throws {
+    @Test func `Downloads of a killed program continue on request`() async throws {
         let scene = try await GuideScene.make()
         let links = (18...19).map { "\(scene.sandbox.http)/i/bytes-16M-\($0)" }
-        // Neither can be complete, however late the signal comes.
+        // Neither can complete, however late the signal comes.
         try await scene.sandbox.set(fault: "stall:6000000", on: "/media/*")
         let program = try scene.start(["events"] + links)
         try await scene.untilBytesCame(4 << 20, of: "bytes-16M-18", "bytes-16M-19")
@@ -303,7 +303,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test func `Errors come with a sentence and an advice`() async throws {
+    @Test func `Errors have a message and advice`() async throws {
         let scene = try await GuideScene.make()
         let port = try Places.freePort()
         let gateway = "\(scene.sandbox.http)/i"
@@ -314,7 +314,7 @@ import Testing
             ("\(gateway)/bytes-64K-14?set.downloadable=maybe", -8633, "ask the provider"),
         ] {
             let ending = try await scene("errors", url)
-            // Nothing is said on standard error either: the delegate's only method is found.
+            // No message on standard error either: the delegate's only method is found.
             #expect(ending.status == 1 && ending.errorText.isEmpty, "\(ending.all)")
             #expect(ending.lines.first?.hasPrefix("error \(code): ") == true, "\(url): \(ending.all)")
             #expect(ending.lines.dropFirst().first == "advice: \(advice)", "\(url): \(ending.all)")
@@ -330,7 +330,7 @@ import Testing
         await scene.sandbox.stop()
     }
 
-    @Test func `A licence server's own sentence replaces ours`() async throws {
+    @Test func `A licence server's own message replaces ours`() async throws {
         let scene = try await GuideScene.make()
         try await scene.sandbox.set(policy: .refusal("This course has not begun."))
         let link = try await scene.sandbox.link(key: "bytes-64K-16", query: "licensed")
@@ -342,7 +342,7 @@ import Testing
 
     // MARK: In short
 
-    @Test func `The example of the README fetches a lecture, or says why not`() async throws {
+    @Test func `The example of the README fetches a lecture or says why it did not`() async throws {
         let scene = try await GuideScene.make()
         let good = try await scene("short", "\(scene.sandbox.http)/i/bytes-1M-17")
         #expect(good.status == 0 && good.lines.last == "bytes-1M-17: 100 %", "\(good.all)")
@@ -352,7 +352,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["play"], ["download"], ["errors", "a", "b"], ["short"], ["deletion"]])
-    func `Words that make no sense are answered with the usage`(words: [String]) async throws {
+    func `Unknown arguments are answered with the usage`(words: [String]) async throws {
         let ending = try await ChildProcess.run(Places.builtProduct("kollus-guide"), words)
         #expect(ending.status == 64 && ending.text.hasPrefix("usage: kollus-guide "))
     }

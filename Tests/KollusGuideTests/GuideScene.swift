@@ -3,11 +3,11 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// An application that was issued a key, on a device of its own, and the servers that it meets.
+/// An application with an issued key, on its own device, and the servers it uses.
 struct GuideScene: Sendable {
     let sandbox: SandboxOrigin
     let home: TemporaryDirectory
-    /// What the provider has issued, and where things lie.
+    /// The issued values, and the paths.
     private var environment: [String: String]
 
     /// Issues a key and starts the servers.
@@ -47,7 +47,7 @@ struct GuideScene: Sendable {
         try await start(words, changes, program: program).ending()
     }
 
-    /// Begins a chapter.
+    /// Starts a chapter.
     func start(
         _ words: [String], _ changes: [String: String] = [:], program: String = Places.builtProduct("kollus-guide")
     ) throws -> ChildProcess {
@@ -62,7 +62,7 @@ struct GuideScene: Sendable {
         try await ChildProcess.run(BuiltProgram.url.path, words, environment: environment, directory: home.path)
     }
 
-    /// Stores a learning report, as a play would.
+    /// Stores a learning report, as a player would.
     func report(_ number: Int, to path: String) async throws {
         try home.write(#"{"content_info":{"playtime":\#(number)}}"#, to: "report.json")
         let ending = try await command(
@@ -71,12 +71,12 @@ struct GuideScene: Sendable {
         #expect(ending.status == 0, "\(ending.all)")
     }
 
-    /// Waits until a server has handed out so many bytes of each lecture.
+    /// Waits until a server has sent so many bytes of each lecture.
     func untilBytesCame(_ count: Int, of keys: String...) async throws {
         for key in keys { while try await bytes(of: key) < count { await Task.yield() } }
     }
 
-    /// The bytes of a lecture's body that its server has handed out.
+    /// The bytes of a lecture's body that its server has sent.
     func bytes(of key: String) async throws -> Int {
         try await sandbox.requests(for: "/media/\(key).mp4").map(\.bytes).reduce(0, +)
     }
@@ -85,6 +85,6 @@ struct GuideScene: Sendable {
 extension ChildProcess.Ending {
     /// The lines of standard output.
     var lines: [String] { text.split(separator: "\n").map(String.init) }
-    /// Everything that was said, for a failed expectation.
+    /// All output, for a failed expectation.
     var all: String { "status \(status)\n\(text)\(errorText)" }
 }

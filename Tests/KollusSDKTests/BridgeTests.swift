@@ -13,8 +13,8 @@ private actor Counter {
 @Suite(.timeLimit(.minutes(1)))
 struct BridgeTests {
     @Test
-    func `callers that block every thread of the pool are served all the same`() async throws {
-        // On the pool's own threads the first callers would hold them all, and their work would never begin.
+    func `callers that block every thread of the pool are still served`() async throws {
+        // On the pool's own threads the first callers would occupy them all, and their work would never start.
         let counter = Counter()
         let count = 16 * ProcessInfo.processInfo.activeProcessorCount
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -54,7 +54,7 @@ struct BridgeTests {
         #expect(foreign?.code == LectureError.Code.bug.number)
         let cancelled = #expect(throws: KollusError.self) { try waiting { throw CancellationError() } }
         #expect(cancelled?.code == LectureError.Code.cancelled.number)
-        // A call that suspends its task says what Swift says; one that blocks a thread cannot be cancelled.
+        // A call that suspends its task throws Swift's error; one that blocks a thread cannot be cancelled.
         #expect(KollusError.ofWaiting(CancellationError()) is CancellationError)
         #expect(KollusError.ofWaiting(LectureError(.storageFull)) is KollusError)
         let translated = #expect(throws: KollusError.self) { try translating { throw LectureError(.unknownContent) } }
@@ -70,7 +70,7 @@ struct BridgeTests {
     }
 
     @Test
-    func `JSON of servers is read as far as it is what is due`() {
+    func `JSON of servers is read as far as it has the expected types`() {
         #expect(#"{"a":1}"#.jsonObject?["a"] as? Int == 1)
         #expect("[1]".jsonObject == nil)
         #expect("nothing".jsonObject == nil)

@@ -1,13 +1,13 @@
 import Foundation
 import LectureTestSupport
 
-/// The modules that this test run was built from, for the compiler's own programs.
+/// The modules of this test run, for the compiler's own programs.
 enum BuiltModules {
     /// Where modules and the headers of C libraries are.
     static func searchPaths() throws -> [String] {
         let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let root = Places.repository()
-        // The module maps that the built modules were made with: those of the C libraries, and the generated one.
+        // The module maps of the built modules: those of the C libraries, and the generated one.
         return ["-I", "\(products)/Modules", "-Xcc", "-fmodule-map-file=\(products)/CSystem.build/module.modulemap"]
             + ["CSQLite", "CCurl", "COpenSSL", "CArchive"].flatMap { name in
                 ["-Xcc", "-fmodule-map-file=\(root)/Sources/\(name)/module.modulemap"]
@@ -24,7 +24,7 @@ enum BuiltModules {
         return try JSONDecoder().decode(Information.self, from: ending.output).target.triple
     }
 
-    /// What the compiler says of a source.
+    /// The compiler's diagnostics for a source.
     struct Verdict {
         let isAccepted: Bool
         let text: String
@@ -36,8 +36,8 @@ enum BuiltModules {
     /// - Parameters:
     ///   - source: an application's file.
     ///   - mode: 5 or 6.
-    ///   - options: more words for the compiler.
-    /// - Returns: what it says.
+    ///   - options: more arguments for the compiler.
+    /// - Returns: its diagnostics.
     /// - Throws: ``ChildProcess/Failure`` when there is no compiler.
     static func check(_ source: String, mode: Int, _ options: [String] = []) async throws -> Verdict {
         let directory = try TemporaryDirectory()

@@ -2,10 +2,10 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// What the compiler says of classes as applications declare them, in both language modes.
+/// The compiler's diagnostics for classes as applications declare them, in both language modes.
 @Suite(.timeLimit(.minutes(3)))
 struct ConformanceTests {
-    /// What becomes of a source.
+    /// The expected diagnostics of a source.
     enum Outcome: Sendable {
         case clean
         case warning
@@ -102,7 +102,7 @@ struct ConformanceTests {
     }
 
     @Test
-    func `the module is found under its other name`() async throws {
+    func `the module can be imported under its other name`() async throws {
         let source = Self.type("", "KollusStorageDelegate").replacingOccurrences(
             of: "import KollusSDK", with: "import KollusSDKBinary")
         for mode in [5, 6] {

@@ -13,8 +13,8 @@ class Nothing: NSObject, KollusStorageDelegate {}
 
 class Marker: NSObject, KollusStorageDelegate {}
 
-/// Its name in the symbol table is not the one that the runtime knows: nothing is said too early, and an event that it
-/// misses is told of all the same.
+/// Its name in the symbol table differs from the one the runtime knows: no warning comes too early, but an event
+/// that it misses is reported.
 private class Hidden: NSObject, KollusStorageDelegate {
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {}
 }
@@ -76,7 +76,7 @@ private final class Log: UtilDelegate, Sendable {
     }
 }
 
-/// Delegates that are never called are told of; others are not.
+/// Delegates whose methods are never called are reported; others are not.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct DelegateInspectionTests {
     private let log = Log()
@@ -84,7 +84,7 @@ struct DelegateInspectionTests {
     init() { LogUtil.shared().utilDelegate = log }
 
     @Test
-    func `a value of another type changes nothing, and an unknown name is told of`() {
+    func `a value of another type changes nothing, and an unknown name is logged`() {
         LogUtil.shared().utilDelegate = log
         let (content, bookmark) = (KollusContent(), KollusBookmark())
         content.setValue("many", forKey: "fileSize")
@@ -96,7 +96,7 @@ struct DelegateInspectionTests {
         #expect(content.fileSize == 0 && content.title == "" && !content.downloaded && bookmark.position == 0)
         #expect(content.value(forKey: "downloadStatus") == nil && bookmark.value(forKey: "colour") == nil)
         let lines = log.lines(about: "KollusContent") + log.lines(about: "KollusBookmark")
-        for end in ["as its fileSize.", "as its title.", "as its downloaded.", "as its position."] {
+        for end in ["for fileSize.", "for title.", "for downloaded.", "for position."] {
             #expect(lines.contains { $0.hasSuffix(end) }, "\(end)")
         }
         #expect(lines.filter { $0.hasSuffix("has no property downloadStatus.") }.count == 2)
@@ -105,7 +105,7 @@ struct DelegateInspectionTests {
     }
 
     @Test
-    func `a class that implements nothing is told of when it is set, once`() async {
+    func `a class that implements nothing is logged once when it is set`() async {
         let storage = KollusStorage()
         let (delegate, end) = (WrongOptionals(), Nothing())
         storage.delegate = delegate
@@ -119,7 +119,7 @@ struct DelegateInspectionTests {
     }
 
     @Test
-    func `a class with a method is not told of, in whichever spelling, isolation, parent or extension`() async {
+    func `a class with a method is not logged, in any spelling, isolation, parent or extension`() async {
         let storage = KollusStorage()
         let isolated = await MainActor.run {
             let delegate = Isolated()
@@ -130,7 +130,7 @@ struct DelegateInspectionTests {
         for delegate in delegates { storage.delegate = delegate }
         let end = Marker()
         storage.delegate = end
-        // They are looked at one after the other.
+        // They are inspected one after the other.
         await log.until("Marker")
         for heard in ["OneMethod", "GuideMethod", "Child", "Extended", "Hidden", "Isolated"] {
             #expect(log.lines(about: heard).isEmpty)
@@ -140,7 +140,7 @@ struct DelegateInspectionTests {
     }
 
     @Test
-    func `an event that no method hears is told of, once for a class`() {
+    func `an event without a method is logged, once per class`() {
         let storage = KollusStorage()
         let queue = DispatchQueue(label: "inspection.tests")
         storage.delegateQueue = queue
@@ -156,7 +156,7 @@ struct DelegateInspectionTests {
     }
 }
 
-/// Counting what nobody hears.
+/// Counts events that no delegate method receives.
 struct UnheardTests {
     @Test
     func `a delivery is unheard when every spelling ends in a default`() {
@@ -174,7 +174,7 @@ struct UnheardTests {
             Unheard.note()
         }
         #expect(outer)
-        // Outside of deliveries it is nobody's count.
+        // Outside of a delivery it is not counted.
         Unheard.note()
         #expect(!Unheard.all(of: 1) {})
     }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import KollusSDK
 
-/// A delegate that writes down what it is told, and may do more.
+/// A delegate that records its calls, and may do more.
 private final class Listener: NSObject, KollusStorageDelegate, Sendable {
-    let told = Guarded<[String]>([])
-    let whenTold = Guarded<(@Sendable (String) -> Void)?>(nil)
+    let reported = Guarded<[String]>([])
+    let whenNotified = Guarded<(@Sendable (String) -> Void)?>(nil)
 
     func hear(_ text: String) {
-        told.withLock { $0.append(text) }
-        whenTold.withLock { $0 }?(text)
+        reported.withLock { $0.append(text) }
+        whenNotified.withLock { $0 }?(text)
     }
 
     func kollusStorage(_ kollusStorage: KollusStorage!, downloadContent content: KollusContent!, error: (any Error)!) {
@@ -43,23 +43,23 @@ struct DelivererTests {
         deliverer.post(.download(picture, error: nil, isFinal: isFinal))
     }
 
-    /// Waits until everything that was posted has been told: a turn posts the next one before it ends, and each tells
-    /// up to 32.
+    /// Waits until everything that was posted has been delivered: a step posts the next one before it ends, and each
+    /// delivers up to 32.
     private func settle(_ queue: DispatchQueue? = nil) {
         for _ in 0..<100 { (queue ?? self.queue).sync {} }
     }
 
     @Test
-    func `events come in order and each once, also while more are posted`() {
+    func `events are delivered in order and once each, also while more are posted`() {
         let listener = Listener()
         storage.delegate = listener
         for number in 0..<1000 { post(number) }
         settle()
-        #expect(listener.told.withLock { $0 } == (0..<1000).map(String.init))
+        #expect(listener.reported.withLock { $0 } == (0..<1000).map(String.init))
     }
 
     @Test
-    func `only the newest progress of a content is news, and an end is never replaced`() throws {
+    func `only the newest progress of a lecture is kept, and an end is never replaced`() throws {
         let listener = Listener()
         storage.delegate = listener
         queue.suspend()
@@ -70,44 +70,44 @@ struct DelivererTests {
         try progress("a", 3)
         try progress("a", 1000, isFinal: true)
         try progress("b", 2)
-        // A new download of the same content.
+        // A new download of the same lecture.
         try progress("a", 5)
         try progress("a", 6)
         queue.resume()
         settle()
-        #expect(listener.told.withLock { $0 } == ["a 3 ", "b 2 ", "7", "a 1000 end", "a 6 "])
+        #expect(listener.reported.withLock { $0 } == ["a 3 ", "b 2 ", "7", "a 1000 end", "a 6 "])
     }
 
     @Test
-    func `what comes before the first delegate waits for it`() throws {
+    func `events before the first delegate wait for it`() throws {
         try progress("a", 1)
         for number in 0..<100 { post(number) }
         let listener = Listener()
         storage.delegate = listener
         settle()
-        #expect(listener.told.withLock { $0 } == ["a 1 "] + (0..<100).map(String.init))
+        #expect(listener.reported.withLock { $0 } == ["a 1 "] + (0..<100).map(String.init))
     }
 
     @Test
-    func `not everything waits for ever, progress goes first`() throws {
+    func `not all events wait forever; progress is dropped first`() throws {
         try progress("a", 1)
         for number in 0..<10_000 { post(number) }
         post(10_000)
         let listener = Listener()
         storage.delegate = listener
         for _ in 0..<10 { settle() }
-        #expect(listener.told.withLock { $0 } == (1...10_000).map(String.init))
+        #expect(listener.reported.withLock { $0 } == (1...10_000).map(String.init))
     }
 
     @Test
-    func `a delegate that dies while it is told hears its call to the end and nothing more`() {
-        let told = Guarded<[String]>([])
+    func `a delegate released during a call completes that call and gets no more`() {
+        let reported = Guarded<[String]>([])
         let holder = Guarded<Listener?>(Listener())
         weak let gone = holder.withLock { $0 }
-        gone?.whenTold.withLock { action in
+        gone?.whenNotified.withLock { action in
             action = { text in
                 holder.withLock { $0 = nil }
-                told.withLock { $0.append(text) }
+                reported.withLock { $0.append(text) }
             }
         }
         storage.delegate = gone
@@ -116,33 +116,33 @@ struct DelivererTests {
         queue.resume()
         settle()
         #expect(gone == nil)
-        #expect(told.withLock { $0 } == ["0"])
+        #expect(reported.withLock { $0 } == ["0"])
         post(6)
-        // Whoever comes later is not told of what was meant for the one that has gone.
+        // A new delegate does not receive what was meant for the previous one.
         let next = Listener()
         storage.delegate = next
         post(7)
         settle()
-        #expect(next.told.withLock { $0 } == ["7"])
+        #expect(next.reported.withLock { $0 } == ["7"])
     }
 
     @Test
-    func `another delegate hears what comes after it was set, also when the first one sets it`() {
+    func `another delegate gets the events after it was set, also when the first one sets it`() {
         let (first, second) = (Listener(), Listener())
         storage.delegate = first
-        first.whenTold.withLock { $0 = { [storage] text in if text == "1" { storage.delegate = second } } }
+        first.whenNotified.withLock { $0 = { [storage] text in if text == "1" { storage.delegate = second } } }
         queue.suspend()
         for number in 0..<4 { post(number) }
         queue.resume()
         settle()
-        #expect(first.told.withLock { $0 } == ["0", "1"])
-        #expect(second.told.withLock { $0 } == ["2", "3"])
+        #expect(first.reported.withLock { $0 } == ["0", "1"])
+        #expect(second.reported.withLock { $0 } == ["2", "3"])
     }
 
     @Test
     func `a delegate may call back into the storage`() {
         let listener = Listener()
-        listener.whenTold.withLock {
+        listener.whenNotified.withLock {
             $0 = { [storage] _ in
                 #expect(storage.contents() == nil)
                 #expect(throws: KollusError.self) { try storage.downloadContent("lecture") }
@@ -154,17 +154,17 @@ struct DelivererTests {
         post(1)
         post(2)
         settle()
-        #expect(listener.told.withLock { $0 } == ["1", "2"])
+        #expect(listener.reported.withLock { $0 } == ["1", "2"])
     }
 
     @Test
-    func `a queue that is changed counts from the next turn on`() {
+    func `a changed queue takes effect with the next delivery`() {
         let other = DispatchQueue(label: "deliverer.tests.other")
         let listener = Listener()
         let places = Guarded<[Bool]>([])
         let mark = DispatchSpecificKey<Bool>()
         other.setSpecific(key: mark, value: true)
-        listener.whenTold.withLock {
+        listener.whenNotified.withLock {
             $0 = { _ in places.withLock { $0.append(DispatchQueue.getSpecific(key: mark) == true) } }
         }
         storage.delegate = listener
@@ -177,7 +177,7 @@ struct DelivererTests {
     }
 
     @Test
-    func `a taken back content and a closed storage are silent`() throws {
+    func `a forgotten lecture and a closed storage are silent`() throws {
         let listener = Listener()
         storage.delegate = listener
         queue.suspend()
@@ -186,18 +186,18 @@ struct DelivererTests {
         deliverer.forget("a")
         queue.resume()
         settle()
-        #expect(listener.told.withLock { $0 } == ["b 1 "])
+        #expect(listener.reported.withLock { $0 } == ["b 1 "])
         queue.suspend()
         post(1)
         storage.close()
         post(2)
         queue.resume()
         settle()
-        #expect(listener.told.withLock { $0 } == ["b 1 "])
+        #expect(listener.reported.withLock { $0 } == ["b 1 "])
     }
 
     @Test
-    func `a storage that goes takes what waits along`() {
+    func `a released storage discards its waiting events`() {
         let listener = Listener()
         var storage: KollusStorage? = KollusStorage()
         let deliverer = storage?.core.deliverer
@@ -208,6 +208,6 @@ struct DelivererTests {
         storage = nil
         queue.resume()
         settle()
-        #expect(listener.told.withLock { $0 }.isEmpty)
+        #expect(listener.reported.withLock { $0 }.isEmpty)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import KollusSDK
 import Testing
 
-/// The vendor's numbers with the vendor's names: tables B.1 and B.2 of the fact sheet, written down once more.
+/// The vendor's codes with the vendor's names: tables B.1 and B.2 of the fact sheet, a second copy.
 struct ErrorCodeTableTests {
     private static let table = """
         -8600 ERROR_CREATE_DIRECTORY
@@ -124,13 +124,13 @@ struct ErrorCodeTableTests {
     }
 
     @Test
-    func `no number is there that no table has`() {
+    func `there is no number that is in no table`() {
         let known = Set(Self.rows.map(\.number) + Self.unnamed)
         #expect(Set(KollusError.Code.allCases.map(\.rawValue)).subtracting(known) == [])
     }
 
     @Test(arguments: KollusError.Code.allCases)
-    func `every number says what happened, for an application's user`(code: KollusError.Code) {
+    func `every number has a message for an application's user`(code: KollusError.Code) {
         let sentence = code.sentence
         #expect(sentence.hasSuffix("."))
         #expect(sentence.first?.isUppercase == true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KollusSDK
 
-/// What a list row says, from what the store says.
+/// A list row, built from the store's data.
 struct KollusContentTests {
     private func details(
         _ state: ItemState = .completed, _ change: (inout ContentDetails) -> Void = { _ in }
@@ -32,7 +32,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `every member says what the store says`() throws {
+    func `every member has the value of the store`() throws {
         let content = KollusContent(
             try details {
                 ($0.content.course, $0.content.teacher, $0.content.folder) = ("Analysis", "E. Noether", "a/b")
@@ -71,7 +71,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `a content of nothing has empty texts, and neither dates nor a licence`() {
+    func `an empty KollusContent has empty texts, no dates and no licence`() {
         let content = KollusContent()
         #expect(content.title == "")
         #expect(content.mediaContentKey == "")
@@ -83,7 +83,7 @@ struct KollusContentTests {
         #expect(!content.downloaded)
         #expect(content.downloadProgress == 0)
         #expect(!content.needsLicence)
-        #expect(content != KollusContent(), "two of nothing are not the same content")
+        #expect(content != KollusContent(), "two empty objects are not the same lecture")
         #expect(content == content)
     }
 
@@ -98,7 +98,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `bytes that came count before they are proven, and never fewer than are proven`() throws {
+    func `received bytes count before they are verified, and never fewer than verified ones`() throws {
         let row = try details(.downloading) { ($0.content.totalBytes, $0.content.provenBytes) = (1000, 400) }
         #expect(KollusContent(row, receivedBytes: 700).downloadSize == 700)
         #expect(KollusContent(row, receivedBytes: 700).downloadProgress == 70)
@@ -120,7 +120,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `a licence's bounds and what is left of them`() throws {
+    func `the bounds of a licence and what remains of them`() throws {
         let status = try licence {
             ($0.expiresAt, $0.countLimit) = (Timestamp(milliseconds: 50_000), 5)
             ($0.playTimeLimit, $0.asksBeforeRenewal) = (.seconds(60), true)
@@ -152,7 +152,7 @@ struct KollusContentTests {
     }
 
     @Test(arguments: LicenceReason.allCases)
-    func `a licence that has ended is expired, one that waits for something is not`(reason: LicenceReason) throws {
+    func `an ended licence is expired, one that waits for something is not`(reason: LicenceReason) throws {
         let status = try licence([reason]) { _ in }
         let content = KollusContent(try details { $0.licence = status })
         let ends: [LicenceReason] = [.deleted, .forceExpired, .expired, .countUsedUp, .playTimeUsedUp]
@@ -174,7 +174,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `a cancelled content without a byte is as good as never asked for`() throws {
+    func `a cancelled lecture without a byte counts as never requested`() throws {
         func content(_ proven: Int64) throws -> KollusContent {
             KollusContent(
                 try details(.stopped) {
@@ -185,12 +185,12 @@ struct KollusContentTests {
         #expect(try content(0).state == .registered)
         #expect(try content(1).state == .paused)
         let ending = KollusContent(try details(.downloading) { $0.content.provenBytes = 1 }, isEnding: true)
-        #expect(ending.state == .paused, "what is being wound up stands still for the application")
+        #expect(ending.state == .paused, "a download that is being stopped is paused for the application")
         #expect(ending.downloadStopSize == 1)
     }
 
     @Test
-    func `pictures of one content are equal, whatever they show`() throws {
+    func `snapshots of one lecture are equal, whatever they show`() throws {
         let one = KollusContent(try details(.downloading))
         let two = KollusContent(try details(.completed))
         let other = KollusContent(
@@ -206,7 +206,7 @@ struct KollusContentTests {
     }
 
     @Test
-    func `what went wrong last is told, a cancellation is not`() throws {
+    func `the last error is shown, a cancellation is not`() throws {
         let failed = KollusContent(try details(.failed) { $0.content.error = LectureError(.status(404)) })
         #expect(failed.error?.code == -8404)
         let cancelled = KollusContent(try details(.stopped) { $0.content.error = LectureError(.cancelled) })

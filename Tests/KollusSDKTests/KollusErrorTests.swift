@@ -10,7 +10,7 @@ struct KollusErrorTests {
 
     @Test
     func `an application's catch patterns all work`() throws {
-        // The compiler takes this one as exhaustive, so an error that is no NSError would end the program here.
+        // The compiler considers this catch exhaustive, so an error that is no NSError would end the program here.
         do { try fail(KollusError(.ERROR_STORAGE_FULL)) } catch let error as NSError {
             #expect(error.code == -8623)
             #expect(error.domain == "KollusErrorDomain")
@@ -29,12 +29,12 @@ struct KollusErrorTests {
     }
 
     @Test
-    func `every error of the library keeps its number, and its sentence is meant for applications`() {
+    func `every error of the library keeps its number and has a message for applications`() {
         for code in LectureError.Code.all {
             let error = KollusError(LectureError(code))
             #expect(error.code == code.number)
             #expect(error.localizedDescription.hasSuffix("."))
-            // Only where the program is what is missing.
+            // Only for the code of a missing program.
             #expect(error.localizedDescription.contains("lecturectl") == (code == .workerMissing), "\(code.name)")
             #expect(!error.localizedDescription.contains(" --"), "\(code.name)")
         }
@@ -43,7 +43,7 @@ struct KollusErrorTests {
     }
 
     @Test
-    func `a server's own sentence replaces ours, and only where a server may speak`() {
+    func `a server's own message replaces ours, but only where a server may supply one`() {
         let refused = KollusError(LectureError(.grantRefused, cause: "The course is over."))
         #expect(refused.localizedDescription == "The course is over.")
         #expect(refused.code == -8655)
@@ -54,7 +54,7 @@ struct KollusErrorTests {
     }
 
     @Test
-    func `userInfo has the sentence and what it was about, and nothing else`() {
+    func `userInfo has the message and its subject, and nothing else`() {
         let plain = KollusError(.ERROR_PARAM_VALUE)
         #expect(Array(plain.userInfo.keys) == [NSLocalizedDescriptionKey])
         #expect(plain.detail.isEmpty)
@@ -66,7 +66,7 @@ struct KollusErrorTests {
     }
 
     @Test
-    func `what was thrown by something else tells nothing of itself`() {
+    func `a foreign error reveals nothing of itself`() {
         struct Leak: Error, CustomStringConvertible { let description = "token eyJhbGciOi" }
         let error = KollusError.of(Leak())
         #expect(error.code == LectureError.Code.bug.number)

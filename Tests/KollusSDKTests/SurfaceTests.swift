@@ -3,8 +3,8 @@ import KollusSDK
 import LectureTestSupport
 import Testing
 
-/// The module's public interface, as the compiler sees it, against two lists: everything as it was recorded, and what
-/// the iOS SDK has, written by hand.
+/// The module's public interface, as the compiler sees it, checked against two lists: everything as it was recorded,
+/// and the iOS SDK's interface, written by hand.
 @Suite(.timeLimit(.minutes(3)))
 struct SurfaceTests {
     private static let directory = Places.repository() + "/Tests/KollusSDKTests/Golden"
@@ -48,7 +48,7 @@ struct SurfaceTests {
     }
 }
 
-/// What `swift symbolgraph-extract` says of the built module.
+/// The output of `swift symbolgraph-extract` for the built module.
 private struct Surface {
     private struct Graph: Decodable {
         struct Symbol: Decodable {
@@ -93,7 +93,7 @@ private struct Surface {
         let symbols = graphs.flatMap(\.symbols)
         var names: [String: String] = [:]
         for symbol in symbols { names[symbol.identifier.precise] = symbol.pathComponents.joined(separator: ".") }
-        // A protocol's extension has the same declarations as the protocol: what is a default is none of its own.
+        // A protocol's extension has the same declarations as the protocol: a default is not counted again.
         let relationships = graphs.flatMap(\.relationships)
         let requirements = Set(relationships.filter { $0.kind.hasSuffix("equirementOf") }.map(\.source))
         let protocols = Set(relationships.filter { $0.kind.hasSuffix("equirementOf") }.map(\.target))
@@ -129,7 +129,7 @@ private struct Surface {
         for type in ["Error", "KollusStorageDelegate", "UtilDelegate"] {
             for mark in "?!" { text = text.replacingOccurrences(of: "(\(type))\(mark)", with: "\(type)\(mark)") }
         }
-        // `let` is a property that cannot be set; a symbol graph says `{ get }` only of computed ones.
+        // `let` is a property that cannot be set; a symbol graph has `{ get }` only for computed ones.
         if text.hasPrefix("let ") { text = "var " + text.dropFirst(4) + " { get }" }
         if text.hasPrefix("var "), !text.hasSuffix("}") { text += " { get set }" }
         text = text.replacing(/([(,] ?)(\w+) \w+:/) { "\($0.1)\($0.2):" }

@@ -2,7 +2,7 @@ import Foundation
 import KollusSDK
 import LectureTestSupport
 
-/// A sandbox, a place for stores, and applications that are started there.
+/// A sandbox, a directory for stores, and applications that are started there.
 final class Classroom: Sendable {
     static let bundle = "com.example.academy"
     let origin: SandboxOrigin
@@ -18,7 +18,7 @@ final class Classroom: Sendable {
     }
 
     /// Issues an application's key.
-    ///
+    /// - Returns: the key, and its end.
     /// - Returns: the key, and the end that it names.
     static func issue(_ origin: SandboxOrigin, _ order: String) async throws -> (String, Date) {
         let token = try await origin.issue(order).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -44,7 +44,7 @@ final class Classroom: Sendable {
         return path
     }
 
-    /// A storage with everything set, not started. Events come on a queue of their own.
+    /// A storage with everything set, not started. Events are delivered on its own queue.
     func storage(_ name: String = "store") throws -> KollusStorage {
         let storage = KollusStorage()
         storage.applicationKey = key
@@ -67,13 +67,13 @@ final class Classroom: Sendable {
         return storage
     }
 
-    /// Makes connections for a file stand still behind so many bytes, each until it is given up after five seconds. A
-    /// download of more than two such parts is under way for ten seconds at least, however fast the machine is.
+    /// Makes connections for a file stall after so many bytes, each until it is abandoned after five seconds. A
+    /// download of more than two such parts runs for at least ten seconds, on any machine.
     ///
     /// - Parameters:
     ///   - name: of generated media, as in ``media(_:_:)``.
     ///   - bytes: how many each connection brings.
-    /// - Returns: lets later connections through; those that stand still go on doing so.
+    /// - Returns: lets later connections through; stalled ones stay stalled.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     func holding(_ name: String, after bytes: Int) async throws -> () async throws -> Void {
         let path = "/media/bytes-\(name).mp4"
@@ -87,10 +87,10 @@ final class Classroom: Sendable {
     }
 }
 
-/// Takes every event down, and lets tests wait for what they expect.
+/// Records every event, and lets tests wait for what they expect.
 final class Witness: NSObject, KollusStorageDelegate, @unchecked Sendable {
-    /// What was told, in the order in which it was.
-    enum Told: Sendable {
+    /// The events, in order.
+    enum Delivered: Sendable {
         case download(key: String, percent: UInt, downloaded: Bool, bytes: Int64, code: Int?)
         case exchange(request: String, json: String, code: Int?)
         case renewal(Int32, Int32, code: Int?)
@@ -103,14 +103,14 @@ final class Witness: NSObject, KollusStorageDelegate, @unchecked Sendable {
     }
 
     private let condition = NSCondition()
-    private var all: [Told] = []
+    private var all: [Delivered] = []
     /// Called with each, on the delegate's queue.
-    var also: (@Sendable (Told, KollusContent?) -> Void)?
+    var also: (@Sendable (Delivered, KollusContent?) -> Void)?
 
-    var told: [Told] { condition.withLock { all } }
-    var finals: [Told] { told.filter(\.isFinal) }
+    var reported: [Delivered] { condition.withLock { all } }
+    var finals: [Delivered] { reported.filter(\.isFinal) }
 
-    private func take(_ one: Told, _ content: KollusContent? = nil) {
+    private func take(_ one: Delivered, _ content: KollusContent? = nil) {
         condition.withLock {
             all.append(one)
             condition.broadcast()
@@ -118,8 +118,8 @@ final class Witness: NSObject, KollusStorageDelegate, @unchecked Sendable {
         also?(one, content)
     }
 
-    /// Waits until something is so; at most a minute.
-    func wait(_ isSo: @escaping @Sendable ([Told]) -> Bool) async -> Bool {
+    /// Waits until a condition is true; at most a minute.
+    func wait(_ isSo: @escaping @Sendable ([Delivered]) -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 let end = Date() + 60
@@ -133,7 +133,7 @@ final class Witness: NSObject, KollusStorageDelegate, @unchecked Sendable {
     }
 
     /// Waits for so many final events.
-    func finals(_ count: Int) async -> [Told] {
+    func finals(_ count: Int) async -> [Delivered] {
         _ = await wait { $0.filter(\.isFinal).count >= count }
         return finals
     }
@@ -176,7 +176,7 @@ func code(_ body: () throws -> Void) -> Int? {
     return nil
 }
 
-/// Counts, and lets somebody wait for a number.
+/// Counts, and lets a task wait for a number.
 actor Counter {
     private var count = 0
     private var waiters: [(Int, CheckedContinuation<Void, Never>)] = []
@@ -189,7 +189,7 @@ actor Counter {
         waiters.removeAll { count >= $0.0 }
     }
 
-    /// Returns when it has counted so far.
+    /// Returns once the count has reached a number.
     func reaches(_ number: Int) async {
         if count >= number { return }
         await withCheckedContinuation { waiters.append((number, $0)) }

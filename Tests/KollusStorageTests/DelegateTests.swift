@@ -3,9 +3,9 @@ import KollusSDK
 import LectureTestSupport
 import Testing
 
-/// Delegates with lives of their own.
+/// Delegates that are released, replaced or added while events are delivered.
 @Suite struct DelegateTests {
-    /// Goes with the first event.
+    /// Is released with the first event.
     final class Mortal: NSObject, KollusStorageDelegate, @unchecked Sendable {
         private let lock = NSLock()
         private var count = 0
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a delegate that dies within its own method hears no more`() async throws {
+    @Test func `a delegate released within its own method gets no more calls`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -42,7 +42,7 @@ import Testing
         }
         #expect(watched == nil)
         #expect(storage.delegate == nil)
-        // A new one hears what comes from now on.
+        // A new one receives only what comes from now on.
         let witness = Witness()
         storage.delegate = witness
         let other = try storage.loadContentURL(room.media("64K-2"))
@@ -51,7 +51,7 @@ import Testing
             $0.contains { if case .download(other, 100, true, _, nil) = $0 { true } else { false } }
         }
         guard case .download(other, 100, true, _, nil) = witness.finals.last else {
-            Issue.record("\(witness.told)")
+            Issue.record("\(witness.reported)")
             return
         }
     }
@@ -63,10 +63,10 @@ import Testing
         let witness = Witness()
         let removed = Counter()
         let urls = (1...3).map { room.media("256K-\($0)") }
-        witness.also = { told, content in
-            guard told.isFinal, let key = content?.mediaContentKey else { return }
+        witness.also = { reported, content in
+            guard reported.isFinal, let key = content?.mediaContentKey else { return }
             do {
-                // The list, another download, the removal of what has just come: all from within.
+                // The list, another download, the removal of the completed lecture: all from within.
                 let known = try #require(storage.contents() as? [KollusContent]).count
                 #expect(known >= 1)
                 if let next = urls.dropFirst(witness.finals.count).first {
@@ -83,7 +83,7 @@ import Testing
         await removed.reaches(3)
     }
 
-    @Test func `what happens before the first delegate waits for it`() async throws {
+    @Test func `events before the first delegate wait for it`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `two storages on one path see the same contents and fetch nothing twice`() async throws {
+    @Test func `two storages on one path see the same lectures and fetch nothing twice`() async throws {
         let room = try await Classroom()
         let (one, two) = (try room.started(), try room.started())
         defer {
@@ -115,32 +115,32 @@ import Testing
         let url = room.media("4M-5")
         let key = try one.loadContentURL(url)
         #expect(try two.checkContentURL(url) == key)
-        // What a server sent before it saw that loading reads no further does not count.
+        // Bytes that the server sent before it saw that loading reads no further do not count.
         let path = "/media/bytes-4M-5.mp4"
         let asked = try await room.origin.requests(for: path).count
         let passing = try await room.holding("4M-5", after: 2_000_000)
         try one.downloadContent(key)
         #expect(await first.wait { !$0.isEmpty })
-        // Accepted, and told of to both: a wish is never answered with silence.
+        // Accepted, and delivered to both: a request is never answered with silence.
         #expect(code { try two.downloadContent(key) } == nil)
         #expect(code { try two.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue)
-        // On over a connection that nobody holds, once the held one is given up.
+        // Continues over a connection that does not stall, once the stalled one is abandoned.
         try await passing()
         for witness in [first, second] {
             guard case .download(key, 100, true, 4 << 20, nil) = await witness.finals(1).last else {
-                Issue.record("\(witness.told)")
+                Issue.record("\(witness.reported)")
                 continue
             }
         }
         #expect((two.contents() as? [KollusContent])?.first?.downloaded == true)
         let fetched = try await room.origin.requests(for: path).dropFirst(asked).map(\.bytes).reduce(0, +)
-        // Once, and what a held connection leaves of a chunk.
+        // Once, plus the part of a chunk that a stalled connection leaves.
         #expect(fetched < 6 << 20)
         try two.removeContent(key)
         #expect(one.contents()?.count == 0)
     }
 
-    @Test func `a storage that goes without being closed ends its work`() async throws {
+    @Test func `a storage released without being closed ends its work`() async throws {
         let room = try await Classroom()
         var key = ""
         do {
@@ -156,7 +156,7 @@ import Testing
         let witness = Witness()
         storage.delegate = witness
         try await room.origin.set(fault: "", on: "/media/bytes-16M-6.mp4")
-        // The first one may hold it for the moment that its end takes.
+        // The first one may keep it for the moment that its end takes.
         while code({ try storage.downloadContent(key) }) == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue {
             await Task.yield()
         }

@@ -5,9 +5,9 @@ import LectureSQLite
 import LectureTestSupport
 import Testing
 
-/// What a gateway describes beside the media, as an application shows it.
+/// What a gateway describes besides the media, as an application shows it.
 @Suite struct DescriptionTests {
-    @Test func `a content has its texts, pictures, chapters and bookmarks`() async throws {
+    @Test func `a lecture has its texts, pictures, chapters and bookmarks`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -64,7 +64,7 @@ import Testing
         #expect(await witness.finals(1).count == 1)
         let new = try #require(try storage.content(key)?.thumbnail)
         storage.close()
-        // As version 0.1.0 has named it.
+        // The name in version 0.1.0.
         let old = new.replacingOccurrences(of: ".160x90x10.", with: "-160x90x10.")
         try FileManager.default.moveItem(atPath: new, toPath: old)
         let database = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
@@ -72,7 +72,7 @@ import Testing
         let later = try room.started()
         defer { later.close() }
         #expect(try later.content(key)?.thumbnail == old)
-        // Also once a download has looked through the directory for files that belong to nothing.
+        // Also after a download has searched the directory for orphaned files.
         let heard = Witness()
         later.delegate = heard
         try later.downloadContent(later.loadContentURL(room.media("64K-4")))
@@ -86,7 +86,7 @@ import Testing
         let storage = try room.started()
         defer { storage.close() }
         let expired = try await room.origin.link(key: "bytes-64K-1", expiresIn: -60)
-        let unknown = try await room.origin.link(key: "nobody-knows-it")
+        let unknown = try await room.origin.link(key: "unknown-lecture")
         #expect(code { _ = try storage.loadContentURL(expired) } == -4085)
         #expect(code { _ = try storage.loadContentURL(unknown) } == -4012)
         #expect(code { _ = try storage.loadContentURL(room.origin.http + "/si?jwt=a.b.c") } == -4007)

@@ -17,9 +17,9 @@ struct KilledApplicationTests {
     }
 
     @Test(arguments: Restart.allCases)
-    func `no state that a killed run has left blocks a request`(restart: Restart) async throws {
+    func `no state left by a killed run blocks a request`(restart: Restart) async throws {
         let room = try await Classroom()
-        // Slow enough that bytes are kept before the last one comes.
+        // Slow enough that bytes are committed before the last one arrives.
         let url = room.media("2500K-7", "fault=slow:2500000")
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -39,7 +39,7 @@ struct KilledApplicationTests {
                 Places.builtProduct("kollus-guide"), ["download", url], environment: try environment(store))
         }
         let whole = try await application("whole").counted()
-        // The store is made in the first calls; from there to the end each part of a download is met.
+        // The store is made in the first calls; from there to the end each part of a download is killed.
         let kills = 8
         var midway = 0
         for kill in 0..<kills {
@@ -49,7 +49,7 @@ struct KilledApplicationTests {
             let what = "\(restart), \(struck ?? "not killed"), of about \(whole)"
             let storage = try room.started(store)
             let left = (storage.contents() as? [KollusContent]) ?? []
-            // Nobody downloads: no list says so.
+            // No process downloads, and no list says so.
             #expect(left.allSatisfy { $0.state != .downloading }, "\(what)")
             if left.contains(where: { !$0.downloaded && $0.downloadStopSize > 0 }) { midway += 1 }
             try await go(on: storage, restart, url, left, what)
@@ -88,7 +88,7 @@ struct KilledApplicationTests {
         try await expectComplete(key, storage, witness, what)
     }
 
-    /// It is complete, and the delegate has heard so, without an error.
+    /// It is complete, and the delegate has received that event, without an error.
     private func expectComplete(
         _ key: String, _ storage: KollusStorage, _ witness: Witness, _ what: String
     ) async throws {
@@ -103,7 +103,7 @@ struct KilledApplicationTests {
         #expect(content.downloaded && content.fileSize == 2500 << 10, "\(what)")
     }
 
-    @Test func `a download that a worker goes on with is accepted and told of`() async throws {
+    @Test func `a download that a worker continues is accepted and reported`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         storage.settings.workerProgram = Places.builtProduct("lecturectl")
@@ -131,10 +131,10 @@ struct KilledApplicationTests {
         #expect(code { try later.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue)
         try await passing()
         guard case .download(key, 100, true, 16 << 20, nil) = await witness.finals(1).first else {
-            Issue.record("\(witness.told)")
+            Issue.record("\(witness.reported)")
             return
         }
-        #expect(witness.told.count > 1, "and of its beginning")
+        #expect(witness.reported.count > 1, "and its start")
         #expect(witness.finals.count == 1)
     }
 }

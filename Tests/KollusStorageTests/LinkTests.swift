@@ -5,7 +5,7 @@ import Testing
 
 /// `kollus:` links, and downloads that outlive their application.
 @Suite struct LinkTests {
-    @Test func `a download link fetches each content into its folder`() async throws {
+    @Test func `a download link fetches each lecture into its folder`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -38,7 +38,7 @@ import Testing
         #expect(try storage.contents(.inProgress).isEmpty)
         #expect(try storage.contents(.recent(days: 7)).count == 2)
         #expect(try storage.contents(.recent(days: 7, now: Date().addingTimeInterval(8 * 86_400))).isEmpty)
-        // Again: what is complete is left as it is.
+        // Again: a complete lecture is left unchanged.
         guard case .download(let again) = try await storage.open(link) else {
             Issue.record("no download")
             return
@@ -61,7 +61,7 @@ import Testing
         #expect(try storage.loadContentURL("kollus://download?url=\(coded(urls[0]))") == keys[0])
     }
 
-    @Test func `a download goes on when its storage has ended, if that was asked for`() async throws {
+    @Test func `a download continues after its storage was closed, if that was requested`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         storage.settings.workerProgram = Places.builtProduct("lecturectl")
@@ -71,7 +71,7 @@ import Testing
         storage.delegate = witness
         let key = try storage.loadContentURL(room.media("8M-7"))
         let passing = try await room.holding("8M-7", after: 3_000_000)
-        // Loaded and not asked for: the worker leaves it alone.
+        // Loaded and not requested: the worker ignores it.
         let other = try storage.loadContentURL(room.media("64K-8"))
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
@@ -87,7 +87,7 @@ import Testing
         #expect(try later.content(other)?.state == .registered)
     }
 
-    @Test func `a worker that is not there is told of and nothing else fails`() async throws {
+    @Test func `a missing worker is reported and nothing else fails`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         storage.settings.workerProgram = room.place.path + "/none"

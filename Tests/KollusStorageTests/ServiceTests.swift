@@ -5,7 +5,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Licences, learning reports, the streaming cache, the worker behind.
+/// Licences, learning reports, the streaming cache, the background worker.
 @Suite struct ServiceTests {
     @Test func `licences are granted, renewed one by one, and end`() async throws {
         let room = try await Classroom(["--licensed"])
@@ -31,15 +31,15 @@ import Testing
         #expect(content.drmExpireRefreshPopup && content.drmCheckDate != nil && content.isPlayableOffline)
         // Kind 1 and kind 2 of each; several may go into one request.
         #expect(
-            await witness.wait { told in
-                told.reduce(0) { sum, one in
+            await witness.wait { reported in
+                reported.reduce(0) { sum, one in
                     guard case .exchange(let request, _, _) = one else { return sum }
                     // Each item once in the array, and the first once more beside it.
                     return sum + request.components(separatedBy: #""kind":"#).count - 2
                 } >= 24
             })
         guard
-            case .exchange(let request, let json, nil) = witness.told.first(where: {
+            case .exchange(let request, let json, nil) = witness.reported.first(where: {
                 if case .exchange = $0 { true } else { false }
             })
         else {
@@ -54,7 +54,7 @@ import Testing
         try await room.origin.set(policyJSON: #"{"expiration_in": 7200, "expiration_count": 9}"#)
         storage.updateDownloadDRMInfo(true)
         #expect(await witness.wait { $0.contains { if case .renewal(12, 12, _) = $0 { true } else { false } } })
-        let renewals = witness.told.compactMap {
+        let renewals = witness.reported.compactMap {
             if case .renewal(let cur, let count, let code) = $0 { (cur, count, code) } else { nil }
         }
         #expect(renewals.map(\.0) == Array(1...12) && renewals.allSatisfy { $0.1 == 12 && $0.2 == nil })
@@ -65,24 +65,24 @@ import Testing
         #expect(items.contains { $0.kind == 3 && $0.resetReq == 1 })
     }
 
-    /// Two licences by name, with a begin and an end.
+    /// Two licences by name, with a start and an end.
     private func renewsByName(_ storage: KollusStorage, _ keys: [String]) async throws {
         let events = storage.events
         let report = try await storage.renewLicences(of: keys)
         #expect(report.total == 2 && report.renewed == 2 && report.failed == 0)
-        var told: [String] = []
+        var reported: [String] = []
         for await event in events {
             switch event {
-            case .renewalBegan(let total): told.append("began \(total)")
+            case .renewalBegan(let total): reported.append("began \(total)")
             case .renewed(let key, let current, let count, nil):
-                told.append("\(current) of \(count)")
+                reported.append("\(current) of \(count)")
                 #expect(keys.contains(key))
-            case .renewalEnded(let end): told.append("ended \(end.renewed) of \(end.total)")
+            case .renewalEnded(let end): reported.append("ended \(end.renewed) of \(end.total)")
             default: break
             }
             if case .renewalEnded = event { break }
         }
-        #expect(told == ["began 2", "1 of 2", "2 of 2", "ended 2 of 2"])
+        #expect(reported == ["began 2", "1 of 2", "2 of 2", "ended 2 of 2"])
     }
 
     @Test func `under a new player id licensed lectures are downloaded beside the old ones`() async throws {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `what a licence server orders away is gone when it is told`() async throws {
+    @Test func `a lecture that a licence server orders deleted is gone when that is reported`() async throws {
         let room = try await Classroom(["--licensed"])
         let storage = try room.started()
         defer { storage.close() }
@@ -113,8 +113,8 @@ import Testing
         try await room.origin.set(
             policyJSON: #"{"result": 1, "content_delete": 1, "message": "The term is over."}"#, kind: 3)
         let gone = Flag()
-        witness.also = { told, _ in
-            if case .exchange(_, let json, _) = told, json.contains(#""content_delete":1"#) {
+        witness.also = { reported, _ in
+            if case .exchange(_, let json, _) = reported, json.contains(#""content_delete":1"#) {
                 gone.set((try? storage.content(key)) == .some(nil) && storage.storageSize == 0)
             }
         }
@@ -129,7 +129,7 @@ import Testing
         #expect(gone.value == true)
     }
 
-    @Test func `a refusal has the server's sentence`() async throws {
+    @Test func `a refusal has the server's message`() async throws {
         let room = try await Classroom(["--licensed"])
         let storage = try room.started()
         defer { storage.close() }
@@ -162,14 +162,14 @@ import Testing
         storage.sendStoredLms()
         #expect(await witness.wait { $0.contains { if case .sent(3, 0) = $0 { true } else { false } } })
         #expect(
-            witness.told.filter {
+            witness.reported.filter {
                 if case .report(let data, let json) = $0 { data.hasPrefix("{") && json.contains("ok") } else { false }
             }.count == 3)
         storage.sendStoredLms()
         #expect(await witness.wait { $0.contains { if case .sent(0, 0) = $0 { true } else { false } } })
     }
 
-    @Test func `a stream leaves its bytes in the cache, and the cache spares it`() async throws {
+    @Test func `a stream leaves its bytes in the cache, and the next one uses them`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }

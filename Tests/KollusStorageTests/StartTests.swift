@@ -3,9 +3,9 @@ import KollusSDK
 import LectureTestSupport
 import Testing
 
-/// Key, bundle id and date; the player id; what is told before a start and after the end.
+/// Key, bundle id and date; the player id; what is reported before a start and after the end.
 @Suite struct StartTests {
-    @Test func `before a start nothing is there and every call says so`() throws {
+    @Test func `before a start there is nothing, and every call says so`() throws {
         let storage = KollusStorage()
         #expect(storage.contents() == nil)
         #expect(storage.storageSize == 0 && storage.cacheDataSize == 0)
@@ -22,7 +22,7 @@ import Testing
         for (index, call) in calls.enumerated() {
             #expect(code(call) == KollusError.Code.ERROR_NOT_LOAD.rawValue, "call \(index)")
         }
-        // What cannot throw does nothing.
+        // Calls that cannot throw do nothing.
         storage.updateDownloadDRMInfo(true)
         storage.sendStoredLms()
         storage.setCacheSize(10)
@@ -59,12 +59,12 @@ import Testing
         storage.close()
         let other = try room.storage("other")
         other.settings.bundleIdentifier = "com.example.other"
-        #expect(other.applicationBundleID == Classroom.bundle, "what is set on the storage counts more")
+        #expect(other.applicationBundleID == Classroom.bundle, "the storage's own setting overrides it")
         try other.start()
         other.close()
     }
 
-    @Test func `a start refuses what the key does not say`() async throws {
+    @Test func `a start refuses values that the key does not contain`() async throws {
         let room = try await Classroom()
         let (expired, when) = try await Classroom.issue(
             room.origin, #"{"app":"\#(Classroom.bundle)","app_expires_in":-86400}"#)
@@ -91,7 +91,7 @@ import Testing
         let storage = try room.storage()
         storage.applicationBundleID = "com.example.other"
         #expect(code { try storage.start() } != nil)
-        // What was wrong can be corrected on the same object.
+        // Wrong values can be corrected on the same object.
         storage.applicationBundleID = Classroom.bundle
         try storage.start()
         try storage.start()
@@ -99,7 +99,7 @@ import Testing
         storage.close()
     }
 
-    @Test func `a date that an application makes from year, month and day is the day of the key`() async throws {
+    @Test func `a date built from year, month and day is the day of the key`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         let format = DateFormatter()
@@ -126,7 +126,7 @@ import Testing
         storage.close()
     }
 
-    @Test func `a directory that cannot be made, another program's database`() async throws {
+    @Test func `a directory that cannot be created, and another program's database`() async throws {
         let room = try await Classroom()
         let foreign = room.place.path + "/foreign"
         try FileManager.default.createDirectory(atPath: foreign, withIntermediateDirectories: true)
@@ -139,7 +139,7 @@ import Testing
         #expect(code { try storage.start() } == KollusError.Code.ERROR_CREATE_DIRECTORY.rawValue)
     }
 
-    @Test func `the player id stays, and a new one is drawn when asked for`() async throws {
+    @Test func `the player id stays, and a new one is drawn on request`() async throws {
         let room = try await Classroom()
         func id(_ start: (KollusStorage) throws -> Void, _ name: String = "store") throws -> String {
             let storage = try room.storage(name)
@@ -155,7 +155,7 @@ import Testing
         #expect(next != first)
         #expect(try id { try $0.startWithCheck() } == next)
         #expect(try id { try $0.startWithNewPlayerID() } != next)
-        // A group of its own has an id of its own.
+        // A storage with its own group has its own id.
         let grouped = try id {
             $0.keychainGroup = "group.academy"
             try $0.start()
@@ -169,7 +169,7 @@ import Testing
             } == KollusError.Code.ERROR_PARAM_VALUE.rawValue)
     }
 
-    @Test func `a player id that has gone is not replaced behind the application's back`() async throws {
+    @Test func `a missing player id is not silently replaced`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         try storage.startWithCheck()
@@ -183,7 +183,7 @@ import Testing
         later.close()
     }
 
-    @Test func `settings are what they were set to`() async throws {
+    @Test func `settings keep the values they were set to`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         #expect(storage.deviceType == "kp-mobile")

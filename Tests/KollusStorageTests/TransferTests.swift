@@ -34,7 +34,7 @@ import Testing
                 == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
     }
 
-    @Test func `a content is loaded, downloaded, and told of once`() async throws {
+    @Test func `a lecture is loaded, downloaded, and reported once`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -46,10 +46,10 @@ import Testing
         #expect(try storage.checkContentURL(url) == key)
         let loaded = try #require(try storage.content(key))
         #expect(loaded.state == .registered)
-        #expect(loaded.fileSize == 3 << 20, "an application looks for room before it downloads")
+        #expect(loaded.fileSize == 3 << 20, "an application checks the space before it downloads")
         #expect(loaded.downloadProgress == 0 && !loaded.downloaded)
         #expect((storage.contents() as? [KollusContent])?.map(\.mediaContentKey) == [key])
-        // What a server sends before it sees that nobody reads on is the network's business.
+        // Bytes that a server sends before it sees that the client has stopped reading depend on the network.
         #expect(try await room.origin.requests().allSatisfy { $0.bytes < 3 << 20 }, "loading does not fetch the file")
         #expect(storage.storageSize == 0)
 
@@ -61,7 +61,7 @@ import Testing
             return
         }
         var percent: UInt = 0
-        for case .download(_, let now, let downloaded, _, let code) in witness.told {
+        for case .download(_, let now, let downloaded, _, let code) in witness.reported {
             #expect(now >= percent && (now == 100) == downloaded && code == nil)
             percent = now
         }
@@ -69,7 +69,7 @@ import Testing
         #expect(done.downloaded && done.downloadedTime > 0 && done.fileSize == 3 << 20 && done.downloadStopSize == 0)
         #expect(storage.storageSize == 3 << 20)
         #expect(code { try storage.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADED.rawValue)
-        // Without a network it is as good as loaded.
+        // Without a network it counts as loaded.
         await room.origin.stop()
         #expect(try storage.loadContentURL(url) == key)
         #expect(finals.count == 1 && witness.finals.count == 1)
@@ -78,7 +78,7 @@ import Testing
         #expect(await witness.finals(2).count == 2)
     }
 
-    @Test func `a cancelled download keeps its bytes and goes on behind them`() async throws {
+    @Test func `a cancelled download keeps its bytes and resumes after them`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -112,7 +112,7 @@ import Testing
         #expect(Int64(after - before) <= (8 << 20) - stopped.downloadStopSize + 65_536)
     }
 
-    @Test func `right after a cancel its bytes are on the disk, and no number has gone back`() async throws {
+    @Test func `right after a cancel its bytes are on disk, and no count has gone back`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -127,7 +127,7 @@ import Testing
             })
         try storage.downloadCancelContent(key)
         let stopped = try #require(try storage.content(key))
-        #expect(stopped.downloadStopSize >= 3 << 20, "what came is on the disk when the call returns")
+        #expect(stopped.downloadStopSize >= 3 << 20, "received data is on the disk when the call returns")
         #expect(stopped.state == .paused)
         guard case .download(key, let percent, false, let bytes, -8615) = await witness.finals(1).first else {
             Issue.record("\(witness.finals)")
@@ -138,10 +138,10 @@ import Testing
         try await passing()
         try storage.downloadContent(key)
         #expect(await witness.finals(2).count == 2)
-        // Two downloads: each one's numbers only grow.
+        // Two downloads: the numbers of each only increase.
         var last: UInt = 0
-        for case .download(_, let now, _, _, let code) in witness.told {
-            #expect(now >= last, "\(witness.told)")
+        for case .download(_, let now, _, _, let code) in witness.reported {
+            #expect(now >= last, "\(witness.reported)")
             last = code == nil ? now : 0
         }
     }
@@ -169,7 +169,7 @@ import Testing
         #expect(witness.finals.count == 1)
     }
 
-    @Test func `the shortest download is told of before its end`() async throws {
+    @Test func `even the shortest download reports progress before its end`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -178,9 +178,9 @@ import Testing
         for number in 31...40 {
             let key = try storage.loadContentURL(room.media("4K-\(number)"))
             try storage.downloadContent(key)
-            let told = await witness.wait { $0.contains { one in Self.isEnd(one, of: key) } }
-            #expect(told)
-            let own = witness.told.filter { if case .download(key, _, _, _, _) = $0 { true } else { false } }
+            let reported = await witness.wait { $0.contains { one in Self.isEnd(one, of: key) } }
+            #expect(reported)
+            let own = witness.reported.filter { if case .download(key, _, _, _, _) = $0 { true } else { false } }
             guard case .download(_, 0, false, 0, nil) = own.first, own.count >= 2 else {
                 Issue.record("\(own)")
                 continue
@@ -188,11 +188,11 @@ import Testing
         }
     }
 
-    private static func isEnd(_ told: Witness.Told, of key: String) -> Bool {
-        if case .download(key, _, true, _, nil) = told { true } else { false }
+    private static func isEnd(_ reported: Witness.Delivered, of key: String) -> Bool {
+        if case .download(key, _, true, _, nil) = reported { true } else { false }
     }
 
-    @Test func `a cancel that the store refuses leaves the download its end`() async throws {
+    @Test func `a cancel that the store refuses does not prevent completion`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -203,7 +203,7 @@ import Testing
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try await passing()
-        // Another program writes for longer than anybody waits.
+        // Another program writes for longer than any caller waits.
         let other = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         #expect(code { try storage.downloadCancelContent(key) } == LectureError.Code.storeBusy.number)
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling and asking again at once ends in one completion`() async throws {
+    @Test func `cancelling and requesting again at once yields one completion`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `a download that fails is told once and can be asked for again`() async throws {
+    @Test func `a failed download is reported once and can be requested again`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -259,7 +259,7 @@ import Testing
         #expect(try storage.content(key)?.error == nil)
     }
 
-    @Test func `a server that is gone ends a download for good until it is asked for again`() async throws {
+    @Test func `an unreachable server ends a download until it is requested again`() async throws {
         let room = try await Classroom()
         let storage = try room.storage()
         storage.setNetworkTimeOut(1, retry: 0)
@@ -280,7 +280,7 @@ import Testing
         #expect(code { _ = try storage.loadContentURL(url) } == KollusError.Code.ERROR_REQUEST_CONTENT_URL.rawValue)
     }
 
-    @Test func `nothing is told after a removal`() async throws {
+    @Test func `nothing is reported after a removal`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -292,7 +292,7 @@ import Testing
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try storage.removeContent(key)
-        let told = witness.told.count
+        let reported = witness.reported.count
         #expect(storage.contents()?.count == 0)
         #expect(try storage.content(key) == nil)
         #expect(storage.storageSize == 0)
@@ -301,22 +301,22 @@ import Testing
                 $0.contains(".")
             }.isEmpty)
         try storage.removeContent(key)
-        // Another download's whole life later there is still nothing.
+        // A whole other download later there is still no event.
         let other = try storage.loadContentURL(room.media("1M-7"))
         try storage.downloadContent(other)
         #expect(await witness.finals(1).count == 1)
-        let late = witness.told.dropFirst(told).filter {
+        let late = witness.reported.dropFirst(reported).filter {
             if case .download(key, _, _, _, _) = $0 { true } else { false }
         }
         #expect(late.isEmpty)
-        // And it can be had again.
+        // And it can be downloaded again.
         try await passing()
         let again = try storage.loadContentURL(room.media("16M-6"))
         try storage.downloadContent(again)
         #expect(await witness.finals(2).count == 2)
     }
 
-    @Test func `pause and resume are no end`() async throws {
+    @Test func `pause and resume do not report completion`() async throws {
         let room = try await Classroom()
         let storage = try room.started()
         defer { storage.close() }
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    /// Waits until a content is as it should be, by asking after every event.
+    /// Waits until a lecture is as expected, checking after every event.
     private func settled(
         _ storage: KollusStorage, _ key: String, _ isSo: @escaping @Sendable (KollusContent) -> Bool
     ) async -> Bool {

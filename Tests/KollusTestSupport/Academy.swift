@@ -4,9 +4,9 @@ import LectureKit
 import LectureModel
 package import LectureTestSupport
 
-/// An academy with its servers, and a person with a device: what an application needs to be started for real.
+/// An academy with its servers, and a person with a device: what an application needs to start for real.
 package struct Academy: Sendable {
-    /// What the academy's web page tells the developers of an application.
+    /// The values that the academy's web page shows to the developers of an application.
     package struct Values: Sendable {
         /// The application key.
         package var key: String
@@ -14,20 +14,20 @@ package struct Academy: Sendable {
         package var bundleID: String
         /// When it ends, `yyyy/MM/dd`.
         package var expires: String
-        /// Where the storage lies.
+        /// The storage's directory.
         package var path: String
-        /// What differs from machine to machine.
+        /// What differs between machines.
         package var settings: KollusSettings
     }
 
     /// Gateway, media, licence server, LMS, and the issuer of application keys.
     package let sandbox: SandboxOrigin
-    /// Where the person's files lie.
+    /// The directory of the person's files.
     package let home: TemporaryDirectory
-    /// What applications are started with.
+    /// The values that applications start with.
     package let values: Values
 
-    /// Opens an academy.
+    /// Starts an academy.
     ///
     /// - Parameters:
     ///   - options: of the sandbox.
@@ -67,7 +67,7 @@ package struct Academy: Sendable {
         ).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// A day from now on, as samples write it.
+    /// A day, so many days from now, as samples write it.
     package static func day(after days: Double) -> String {
         formatter.string(from: Date().addingTimeInterval(days * 86_400))
     }
@@ -91,7 +91,7 @@ package struct Academy: Sendable {
         try await sandbox.link(key: "bytes-\(size)-\(seed)", query: "licensed")
     }
 
-    /// A storage that is started as applications start it, for tests that are about something else.
+    /// A storage started as applications start it, for tests that are about something else.
     ///
     /// - Parameter queue: of the delegate.
     /// - Returns: the storage.
@@ -104,7 +104,7 @@ package struct Academy: Sendable {
         return storage
     }
 
-    /// Gives a storage its values.
+    /// Sets a storage's values.
     package func configure(_ storage: KollusStorage) {
         storage.applicationKey = values.key
         storage.applicationBundleID = values.bundleID
@@ -126,7 +126,7 @@ package struct Academy: Sendable {
         }
     }
 
-    /// Has the licence server order a content away when it is asked next.
+    /// Makes the licence server order the deletion of a lecture with its next answer.
     ///
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func orderAway(_ key: String) async throws {
@@ -135,7 +135,7 @@ package struct Academy: Sendable {
         try await sandbox.set(policy: order, for: [key])
     }
 
-    /// How many requests for a lecture there were.
+    /// How many requests there were for a lecture.
     ///
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func requests(for path: String) async throws -> Int { try await sandbox.requests(for: path).count }

@@ -2,7 +2,7 @@ import Foundation
 package import KollusSDK
 import LectureModel
 
-/// What a delegate was told, in the order in which it was told; a test waits for entries instead of sleeping.
+/// A delegate's calls, in order; a test waits for entries instead of sleeping.
 package final class Journal: Sendable {
     /// One call of a delegate's method, with what an application sees in it.
     package enum Entry: Sendable, Equatable {
@@ -26,13 +26,13 @@ package final class Journal: Sendable {
         package var kinds: [Int] = []
         /// The learner of the first item.
         package var user = ""
-        /// Whether an answer orders a content away.
+        /// Whether an answer orders the deletion of a lecture.
         package var deletes = false
         /// How many answers came.
         package var answers = 0
-        /// The keys that the storage listed when it was told.
+        /// The keys that the storage listed at the time of the call.
         package var listed: [String] = []
-        /// The media files that lay on the disk when it was told.
+        /// The media files on the disk at the time of the call.
         package var files: [String] = []
         /// The error's number.
         package var error: Int?
@@ -56,7 +56,7 @@ package final class Journal: Sendable {
     /// Everything so far.
     package var entries: [Entry] { state.withLock { $0.entries } }
 
-    /// Writes an entry.
+    /// Adds an entry.
     package func note(_ entry: Entry) {
         let ready = state.withLock { state in
             state.entries.append(entry)
@@ -67,7 +67,7 @@ package final class Journal: Sendable {
         for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// Returns once the entries are as they should be; a suite's time limit ends the waiting.
+    /// Returns once the entries pass; a suite's time limit ends the wait.
     package func until(_ passes: @escaping @Sendable ([Entry]) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -81,7 +81,7 @@ package final class Journal: Sendable {
 
     // MARK: As applications see it
 
-    /// Writes what `downloadContent` told.
+    /// Records a call of `downloadContent`.
     package func download(_ content: KollusContent, _ error: (any Error)?) {
         note(
             .download(
@@ -89,7 +89,7 @@ package final class Journal: Sendable {
                 downloaded: content.downloaded, bytes: content.downloadSize, error: (error as NSError?)?.code))
     }
 
-    /// Writes what `request:json:error:` told, and what the storage holds at this moment.
+    /// Records a call of `request:json:error:`, and what the storage has at this moment.
     package func exchange(
         _ storage: KollusStorage, _ request: [AnyHashable: Any], _ json: [AnyHashable: Any]?, _ error: (any Error)?
     ) {
@@ -106,12 +106,12 @@ package final class Journal: Sendable {
         note(.exchange(entry))
     }
 
-    /// Writes what `cur:count:error:` told.
+    /// Records a call of `cur:count:error:`.
     package func renewal(_ cur: Int32, _ count: Int32, _ error: (any Error)?) {
         note(.renewal(cur: cur, count: count, error: error?.localizedDescription))
     }
 
-    /// Writes what `lmsData:resultJson:` told.
+    /// Records a call of `lmsData:resultJson:`.
     package func report(_ data: String, _ json: [AnyHashable: Any]?) {
         note(.report(data: data, isTaken: json?["ok"] as? Bool == true))
     }
@@ -127,27 +127,27 @@ package final class Journal: Sendable {
     }
 }
 
-// MARK: Questions about entries
+// MARK: Queries
 
 extension [Journal.Entry] {
-    /// The `downloadContent` calls of a content.
+    /// The `downloadContent` calls of a lecture.
     package func downloads(of key: String) -> [Journal.Entry] {
         filter { if case .download(key, _, _, _, _) = $0 { true } else { false } }
     }
 
-    /// The calls of a content that end its download: an error, or downloaded.
+    /// The calls of a lecture that end its download: an error, or downloaded.
     package func ends(of key: String) -> [Journal.Entry] {
         filter {
             if case .download(key, _, let downloaded, _, let error) = $0 { downloaded || error != nil } else { false }
         }
     }
 
-    /// The numbers of the errors that ended downloads of a content.
+    /// The numbers of the errors that ended downloads of a lecture.
     package func failures(of key: String) -> [Int] {
         compactMap { if case .download(key, _, _, _, let error?) = $0 { error } else { nil } }
     }
 
-    /// The progress of a content, in the order of the calls.
+    /// The progress of a lecture, in the order of the calls.
     package func progress(of key: String) -> [UInt] {
         compactMap { if case .download(key, let progress, _, _, nil) = $0 { progress } else { nil } }
     }
@@ -162,7 +162,7 @@ extension [Journal.Entry] {
         compactMap { if case .renewal(let cur, let count, let error) = $0 { (cur, count, error) } else { nil } }
     }
 
-    /// The ends of sendings.
+    /// The ends of sends.
     package var sendings: [Journal.Entry] { filter { if case .sent = $0 { true } else { false } } }
 
     /// The reports that were sent.

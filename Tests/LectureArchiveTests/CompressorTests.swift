@@ -17,7 +17,7 @@ struct CompressorTests {
         return Array(bytes.prefix(count))
     }
 
-    /// What another program makes of a compressed file.
+    /// A compressed file, expanded by another program.
     private static func expanded(_ path: String, _ compression: Compression) async throws -> [UInt8] {
         let program = try Places.command(compression.rawValue)
         let ending = try await ChildProcess.run(program, ["-d", "-c", path])
@@ -26,7 +26,7 @@ struct CompressorTests {
     }
 
     @Test(arguments: Compression.allCases, [0, 1, 65_535, 65_536, 1_000_003])
-    func `other programs expand what was compressed`(compression: Compression, count: Int) async throws {
+    func `other programs decompress the output`(compression: Compression, count: Int) async throws {
         let directory = try TemporaryDirectory()
         let bytes = Self.sample(count)
         let path = try directory.write(try Compressor.compress(bytes, compression), to: "file")
@@ -34,8 +34,7 @@ struct CompressorTests {
     }
 
     @Test(arguments: Compression.allCases)
-    func `64 MiB go through in small pieces, and the sink never gets a large one`(compression: Compression) async throws
-    {
+    func `64 MiB pass in small pieces, and the sink never gets a large one`(compression: Compression) async throws {
         let directory = try TemporaryDirectory()
         let piece = Self.sample(1 << 20)
         let path = try directory.write("", to: "large")
@@ -70,13 +69,13 @@ struct CompressorTests {
         #expect(try Compressor.compress(bytes, compression) == Compressor.compress(bytes, compression))
     }
 
-    @Test func `no time of day stands in gzip`() throws {
+    @Test func `the gzip header has no timestamp`() throws {
         // RFC 1952 section 2.3: MTIME is in bytes 4 to 7.
         #expect(try Compressor.compress([1, 2, 3], .gzip)[4..<8].allSatisfy { $0 == 0 })
     }
 
     @Test(arguments: Compression.allCases)
-    func `what the sink throws ends the stream`(compression: Compression) throws {
+    func `an error of the sink ends the stream`(compression: Compression) throws {
         var calls = 0
         let compressor = try Compressor(compression) { _ throws(LectureError) in
             calls += 1
@@ -91,7 +90,7 @@ struct CompressorTests {
     }
 
     @Test(arguments: Compression.allCases)
-    func `a stream that is given up writes nothing more`(compression: Compression) throws {
+    func `an abandoned stream writes nothing more`(compression: Compression) throws {
         var count = 0
         do {
             let compressor = try Compressor(compression) { count += $0.count }

@@ -13,7 +13,7 @@ struct DecompressorTests {
         return bytes
     }
 
-    /// Compresses with a program that others wrote.
+    /// Compresses with an independent program.
     private static func compressed(_ bytes: [UInt8], _ compression: Compression) async throws -> [UInt8] {
         let directory = try TemporaryDirectory()
         let path = try directory.write(bytes, to: "plain")
@@ -23,10 +23,10 @@ struct DecompressorTests {
     }
 
     @Test(arguments: Compression.allCases, [0, 1, 65_536, 1_000_003])
-    func `what other programs compressed is read`(compression: Compression, count: Int) async throws {
+    func `the output of other programs is read`(compression: Compression, count: Int) async throws {
         let directory = try TemporaryDirectory()
         let bytes = CompressorTests.sample(count)
-        // The name says nothing, the bytes do.
+        // The format is recognised by the bytes, not by the name.
         let path = try directory.write(try await Self.compressed(bytes, compression), to: "file.jsonl")
         #expect(try Self.read(path) == bytes)
     }
@@ -39,7 +39,7 @@ struct DecompressorTests {
     }
 
     @Test(arguments: Compression.allCases)
-    func `streams that stand one behind the other are read through`(compression: Compression) async throws {
+    func `concatenated streams are read to the end`(compression: Compression) async throws {
         let directory = try TemporaryDirectory()
         let (first, second) = (CompressorTests.sample(70_000), CompressorTests.sample(40_000))
         let file =
@@ -49,7 +49,7 @@ struct DecompressorTests {
     }
 
     @Test(arguments: Compression.allCases)
-    func `a file that is cut off anywhere is told, and what came before is right`(compression: Compression) throws {
+    func `a file truncated anywhere is reported, and data before the cut is right`(compression: Compression) throws {
         let directory = try TemporaryDirectory()
         let bytes = CompressorTests.sample(300_000)
         let whole = try Compressor.compress(bytes, compression)
@@ -66,7 +66,7 @@ struct DecompressorTests {
         }
     }
 
-    @Test func `an empty stream that is cut off is told`() throws {
+    @Test func `a truncated empty stream is reported`() throws {
         let directory = try TemporaryDirectory()
         for compression in Compression.allCases {
             let whole = try Compressor.compress([], compression)
@@ -78,7 +78,7 @@ struct DecompressorTests {
         }
     }
 
-    @Test func `a gzip whose bytes were changed is told, although libarchive does not look`() throws {
+    @Test func `a gzip with changed bytes is reported although libarchive does not check`() throws {
         let directory = try TemporaryDirectory()
         // Stored blocks show a change in the bytes themselves.
         let text = Array("0123456789".utf8)
@@ -93,14 +93,14 @@ struct DecompressorTests {
         }
     }
 
-    @Test func `a file that cannot be opened or read is told`() throws {
+    @Test func `a file that cannot be opened or read is reported`() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: LectureError(.readFile)) { try Decompressor(directory.file("missing")) }
         #expect(throws: LectureError(.readFile)) { try Decompressor("a\0b") }
         #expect(throws: LectureError(.readFile)) { try Self.read(directory.path) }
     }
 
-    @Test func `python reads ours and we read python's`() async throws {
+    @Test func `Python reads our output and we read Python's`() async throws {
         let directory = try TemporaryDirectory()
         let bytes = CompressorTests.sample(200_000)
         let ours = try directory.write(try Compressor.compress(bytes, .gzip), to: "ours.gz")

@@ -21,14 +21,14 @@ import Testing
         }
     }
 
-    @Test func `flags share one dash and the last letter may take a value`() throws {
+    @Test func `flags share one dash, and the last letter may take a value`() throws {
         let command = try parse("precache", "-nvj8", "a.txt")
         #expect(command.flag("dry-run") && command.flag("verbose"))
         #expect(command.integer("jobs") == 8)
         #expect(command.arguments == ["a.txt"])
     }
 
-    @Test func `global options stand before and after the command word`() throws {
+    @Test func `global options come before or after the command word`() throws {
         let command = try parse("--json", "--store", "/s", "list", "--color=never")
         #expect(command.path == ["list"])
         #expect(command.flag("json"))
@@ -49,13 +49,13 @@ import Testing
         #expect(try parse("lms", "list", "--json").flag("json"))
     }
 
-    @Test func `a flag is taken back by its no form, and the last one counts`() throws {
+    @Test func `a flag is reset by its no form, and the last one counts`() throws {
         #expect(try !parse("list", "--json", "--no-json").flag("json"))
         #expect(try parse("list", "--no-json", "--json").flag("json"))
         #expect(try parse("precache", "--no-seal").flag("no-seal"))
     }
 
-    @Test func `behind two dashes everything is an argument`() throws {
+    @Test func `after two dashes everything is an argument`() throws {
         let command = try parse("show", "--", "--odd-key")
         #expect(command.arguments == ["--odd-key"])
         #expect(try parse("precache", "-").arguments == ["-"])
@@ -79,7 +79,7 @@ import Testing
         #expect(command.spec.name == "backup")
     }
 
-    @Test func `the environment stands in, the command line wins`() throws {
+    @Test func `the environment supplies defaults, the command line wins`() throws {
         let environment = ["LECTURE_STORE": "/e", "LECTURE_JOBS": "7"]
         let command = try parse("precache", "--jobs", "2", environment: environment)
         #expect(command.text("store") == "/e")
@@ -121,28 +121,28 @@ import Testing
         (["precache", "-j", "-n"], "Option '-j' needs a value: N."),
         (
             ["precache", "--title", "--key"],
-            "Option '--title' needs a value: TEXT. A value that begins with a dash is written --title=VALUE."
+            "Option '--title' needs a value: TEXT. Write a value that begins with a dash as --title=VALUE."
         ),
         (["precache", "--jobs="], "Option '--jobs': '' must not be empty."),
         (["precache", "--jobs", "0"], "Option '--jobs': '0' must be a whole number from 1 to 256."),
-        (["list", "--offset", "-1"], "Option '--offset': '-1' must be a whole number from 0 on."),
+        (["list", "--offset", "-1"], "Option '--offset': '-1' must be a whole number of at least 0."),
         (
             ["list", "--sort", "sizes"],
             "Option '--sort': 'sizes' must be one of title, downloaded, size, expiry, priority, folder; "
                 + "did you mean 'size'."
         ),
-        (["list", "-q", "-v"], "Options '--quiet' and '--verbose' exclude each other."),
-        (["precache", "-o", "a", "-d", "b"], "Options '--output' and '--output-dir' exclude each other."),
+        (["list", "-q", "-v"], "Options '--quiet' and '--verbose' cannot be used together."),
+        (["precache", "-o", "a", "-d", "b"], "Options '--output' and '--output-dir' cannot be used together."),
         (["pause"], "KEY… or '--all' is missing."),
-        (["pause", "k", "--all"], "Name arguments or give '--all', not both."),
+        (["pause", "k", "--all"], "Give arguments or '--all', not both."),
         (["show"], "KEY is missing."),
-        (["show", "a", "b"], "Argument 'b' is one too many."),
+        (["show", "a", "b"], "Unexpected argument 'b'."),
         (["show", ""], "KEY '' must not be empty."),
-        (["store"], "'store' needs one of its commands."),
-        ([], "A command is needed."),
+        (["store"], "'store' needs a subcommand."),
+        ([], "A command is required."),
         (["completion", "tcsh"], "SHELL 'tcsh' must be one of bash, zsh, fish."),
     ])
-    func `every wrong command line has its own sentence`(words: [String], expected: String) {
+    func `every invalid command line has its own message`(words: [String], expected: String) {
         do throws(UsageError) {
             _ = try ArgumentParser.parse(words)
             Issue.record("no error for \(words)")
@@ -151,19 +151,19 @@ import Testing
         }
     }
 
-    @Test func `a wrong variable is named`() {
+    @Test func `an invalid variable is named`() {
         #expect(
             sentence("precache", environment: ["LECTURE_JOBS": "many"])
                 == "Environment variable LECTURE_JOBS: 'many' must be a whole number from 1 to 256.")
     }
 
-    @Test func `a URL of 100 KiB is refused with a short sentence`() {
+    @Test func `a URL of 100 KiB is refused with a short message`() {
         let sentence = sentence("precache", "https://example.org/" + String(repeating: "a", count: 100 << 10))
-        #expect(sentence.hasSuffix("is a URL of 102420 bytes; at most 8192 are taken."))
+        #expect(sentence.hasSuffix("is a URL of 102420 bytes; at most 8192 are accepted."))
         #expect(sentence.utf8.count < 200)
     }
 
-    @Test func `control characters of the input do not reach the sentence`() {
+    @Test func `control characters of the input do not reach the message`() {
         let sentence = sentence("\u{1B}[31mred\n")
         #expect(!sentence.contains("\u{1B}"))
         #expect(!sentence.contains("\n"))
@@ -174,7 +174,7 @@ import Testing
         #expect(sentence.hasPrefix("Unknown command 'xxx"))
     }
 
-    @Test func `the message says where to read more`() {
+    @Test func `the message refers to further help`() {
         #expect(UsageErrorProbe.message("store", "chek").hasSuffix("See 'lecturectl store --help'."))
     }
 }

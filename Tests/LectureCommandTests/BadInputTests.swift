@@ -4,9 +4,9 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Input that cannot be used: an error that says what to do, the right status, and nothing lost.
+/// Unusable input: an error with a remedy, the right status, and nothing lost.
 @Suite(.timeLimit(.minutes(2))) struct BadInputNetTests {
-    @Test func `a source that cannot be had ends with the status of its reason`() async throws {
+    @Test func `an unavailable source ends with the status of its reason`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         #expect(try await me("precache", "gopher://127.0.0.1/a.mp4").status == 64)
         let port = try Places.freePort()
@@ -24,7 +24,7 @@ import Testing
         try await me.expectSound()
     }
 
-    @Test func `a name that cannot be resolved is said to be that in every attempt`() async throws {
+    @Test func `a host name that cannot be resolved is reported as that in every attempt`() async throws {
         let me = try BadDay()
         let ending = try await me("precache", "--retries", "2", "http://nowhere.invalid/a.mp4")
         #expect(ending.status == 69)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `broken lines of a course list end with 65 and the others are complete`(fromInput: Bool) async throws {
+    func `broken lines of a course list end with 65, and the others are completed`(fromInput: Bool) async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let lines = [
             #"{"url": "\#(sandbox.http)/media/bytes-64K-1.mp4", "key": "one"}"#, "{broken", "[]", "{}",
@@ -62,7 +62,7 @@ import Testing
         #expect(ending.errors.count < 10_000)
     }
 
-    @Test func `a name with a slash or a NUL in a descriptor stays a title and makes no path`() async throws {
+    @Test func `a name with a slash or a NUL in a descriptor stays a title and is not used as a path`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let link = try await sandbox.link(key: "bytes-64K-3") + "&set.title=..%2F..%2Fescaped%00b"
         let ending = try await me("precache", "--json", link)
@@ -74,7 +74,7 @@ import Testing
         try await me.expectSound()
     }
 
-    @Test func `an output that cannot be there is refused before anything is asked`() async throws {
+    @Test func `an impossible output path is refused before anything is requested`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-64K-4.mp4"
         let file = try me.home.write("x", to: "plain")
@@ -91,13 +91,13 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
     }
 
-    @Test func `a file goes to another file system, and a refused place does not spoil later runs`() async throws {
+    @Test func `a file goes to another file system, and a refused place does not affect later runs`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-1M-5.mp4"
         let memory = try TemporaryDirectory(in: "/dev/shm")
         #expect(try await me("precache", "--output", memory.file("a.mp4"), url).status == 0)
         #expect(try Data(contentsOf: URL(filePath: memory.file("a.mp4"))) == (try await me.bytes()))
-        // A directory stands where the file is due; that is only seen when the file is there.
+        // The output path is a directory; that is only noticed once the download is finished.
         try FileManager.default.createDirectory(
             atPath: memory.file("taken/bytes-1M-5.mp4"), withIntermediateDirectories: true)
         #expect(try await me("precache", "--output-dir", memory.file("taken"), url).status == 73)
@@ -105,7 +105,7 @@ import Testing
         #expect(try await me("precache", "--json", url).status == 0)
     }
 
-    @Test func `a reader that leaves early and a full device end with 74, and the store stays sound`() async throws {
+    @Test func `a closed pipe and a full device end with 74, and the store stays consistent`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-4M-6.mp4?fault=stall:2000000"
         for redirection in ["| head -1 > /dev/null; exit ${PIPESTATUS[0]}", "> /dev/full"] {
@@ -120,9 +120,9 @@ import Testing
     }
 }
 
-/// A database that is not this program's to write.
+/// A database that this program must not write.
 @Suite(.timeLimit(.minutes(2))) struct RefusedStoreTests {
-    /// What stands where the store's database is due.
+    /// What is at the path of the store's database.
     enum Database: String, CaseIterable { case text, foreign, newer, cut, scribbled }
 
     @Test(arguments: Database.allCases)
@@ -132,8 +132,8 @@ import Testing
         let file = "\(me.store)/lecturekit.db"
         var bytes = try Data(contentsOf: URL(filePath: file))
         switch kind {
-        case .text: bytes = Data("It is not a database, but somebody needs it.\n".utf8)
-        // Bytes 60 to 63 are the schema's number, 68 to 71 say whose database it is.
+        case .text: bytes = Data("It is not a database, but another program needs it.\n".utf8)
+        // Bytes 60 to 63 are the schema version, 68 to 71 the application id.
         case .foreign: bytes.replaceSubrange(68..<72, with: [0, 0, 0, 1])
         case .newer: bytes.replaceSubrange(60..<64, with: [0, 0, 3, 231])
         case .cut: bytes = bytes.prefix(bytes.count / 2)
@@ -163,7 +163,7 @@ import Testing
 /// Disks that are full or cannot be written.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: BadDay.mayMount, "only root may mount a small disk"))
 struct DiskNetTests {
-    @Test func `a read-only disk is said to be one, and nothing is made`() async throws {
+    @Test func `a read-only disk is reported as one, and nothing is created`() async throws {
         let me = try BadDay()
         let script = #"""
             mount -t tmpfs -o size=8m none /mnt
@@ -181,7 +181,7 @@ struct DiskNetTests {
         #expect(ending.errorText.contains("the store cannot be written; nothing was changed"))
     }
 
-    @Test func `without room for the file it stops, and goes on when there is room`() async throws {
+    @Test func `without space for the file it stops, and continues when there is space`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let script = #"""
             mount -t tmpfs -o size=24m none /mnt
@@ -205,7 +205,7 @@ struct DiskNetTests {
         #expect(try await lines[2].hasPrefix(sandbox.sha256(of: "/media/bytes-16M-1.mp4")))
     }
 
-    @Test func `when the database cannot grow in the middle the command ends, and the next one goes on`() async throws {
+    @Test func `when the database cannot grow the command ends, and the next one continues`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let script = #"""
             mount -t tmpfs -o size=24m none /mnt
@@ -226,6 +226,6 @@ struct DiskNetTests {
         try #require(lines.count == 2, "\(ending.text)")
         #expect(lines[0] == "status 75")
         #expect(try await lines[1].hasPrefix(sandbox.sha256(of: "/media/bytes-12M-2.mp4")))
-        #expect(ending.errorText.contains("there is not enough room on the disk"))
+        #expect(ending.errorText.contains("there is not enough space on the disk"))
     }
 }

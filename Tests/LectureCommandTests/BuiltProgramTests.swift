@@ -5,9 +5,9 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The real program: what only a process has.
+/// The real program: behaviour that only a process has.
 @Suite struct BuiltProgramTests {
-    @Test func `help and version are data and end with 0`() throws {
+    @Test func `help and version go to standard output and end with 0`() throws {
         let help = try BuiltProgram.run("--help")
         #expect(help.status == 0)
         #expect(help.outputText == HelpPage.text(path: []))
@@ -19,7 +19,7 @@ import Testing
         [], ["prekache"], ["list", "--frob"], ["pause"], ["precache", "--jobs", "x"], ["precache", "ftp://h/"],
         ["precache", "--after-input", "https://h/"], ["precache", "--after-input", "--dry-run"],
     ])
-    func `a wrong command line ends with 64, a sentence and no data`(words: [String]) throws {
+    func `an invalid command line ends with 64, a message and no data`(words: [String]) throws {
         let result = try BuiltProgram.run(BuiltProgram.url, words)
         #expect(result.status == 64)
         #expect(result.output.isEmpty)
@@ -27,19 +27,19 @@ import Testing
         #expect(result.diagnosticsText.split(separator: "\n").count == 1)
     }
 
-    @Test func `an argument that is not UTF-8 is refused and not repaired`() throws {
+    @Test func `an argument that is not UTF-8 is refused, not repaired`() throws {
         let result = try BuiltProgram.shell(#""$0" show $'\xff\xfe'"#)
         #expect(result.status == 64)
         #expect(result.diagnosticsText == "lecturectl: Argument 2 is not UTF-8. See 'lecturectl --help'.\n")
     }
 
-    @Test func `a URL of 100 KiB ends with 64 and a short sentence`() throws {
+    @Test func `a URL of 100 KiB ends with 64 and a short message`() throws {
         let result = try BuiltProgram.run("precache", "https://h/" + String(repeating: "a", count: 100 << 10))
         #expect(result.status == 64)
         #expect(result.diagnostics.count < 300)
     }
 
-    @Test func `a command that waits for the end of its input goes on behind it, and a byte ends it unopened`() throws {
+    @Test func `a command that waits for the end of input continues at it, and a byte ends it unopened`() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
         let words = #""$0" --store \#(store) --json precache --after-input"#
@@ -52,7 +52,7 @@ import Testing
         #expect(try BuiltProgram.shell("\(words) <&-").status == 74)
     }
 
-    @Test func `a full device ends with 74 and a sentence, a reader that has gone with 74 and none`() throws {
+    @Test func `a full device ends with 74 and a message, a closed pipe with 74 and none`() throws {
         let full = try BuiltProgram.shell(#""$0" help --man > /dev/full"#)
         #expect(full.status == 74)
         #expect(full.diagnosticsText.contains("no space is left"))
@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-/// The completion function, called by a real bash as if Tab was pressed behind these words.
+/// The completion function, called by a real bash as if Tab was pressed after these words.
 @Suite struct BashCompletionTests {
     private func complete(_ words: [String]) throws -> Set<String> {
         let scratch = try ScratchDirectory()

@@ -30,7 +30,7 @@ private struct Bench {
         return Outcome(status: status, output: output.text, diagnostics: diagnostics.text)
     }
 
-    /// The keys in the store, in their order.
+    /// The keys in the store, in order.
     func keys(_ options: String...) async -> [String] {
         var keys: [String] = []
         for line in await self("list", "--json").output.split(separator: "\n") {
@@ -41,7 +41,7 @@ private struct Bench {
     }
 }
 
-/// Every line must be what its schema says.
+/// Every line must match its schema.
 private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     for line in output.split(separator: "\n") {
         let faults = try JSONSchema(describing: String(line)).faults(in: Data(line.utf8))
@@ -50,7 +50,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
 }
 
 @Suite struct PrecacheNetTests {
-    @Test func `a file is fetched once, put out, and skipped the next time`() async throws {
+    @Test func `a file is fetched once, written to the output, and skipped the next time`() async throws {
         let bench = try await Bench()
         let source = bench.url("bytes-3M-1.mp4")
         let digest = try await bench.sandbox.sha256(of: "/media/bytes-3M-1.mp4")
@@ -113,14 +113,14 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(outcome.output.contains(#""completed":1,"failed":1"#))
     }
 
-    @Test func `a server that cannot be reached ends with 69 or 75, never with 0`() async throws {
+    @Test func `an unreachable server ends with 69 or 75, never with 0`() async throws {
         let bench = try await Bench()
         let outcome = await bench("precache", "http://127.0.0.1:1/a.mp4", "--retries", "0", "--json")
         #expect([69, 75].contains(outcome.status.code))
         try expectSchemas(outcome.output)
     }
 
-    @Test func `a dry run names what it would do and makes no store`() async throws {
+    @Test func `a dry run names what it would do and creates no store`() async throws {
         let bench = try await Bench()
         let outcome = await bench("precache", "https://u:p@h.example/a.mp4?token=1", "--dry-run", "--json")
         #expect(outcome.status == .done)
@@ -138,7 +138,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("precache", "list.txt", option, "x").status == .usage)
     }
 
-    @Test func `a list that cannot be read is an error with its name`() async throws {
+    @Test func `an unreadable list is an error with its name`() async throws {
         let bench = try await Bench()
         let missing = await bench("precache", bench.path("none.txt"))
         #expect(missing.status == .data)
@@ -147,9 +147,9 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("precache", foreign).status == .data)
     }
 
-    @Test func `a deadline ends with 75, and the next run goes on`() async throws {
+    @Test func `a deadline ends with 75, and the next run continues`() async throws {
         let bench = try await Bench()
-        // The first answer stays silent half-way: no machine is so quick, and none so slow, that this ends otherwise.
+        // The first answer stalls half-way: the run ends this way on any machine, slow or fast.
         let source = bench.url("bytes-4M-9.mp4?fault=stall:2000000;times=1")
         let first = await bench("precache", source, "--connections", "1", "--deadline", "1s", "--json")
         #expect(first.status == .tryAgain)
@@ -160,7 +160,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
 }
 
 @Suite struct CommandStoreNetTests {
-    /// A store with two complete lectures and one that is not there.
+    /// A store with two complete lectures and one that does not exist on the server.
     private func filled() async throws -> Bench {
         let bench = try await Bench()
         let list = try bench.scratch.write(
@@ -174,7 +174,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         return bench
     }
 
-    @Test func `lists are filtered, sorted and cut`() async throws {
+    @Test func `lists are filtered, sorted and limited`() async throws {
         let bench = try await filled()
         let all = await bench("list", "--json")
         try expectSchemas(all.output)
@@ -188,7 +188,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("list", "--expiring", "3d").output.isEmpty)
     }
 
-    @Test func `one content is shown, explained and found`() async throws {
+    @Test func `one lecture is shown, explained and found`() async throws {
         let bench = try await filled()
         let shown = await bench("show", "a")
         #expect(shown.output.contains("State:         completed\n"))
@@ -218,7 +218,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("cat", "b", "--range", "99999999-").status == .usage)
     }
 
-    @Test func `what no content has is named and ends with 1`() async throws {
+    @Test func `an unknown key is named and ends with 1`() async throws {
         let bench = try await filled()
         for words in [["show"], ["why"], ["path"], ["cat"], ["pause"], ["resume"], ["cancel"]] {
             let outcome = await bench(words[0], "nokey")
@@ -232,7 +232,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("list", "--json").output.contains(#""priority":-7"#))
     }
 
-    @Test func `paused contents are left alone until they are resumed`() async throws {
+    @Test func `paused lectures are skipped until they are resumed`() async throws {
         let bench = try await filled()
         let paused = await bench("pause", "c", "--json")
         #expect(paused.status == .done)
@@ -244,7 +244,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("pause", "a").status == .done)
     }
 
-    @Test func `removed contents are gone with their files`() async throws {
+    @Test func `removed lectures are gone with their files`() async throws {
         let bench = try await filled()
         let path = String(await bench("path", "a").output.dropLast())
         let outcome = await bench("remove", "a", "nokey", "--json")
@@ -278,7 +278,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("verify", "c").status == .someFailed)
     }
 
-    @Test func `the store is told about, checked and copied`() async throws {
+    @Test func `the store is described, checked and copied`() async throws {
         let bench = try await filled()
         let info = await bench("store", "info", "--json", "--jobs", "9")
         try expectSchemas(info.output)
@@ -293,7 +293,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("status").output.hasPrefix("2 completed, 1 failed; 3.00 MiB"))
     }
 
-    @Test func `settings are told before there is a store, and a foreign database is left alone`() async throws {
+    @Test func `settings are printed before there is a store, and a foreign database is left untouched`() async throws {
         let bench = try await Bench()
         let info = await bench("store", "info", "--json")
         #expect(info.status == .done)
@@ -309,7 +309,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(try Data(contentsOf: file) == foreign)
     }
 
-    @Test func `a mistyped setting is said and does no harm`() async throws {
+    @Test func `a mistyped setting is reported and does no harm`() async throws {
         let bench = try await Bench()
         let file = try bench.scratch.write("config.json", #"{"network":{"jbos":3}}"#)
         let outcome = await bench("--config", file, "status")
@@ -332,7 +332,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
     {
         let bench = try await Bench()
         let media = "/media/bytes-24M-3.mp4"
-        // Begun, and never at its end, however late this test is told.
+        // Started, and stalled before its end, however late this test sees it.
         try await bench.sandbox.set(fault: "stall:10000000", on: media)
         let child = try start(bench, ["precache", bench.url("bytes-24M-3.mp4"), "--json"])
         try await child.wait(for: .output) { String(decoding: $0, as: UTF8.self).contains(#""event":"progress""#) }
@@ -348,7 +348,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(sum.outputText.hasPrefix(try await bench.sandbox.sha256(of: media)))
     }
 
-    @Test func `a signal is heard while standard input is silent`() async throws {
+    @Test func `a signal is handled while standard input is silent`() async throws {
         let bench = try await Bench()
         let child = try start(bench, ["precache", "-", "--acks"], keepsInputOpen: true)
         child.write("\(bench.url("bytes-64K-1.mp4"))\n")
@@ -357,7 +357,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await child.ending().status == 130)
     }
 
-    @Test func `a watcher sees what another process does and ends at a signal`() async throws {
+    @Test func `a watcher sees the work of another process and ends at a signal`() async throws {
         let bench = try await Bench()
         let watcher = try start(bench, ["status", "--watch"])
         try await watcher.wait(for: .output) { String(decoding: $0, as: UTF8.self).hasPrefix("The store is empty.") }

@@ -14,7 +14,7 @@ struct Shelf {
         nginx = try await NginxOrigin.start(serving: me.home.file("site"), options)
     }
 
-    /// Puts a film on the site, or another one in its place.
+    /// Puts a film on the site, or replaces it.
     @discardableResult
     func put(_ name: String, seed: UInt64, count: Int = 300_000, modified: Date? = nil) throws -> Data {
         var generator = SeededGenerator(seed: seed)
@@ -22,7 +22,7 @@ struct Shelf {
         let random = (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64($0 % 57) &+ UInt64($0)) }
         let bytes = MediaBeginning.replacing(random)
         let path = try me.home.write(bytes, to: "site/\(name)")
-        // The date is the entity tag's as well; two versions that are made in one second must differ in it.
+        // The entity tag is made from the date; two versions that are made in one second must differ in it.
         let date = modified ?? Date(timeIntervalSince1970: 1_600_000_000 + Double(seed) * 1000)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
         return Data(bytes)
@@ -71,11 +71,11 @@ struct Shelf {
     }
 }
 
-/// What "complete" means: the lecture that was requested, and it is on the disk.
+/// What "complete" means: the requested lecture is on the disk.
 @Suite(.timeLimit(.minutes(3))) struct CompleteNetTests {
     // MARK: Another digest, size or source
 
-    @Test func `a list that names another digest gets the new version, and the old one plays until it is there`()
+    @Test func `a list with another digest gets the new version, and the old one plays until then`()
         async throws
     {
         var options = NginxOrigin.Options()
@@ -104,7 +104,7 @@ struct Shelf {
         try await shelf.me.expectSound()
     }
 
-    @Test func `a digest that the server does not have leaves the old version playable`() async throws {
+    @Test func `a digest that the server cannot match leaves the old version playable`() async throws {
         let shelf = try await Shelf()
         let bytes = try shelf.put("l.mp4", seed: 1)
         let right = try await shelf.sha256("l.mp4")
@@ -118,7 +118,7 @@ struct Shelf {
         #expect(try await shelf.member("l", "outdated") as? Bool == true)
         let why = try await shelf.me("why", "l").text
         #expect(why.contains("An older version is complete and stays playable"), "\(why)")
-        // The digest that the file has is what is requested again.
+        // A request with the file's actual digest.
         let back = try await shelf.me("precache", shelf.url("l.mp4"), "--key", "l", "--sha256", right)
         #expect(back.status == 0 && back.errorText.contains("1 already complete (0 B)"), "\(back.errorText)")
         #expect(try await shelf.me.list().map(\.state) == ["completed"])
@@ -135,7 +135,7 @@ struct Shelf {
         #expect(try await shelf.bytes("l") == new)
     }
 
-    @Test func `a digest that is named for the first time is computed, and kept`() async throws {
+    @Test func `a digest given for the first time is computed and kept`() async throws {
         let shelf = try await Shelf()
         let bytes = try shelf.put("l.mp4", seed: 1, count: 2_500_000)
         #expect(try await shelf.me("precache", shelf.url("l.mp4"), "--key", "l").status == 0)
@@ -146,14 +146,14 @@ struct Shelf {
         #expect(ending.status == 0 && ending.errorText.contains("0 downloaded, 1 already complete (0 B)."))
         #expect(try await shelf.member("l", "sha256") as? String == digest)
         #expect(try await shelf.nginx.requests().count == 1, "nothing was asked again")
-        // And one that it does not have is seen at once.
+        // And a digest that the file does not have is noticed at once.
         let new = try shelf.put("l.mp4", seed: 2)
         let other = try shelf.list(["url": shelf.url("l.mp4"), "key": "l", "sha256": try await shelf.sha256("l.mp4")])
         #expect(try await shelf.me("precache", other).errorText.contains("1 downloaded"))
         #expect(try await shelf.bytes("l") == new && new != bytes)
     }
 
-    @Test func `another URL under the same key is looked at, and a source that is missing changes nothing`()
+    @Test func `another URL under the same key is checked, and a missing source changes nothing`()
         async throws
     {
         let shelf = try await Shelf()
@@ -179,7 +179,7 @@ struct Shelf {
         #expect(try await shelf.me("show", "l").text.contains("/other.mp4"))
     }
 
-    @Test func `the same digest under another URL is the same lecture, and nobody is asked`() async throws {
+    @Test func `the same digest under another URL is the same lecture, without a request`() async throws {
         let shelf = try await Shelf()
         try shelf.put("l.mp4", seed: 1)
         let digest = try await shelf.sha256("l.mp4")
@@ -189,9 +189,9 @@ struct Shelf {
         #expect(try await shelf.nginx.requests().count == 1)
     }
 
-    // MARK: Asking the server
+    // MARK: Revalidation
 
-    @Test func `--check head asks once, downloads what has changed, and never looks at nothing`() async throws {
+    @Test func `--check head asks once, downloads changed lectures, and checks nothing else`() async throws {
         let shelf = try await Shelf()
         try shelf.put("l.mp4", seed: 1)
         let url = shelf.url("l.mp4")
@@ -200,7 +200,7 @@ struct Shelf {
         let same = try await shelf.me("precache", "--check", "head", twice)
         #expect(same.status == 0 && same.errorText.contains("0 downloaded, 1 already complete (0 B)."))
         let asked = try await shelf.nginx.requests(atLeast: 2)
-        #expect(asked.map(\.status) == [200, 304], "one question a lecture and run, on a condition")
+        #expect(asked.map(\.status) == [200, 304], "one conditional request per lecture and run")
 
         let new = try shelf.put("l.mp4", seed: 2)
         #expect(try await shelf.me("precache", "--check", "list", twice).errorText.contains("1 already complete"))
@@ -214,7 +214,7 @@ struct Shelf {
         #expect(never.status == 0 && never.errorText.contains("1 already complete"))
     }
 
-    @Test func `a server that is down leaves what is complete, and is not waited for by each lecture`() async throws {
+    @Test func `an unreachable server leaves complete lectures as they are and delays not every one`() async throws {
         let shelf = try await Shelf()
         let names = (0..<12).map { "l\($0).mp4" }
         for (number, name) in names.enumerated() { try shelf.put(name, seed: UInt64(number), count: 20_000) }
@@ -231,7 +231,7 @@ struct Shelf {
     // MARK: Files that are gone
 
     @Test(arguments: ["gone", "short"])
-    func `a file that is missing or short is seen by every command, and downloaded again`(what: String) async throws {
+    func `a missing or short file is noticed by every command and downloaded again`(what: String) async throws {
         let shelf = try await Shelf()
         let bytes = try shelf.put("a.mp4", seed: 1, count: 1_500_000)
         try shelf.put("b.mp4", seed: 2)
@@ -269,14 +269,13 @@ struct Shelf {
         #expect(again.status == 0 && again.errorText.contains("1 downloaded, 1 already complete (1.43 MiB)."))
         #expect(try await shelf.bytes("a") == bytes)
         try await shelf.me.expectSound()
-        // Without a source what is gone is found as well.
+        // Files without a source are found missing as well.
         try FileManager.default.removeItem(atPath: try await shelf.path("a"))
         #expect(try await shelf.me("precache").errorText.contains("1 downloaded"))
         #expect(try await shelf.bytes("a") == bytes)
     }
 
-    @Test func `a file that comes back is complete again, and a disk that is not mounted fetches nothing`() async throws
-    {
+    @Test func `a file that returns is complete again, and an unmounted disk fetches nothing`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         #expect(try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a").status == 0)
@@ -295,7 +294,7 @@ struct Shelf {
         #expect(
             try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a").errorText.contains("1 already complete"))
 
-        // The remedy that the sentence names.
+        // The remedy that the message names.
         try FileManager.default.removeItem(atPath: media)
         let repaired = try await shelf.me("verify", "--all", "--repair")
         #expect(repaired.status == 0 && repaired.errorText.contains("1 repaired"), "\(repaired.errorText)")
@@ -304,7 +303,7 @@ struct Shelf {
     }
 
     @Test(arguments: [true, false])
-    func `what verify finds is kept, and the next run fetches just that`(namesList: Bool) async throws {
+    func `findings of verify are kept, and the next run fetches just those`(namesList: Bool) async throws {
         let shelf = try await Shelf()
         let bytes = try shelf.put("a.mp4", seed: 1, count: 5 << 20)
         let list = try shelf.me.home.write("\(shelf.url("a.mp4"))\n", to: "list.txt")
@@ -333,9 +332,9 @@ struct Shelf {
         #expect(try await shelf.bytes(key) == bytes)
     }
 
-    // MARK: What is no lecture
+    // MARK: Not a lecture
 
-    @Test func `--accept-any takes what no lecture begins like`() async throws {
+    @Test func `--accept-any accepts data that is not recognised as a lecture`() async throws {
         let shelf = try await Shelf()
         try shelf.me.home.write("Please sign in.\n", to: "site/text.mp4")
         try shelf.me.home.write([], to: "site/empty.mp4")
@@ -348,7 +347,7 @@ struct Shelf {
         #expect(try await shelf.me("verify", "--all").status == 0)
     }
 
-    @Test func `of an empty lecture a range is empty, and of an unfinished one it is said that it is unfinished`()
+    @Test func `a range of an empty lecture is empty, and of an unfinished one an error`()
         async throws
     {
         let shelf = try await Shelf()
@@ -360,26 +359,26 @@ struct Shelf {
         }
         let behind = try await shelf.me("cat", "--range", "1-", "e")
         #expect(behind.status == 64)
-        #expect(behind.errorText.contains("--range begins behind the last byte: the lecture has 0 bytes"))
+        #expect(behind.errorText.contains("--range begins after the last byte: the lecture has 0 bytes"))
         #expect(try await shelf.me("precache", "--key", "n", shelf.url("none.mp4")).status == 1)
         let unfinished = try await shelf.me("cat", "--range", "0-9", "n")
         let whole = try await shelf.me("cat", "n")
         #expect(unfinished.status == whole.status && unfinished.status != 64, "\(unfinished.errorText)")
         #expect(unfinished.errorText == whole.errorText)
-        #expect(try await shelf.me("cat", "--range", "0-9", "nobody").errorText.contains("nobody"))
+        #expect(try await shelf.me("cat", "--range", "0-9", "no-such-key").errorText.contains("no-such-key"))
     }
 
-    // MARK: Room
+    // MARK: Space
 
     @Test(arguments: [["--reserve", "100000G"], ["--quota", "1M"]])
-    func `what cannot fit is not read`(bound: [String]) async throws {
+    func `a lecture that cannot fit is not read`(bound: [String]) async throws {
         let shelf = try await Shelf()
         try shelf.put("big.mp4", seed: 1, count: 12 << 20)
         let ending = try await shelf.me.run(["precache", "--json", shelf.url("big.mp4")] + bound)
         #expect(ending.status == 75, "\(ending.errorText)")
         let summary = try Line.summary(ending.text)
         #expect(summary.bytesFetched == 0 && summary.stopped == 1)
-        // With the size in the list nobody is asked at all.
+        // With the size in the list no request is sent.
         let asked = try await shelf.nginx.requests(atLeast: 1).count
         let list = try shelf.list(["url": shelf.url("other.mp4"), "size": 12 << 20])
         try shelf.put("other.mp4", seed: 2, count: 12 << 20)
@@ -397,7 +396,7 @@ struct Shelf {
         let shelf = try await Shelf(options)
         let old = try shelf.put("a.mp4", seed: 1, count: 9 << 20)
         let process = try shelf.me.start("precache", "--json", shelf.url("a.mp4"))
-        // Bytes count here when they are durable.
+        // Bytes are counted here once they are durable.
         while try await shelf.me.list().first?.bytes ?? 0 < 2 << 20 {}
         process.send(SIGKILL)
         _ = await process.ending()

@@ -27,12 +27,12 @@ import Testing
         let sections = Set(ConfigurationKeys.sections.map(\.name).filter { !$0.contains(".") && !$0.isEmpty })
         let keys = ConfigurationKeys.all.filter { !sections.contains($0) }
         #expect(Set(documented) == Set(keys))
-        #expect(documented.count == keys.count, "no row stands there twice")
+        #expect(documented.count == keys.count, "no row is there twice")
         for section in sections { #expect(page.contains("\n## `\(section)`\n")) }
     }
 
-    /// An array is no value of any setting but the arrays, so a setting that is read is refused, and one that is only
-    /// in the list would be passed over.
+    /// An array is only valid for the array settings, so a setting that is read is refused, and one that is only
+    /// in the list would be ignored.
     @Test(arguments: ConfigurationKeys.all)
     func `every setting in the list is read`(key: String) throws {
         let parts = key.split(separator: ".").map(String.init)
@@ -51,7 +51,7 @@ import Testing
         let options = CommandTable.leaves.flatMap(\.spec.options) + CommandTable.globalOptions
         let known = Set(options.map { "--\($0.long)" })
         let variables = Set(options.compactMap(\.environment))
-        let elsewhere: Set = ["LECTURE_DEVICE", "LECTURE_LMS_URL", "LECTURE_LMS_FORMAT"]
+        let elsewhere: Set = ["LECTURE_DEVICE", "LECTURE_GROUP", "LECTURE_LMS_URL", "LECTURE_LMS_FORMAT"]
         for word in page.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }) {
             if word.hasPrefix("--"), word.contains(where: \.isLetter) {
                 #expect(known.contains(String(word)), "\(word)")

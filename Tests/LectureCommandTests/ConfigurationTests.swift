@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `without anything the defaults hold`() throws {
+    @Test func `without any configuration the defaults hold`() throws {
         let settings = try load()
         #expect(settings.storeDirectory.value == "/users/l/.local/share/lecturekit")
         #expect(settings.file.value == nil)
@@ -64,7 +64,7 @@ import Testing
         #expect(settings.reserveBytes.origin == .default)
     }
 
-    @Test func `the pace of the file holds until an option says otherwise`() throws {
+    @Test func `the rate limit of the file holds until an option overrides it`() throws {
         let file = try scratch.write(
             "config.json", #"{"network":{"limit_rate":500000,"timetable":"02:00-06:00=full, else=2M"}}"#)
         let environment = ["HOME": "/h", "LECTURE_CONFIG": file]
@@ -77,12 +77,12 @@ import Testing
         #expect(try load().pace.rate.value == nil)
     }
 
-    @Test func `attempts in all are one more than retries`() throws {
+    @Test func `total attempts are one more than retries`() throws {
         #expect(try load(["--max-attempts", "5"]).retries.value == 4)
         #expect(try load(["--no-seal"]).seal.value == .never)
     }
 
-    @Test func `the places of XDG are used when they are absolute`() throws {
+    @Test func `XDG directories are used when they are absolute`() throws {
         let home = scratch.url.path
         try FileManager.default.createDirectory(
             at: scratch.url.appending(path: "lecturekit"), withIntermediateDirectories: true)
@@ -97,13 +97,13 @@ import Testing
         #expect(throws: LectureError(.parameter)) { try load(environment: [:]) }
     }
 
-    @Test func `paths in the file count from its directory`() throws {
+    @Test func `paths in the file are relative to its directory`() throws {
         let settings = try load(file: #"{"network":{"ca_file":"roots.pem"}}"#)
         #expect(settings.caFile.value == scratch.url.appending(path: "roots.pem").path)
         #expect(try load(file: #"{"network":{"ca_file":"/r.pem"}}"#).caFile.value == "/r.pem")
     }
 
-    @Test func `unknown members are named and passed by`() throws {
+    @Test func `unknown members are named and ignored`() throws {
         let settings = try load(file: #"{"netwrok":{},"network":{"jbos":1,"jobs":2},"lms":{"anything":[1]}}"#)
         #expect(settings.jobs.value == 2)
         #expect(settings.warnings.count == 3)
@@ -131,22 +131,22 @@ import Testing
         #"{"network":{"jobs":1,"jobs":2}}"#, #"{"network":{"limit_rate":0}}"#, #"{"network":{"timetable":"noon"}}"#,
         #"{"network":{"credentials_file":"nowhere"}}"#, #"{"network":{"client_key":"nowhere"}}"#,
     ])
-    func `what cannot be used is refused`(text: String) { #expect(code(file: text) == .configuration) }
+    func `unusable values are refused`(text: String) { #expect(code(file: text) == .configuration) }
 
-    @Test func `a file that was named must exist, and must be small`() throws {
+    @Test func `a named file must exist and be small`() throws {
         #expect(throws: LectureError(.configuration)) { try load(["--config", "/nowhere/config.json"]) }
         #expect(throws: LectureError(.configuration)) { try load(["--config", scratch.url.path]) }
         #expect(code(file: String(repeating: " ", count: 2 << 20)) == .configuration)
     }
 
-    @Test func `what is sealed is said by options and the file`() throws {
+    @Test func `options and the file determine what is sealed`() throws {
         #expect(try load(file: #"{"storage":{"seal":"always"}}"#).seal == Setting(.always, .file))
         #expect(try load(["--seal"]).seal == Setting(.always, .option))
         #expect(try load(["--no-seal"]).seal == Setting(.never, .option))
         #expect(throws: UsageError.self) { try load(["--seal", "--no-seal"]) }
     }
 
-    @Test func `keys of licence servers are read and shown without what is in them`() throws {
+    @Test func `keys of licence servers are read, and shown without their values`() throws {
         _ = try scratch.write("key", "0123456789abcdef", mode: 0o600)
         let settings = try load(
             file: """
@@ -182,7 +182,7 @@ import Testing
         #expect(try load(file: text).deviceDirectory == Setting(scratch.url.appending(path: "keys").path, .file))
     }
 
-    @Test func `a secret that others may read is refused`() throws {
+    @Test func `a secret that other users may read is refused`() throws {
         let text = #"{"drm":{"keys":[{"id":"k","algorithm":"HS256","secret_file":"key"}],"strict":true}}"#
         _ = try scratch.write("key", "s", mode: 0o600)
         #expect(code(file: text) == nil)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `where reports go is read, and shown without what is secret`() throws {
+    @Test func `report targets are read, and shown without secrets`() throws {
         _ = try scratch.write("lms.token", "Bearer s3cret\n")
         let settings = try load(
             file: """
@@ -220,7 +220,7 @@ import Testing
         #expect(!shown.contains("s3cret"))
     }
 
-    @Test func `the environment says where reports go before the file`() throws {
+    @Test func `the environment overrides the report targets of the file`() throws {
         let text = #"{"lms":{"url":"https://file.example","format":"xapi","keep_days":3}}"#
         _ = try scratch.write("config.json", text)
         let path = scratch.url.appending(path: "config.json").path
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func `credentials for an LMS that others may read are refused`() throws {
+    @Test func `credentials for an LMS that other users may read are refused`() throws {
         let text = #"{"lms":{"targets":[{"url":"https://h","authorization_file":"t"}]}}"#
         _ = try scratch.write("t", "Bearer x", mode: 0o600)
         #expect(code(file: text) == nil)

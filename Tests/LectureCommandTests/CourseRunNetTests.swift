@@ -3,11 +3,11 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Runs of a whole course: what failed, what left the list, file names, and what a run would do.
+/// Runs of a whole course: failures, removed lines, file names, and dry runs.
 @Suite(.timeLimit(.minutes(3))) struct CourseRunNetTests {
     // MARK: --report
 
-    @Test func `the report of a run is a list that tries again what failed`() async throws {
+    @Test func `the report of a run is a list that retries the failures`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         let list = try shelf.list([
@@ -34,7 +34,7 @@ import Testing
         #expect(try await shelf.bytes("b") == Data(contentsOf: URL(filePath: shelf.me.home.file("site/b.mp4"))))
     }
 
-    @Test func `a report that cannot be written is an error and costs no lecture`() async throws {
+    @Test func `an unwritable report is an error and costs no lecture`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         let missing = try await shelf.me("precache", shelf.url("a.mp4"), "--report", "/nowhere/failed.jsonl")
@@ -69,7 +69,7 @@ import Testing
         #expect(refused.errorText.contains("--name"), "\(refused.errorText)")
         #expect(try await shelf.nginx.requests(atLeast: 0).isEmpty)
 
-        // What the message advises.
+        // The remedy that the message names.
         let named = try await shelf.me(
             "precache", list, "--output-dir", out, "--name", "{course}/{number:02} {title}.{ext}")
         #expect(named.status == 0, "\(named.errorText)")
@@ -83,7 +83,7 @@ import Testing
         ("{titel}.mp4", "did you mean '{title}'?"), ("{title", "has no '}'"), ("a/", "must end with a file name"),
         ("{title:02}", "only a number has a width"),
     ])
-    func `a template that cannot be used is a usage error`(template: String, reason: String) async throws {
+    func `an unusable template is a usage error`(template: String, reason: String) async throws {
         let me = try BadDay()
         let ending = try await me("precache", "http://127.0.0.1:1/a.mp4", "-d", me.home.file("o"), "--name", template)
         #expect(ending.status == 64)
@@ -92,7 +92,7 @@ import Testing
 
     // MARK: remove
 
-    @Test func `remove takes the filters of list`() async throws {
+    @Test func `remove accepts the filters of list`() async throws {
         let shelf = try await Shelf()
         for number in 1...3 { try shelf.put("\(number).mp4", seed: UInt64(number)) }
         let list = try shelf.list(
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: --prune
 
-    @Test func `what left the list is removed, and a broken list removes nothing`() async throws {
+    @Test func `lectures no longer in the list are removed, and a broken list removes nothing`() async throws {
         let shelf = try await Shelf()
         for number in 1...5 { try shelf.put("\(number).mp4", seed: UInt64(number)) }
         func write(_ numbers: [Int], _ more: String = "", to name: String = "course.jsonl") throws -> String {
@@ -134,11 +134,11 @@ import Testing
         func keys() async throws -> [String] { try await shelf.me.list().compactMap(\.key).sorted() }
         let list = try write([1, 2, 3, 4])
         #expect(try await shelf.me("precache", list, "--prune").status == 0)
-        // One more that was requested by itself, and another list with number 2.
+        // One more that was requested separately, and another list with number 2.
         #expect(try await shelf.me("precache", shelf.url("5.mp4"), "--key", "k5").status == 0)
         #expect(try await shelf.me("precache", try write([2], to: "other.jsonl")).status == 0)
 
-        // A refused line, an empty list, and a list of which too much is gone.
+        // A refused line, an empty list, and a list that lacks too much.
         _ = try write([1], "\nnot JSON\n")
         let broken = try await shelf.me("precache", list, "--prune")
         #expect(broken.status == 65 && broken.errorText.contains("Nothing was removed"), "\(broken.errorText)")
@@ -150,12 +150,12 @@ import Testing
         #expect(many.errorText.contains("--max-delete"), "\(many.errorText)")
         #expect(try await keys() == ["k1", "k2", "k3", "k4", "k5"])
 
-        // What a dry run shows is what goes.
+        // A dry run shows what is removed.
         let dry = try await shelf.me("precache", list, "--prune", "-n")
         #expect(dry.text.split(separator: "\n").filter { $0.hasPrefix("gone") }.count == 2, "\(dry.text)")
         #expect(try await shelf.me("precache", list, "--prune", "--keep", "30d").status == 0)
         #expect(try await keys() == ["k1", "k2", "k3", "k4", "k5"])
-        // What the message advises: a larger --max-delete.
+        // The remedy that the message names: a larger --max-delete.
         let pruned = try await shelf.me("precache", list, "--prune", "--max-delete", "100%")
         #expect(pruned.status == 0, "\(pruned.errorText)")
         #expect(pruned.errorText.contains("2 lectures removed"), "\(pruned.errorText)")
@@ -166,7 +166,7 @@ import Testing
         (["https://h.example/a.mp4", "--prune"], "needs a course list"), (["-", "--prune"], "--list-name"),
         (["a.jsonl", "--keep", "3d"], "needs '--prune'"), (["a.jsonl", "--prune", "--max-delete", "x"], "10%"),
     ])
-    func `pruning that could not be right is a usage error`(words: [String], reason: String) async throws {
+    func `pruning with an unsafe selection is a usage error`(words: [String], reason: String) async throws {
         let ending = try await BadDay().run(["precache"] + words)
         #expect(ending.status == 64)
         #expect(ending.errorText.contains(reason), "\(ending.errorText)")
@@ -174,7 +174,7 @@ import Testing
 
     // MARK: --dry-run
 
-    @Test func `a dry run says what is new, complete and changed, with bytes, and stores nothing`() async throws {
+    @Test func `a dry run shows what is new, complete and changed, with bytes, and stores nothing`() async throws {
         let shelf = try await Shelf()
         for number in 1...2 { try shelf.put("\(number).mp4", seed: UInt64(number)) }
         let digest = try await shelf.sha256("1.mp4")
@@ -203,9 +203,9 @@ import Testing
         #expect(try await shelf.me("precache", shelf.url("2.mp4"), "-n", "--check", "head").text.contains("292 KiB"))
     }
 
-    // MARK: Words of other programs
+    // MARK: Terms of other programs
 
-    @Test func `the words of other programs work`() async throws {
+    @Test func `command names of other programs work`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         #expect(try await shelf.me("get", shelf.url("a.mp4"), "--key", "a").status == 0)

@@ -3,11 +3,11 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Credentials come from files, reach their own server alone, and lie nowhere in clear.
+/// Credentials come from files, are sent only to their own server, and are stored nowhere in clear.
 @Suite(.timeLimit(.minutes(3))) struct CredentialNetTests {
     private static let secret = "Bearer geheim-4711"
 
-    /// An account, and a server that sends a file of 1 MiB to whom it knows.
+    /// An account, and a server that sends a file of 1 MiB to authorised clients.
     private struct Scene {
         let me: BadDay
         let nginx: NginxOrigin
@@ -35,7 +35,7 @@ import Testing
             }
         }
 
-        /// Runs a statement by a program that others wrote.
+        /// Runs a statement with an independent program.
         func sql(_ text: String) async throws -> String {
             let script = """
                 import sqlite3, sys
@@ -53,7 +53,7 @@ import Testing
         try await Scene("if ($http_authorization != \"\(secret)\") { return 401; }", rate: rate)
     }
 
-    @Test func `headers of a file are sent, and lie sealed in the store`() async throws {
+    @Test func `headers from a file are sent, and stored sealed`() async throws {
         let scene = try await Self.guarded()
         try scene.secretFile("headers", "# for the origin\n\nAuthorization: \(Self.secret)\r\nX-Class: 7b\n")
         #expect(try await scene.me("precache", scene.url).status == 1)
@@ -66,15 +66,14 @@ import Testing
         await scene.nginx.stop()
     }
 
-    @Test func `a header of the command line lies sealed in the store as well`() async throws {
+    @Test func `a header from the command line is stored sealed as well`() async throws {
         let scene = try await Self.guarded()
         #expect(try await scene.me("precache", scene.url, "-H", "Authorization: \(Self.secret)").status == 0)
         #expect(try scene.database().range(of: Data("geheim".utf8)) == nil)
         await scene.nginx.stop()
     }
 
-    @Test func `a header file that others may read, or that holds no header, is refused without its text`() async throws
-    {
+    @Test func `a header file that others may read, or without a header, is refused without its text`() async throws {
         let scene = try await Self.guarded()
         try scene.secretFile("open", "Authorization: \(Self.secret)\n", mode: 0o644)
         let open = try await scene.me("precache", scene.url, "--header", "@open")
@@ -89,7 +88,7 @@ import Testing
         await scene.nginx.stop()
     }
 
-    @Test func `an interrupted download goes on with its sealed header, and not on another device`() async throws {
+    @Test func `an interrupted download resumes with its sealed header, but not on another device`() async throws {
         let scene = try await Self.guarded(rate: 200_000)
         try scene.secretFile("headers", "Authorization: \(Self.secret)")
         let first = try await scene.me(
@@ -109,7 +108,7 @@ import Testing
         await scene.nginx.stop()
     }
 
-    @Test func `a device without the key is helped by what the message says`() async throws {
+    @Test func `a device without the key gets a message with the remedy`() async throws {
         let scene = try await Self.guarded(rate: 200_000)
         try scene.secretFile("headers", "Authorization: \(Self.secret)")
         let words = ["precache", scene.url, "--connections", "1", "--header", "@headers"]
@@ -130,7 +129,7 @@ import Testing
         #expect(first.status == 75)
         _ = try await scene.sql("UPDATE content SET headers = '{\"Authorization\":\"\(Self.secret)\"}'")
         #expect(try await scene.sql("SELECT headers FROM content").contains("geheim"))
-        // Named again without the header: what is known of it is kept, and written.
+        // Requested again without the header: the stored header is kept, and rewritten sealed.
         let second = try await scene.me("precache", scene.url)
         #expect(second.status == 0, "\(second.errorText)")
         let headers = try await scene.sql("SELECT headers FROM content")
@@ -138,7 +137,7 @@ import Testing
         await scene.nginx.stop()
     }
 
-    @Test func `credentials of a server are for it alone, also across redirects`() async throws {
+    @Test func `credentials of a server go only to it, also across redirects`() async throws {
         let scene = try await Self.guarded()
         let other = try await Scene("if ($http_authorization) { return 403; }")
         let sandbox = try await SandboxOrigin.start(["--no-https"])
@@ -173,7 +172,7 @@ import Testing
         (#"{"https://h":{"headers":{"A b":"geheim"}}}"#, "refused character"),
         (#"{"https://h":{"headers":{}},"https://h:443/":{"headers":{}}}"#, "twice"), ("[]", "not an object"),
     ])
-    func `a credentials file that cannot be used is refused without its secrets`(text: String, cause: String)
+    func `an unusable credentials file is refused without its secrets`(text: String, cause: String)
         async throws
     {
         let me = try BadDay()

@@ -35,7 +35,7 @@ import Testing
         return (try #require(attributes[.posixPermissions] as? Int), try #require(attributes[.size] as? Int))
     }
 
-    @Test func `the key is drawn once, by whichever process is first`() async throws {
+    @Test func `the key is generated once, by whichever process is first`() async throws {
         let processes = try (0..<8).map { _ in
             try ChildProcess(
                 BuiltProgram.url.path, ["device", "show", "--json"],
@@ -54,7 +54,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.file("a/b/d")) == ["device.key"])
     }
 
-    @Test func `a copy moves the key to another place, and only with its passphrase`() async throws {
+    @Test func `a copy moves the key elsewhere, and only with its passphrase`() async throws {
         put("correct horse\n", "right")
         put("correct horse", "same")
         put("wrong horse", "wrong")
@@ -68,11 +68,11 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.file("e/device.key")))
         #expect(try await run("import", "copy", "--passphrase-file", "same", device: "e").status == 0)
         #expect(try await player("e") == id)
-        // The same key again takes nothing away.
+        // Importing the same key again loses nothing.
         #expect(try await run("import", "copy", "--passphrase-file", "same", device: "e").status == 0)
     }
 
-    @Test func `another key is only given up when that is said`() async throws {
+    @Test func `an existing key is replaced only on explicit request`() async throws {
         put("p", "p")
         let first = try await player()
         #expect(try await run("export", "-o", "copy", "--passphrase-file", "p").status == 0)
@@ -85,7 +85,7 @@ import Testing
         #expect(try await player("e") == first)
     }
 
-    @Test func `what cannot be trusted is refused with a status of its own`() async throws {
+    @Test func `an untrusted key is refused with its own status`() async throws {
         put("p", "open", mode: 0o644)
         put("\n", "empty")
         put("p", "p")

@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/mandoc")))
-    func `mandoc finds nothing to say about the manual page`() throws {
+    func `mandoc has no complaints about the manual page`() throws {
         let scratch = try ScratchDirectory()
         let file = try scratch.write("lecturectl.1", ManualPage.text())
         let result = try BuiltProgram.run(URL(filePath: "/usr/bin/mandoc"), ["-T", "lint", "-W", "style", file])
-        // Whether curl(1) is installed is not the page's business.
+        // Whether curl(1) is installed does not matter for the page.
         let lines = result.outputText.split(separator: "\n").filter { !$0.contains("referenced manual not found") }
         #expect(lines.isEmpty, "\(lines.joined(separator: "\n"))")
     }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"])
-    func `each shell can read its completions`(shell: String) throws {
+    func `each shell accepts its completions`(shell: String) throws {
         guard FileManager.default.isExecutableFile(atPath: shell) else { return }
         let scratch = try ScratchDirectory()
         let name = URL(filePath: shell).lastPathComponent
@@ -56,7 +56,7 @@ import Testing
         #expect(result.status == 0, "\(result.diagnosticsText)")
     }
 
-    @Test func `help names the command that was meant`() async {
+    @Test func `help suggests the intended command`() async {
         let outcome = await run("help", "prekache")
         #expect(outcome.status == .usage)
         #expect(outcome.diagnostics.contains("Did you mean 'precache'?"))
@@ -75,7 +75,7 @@ import Testing
     @Test func `no command has two options of one name or letter`() {
         for (path, spec) in CommandTable.leaves {
             let options = CommandTable.globalOptions + spec.options
-            // The contract wants it so: behind 'lms add' --json takes a file.
+            // By contract: after 'lms add' --json takes a file.
             let twice = path == ["lms", "add"] ? 1 : 0
             #expect(Set(options.map(\.long)).count + twice == options.count, "\(path)")
             let letters = options.compactMap(\.short)
@@ -108,10 +108,10 @@ import Testing
         }
     }
 
-    /// The part of an example that belongs to this program.
+    /// The part of an example that calls this program.
     private func words(_ line: String) -> Substring { line.prefix { !"|<>".contains($0) } }
 
-    @Test func `every summary begins small and has no full stop`() {
+    @Test func `every summary starts in lower case and has no full stop`() {
         for (path, spec) in CommandTable.leaves {
             #expect(spec.summary.first?.isLowercase ?? false, "\(path)")
             #expect(!spec.summary.hasSuffix("."), "\(path)")

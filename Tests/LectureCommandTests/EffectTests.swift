@@ -30,7 +30,7 @@ import Testing
         #expect(error?.number == EBADF)
     }
 
-    @Test func `a reader that has gone is told apart`() async {
+    @Test func `a closed pipe is distinguished from other errors`() async {
         await #expect(processExitsWith: .exitCode(7)) {
             ProcessSignals.prepare(environment: [:])
             var ends: [Int32] = [0, 0]
@@ -57,7 +57,7 @@ import Testing
 }
 
 @Suite struct TerminalTests {
-    @Test func `the size of a terminal is asked for each time`() throws {
+    @Test func `the size of a terminal is queried each time`() throws {
         let descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
@@ -80,10 +80,10 @@ import Testing
     }
 }
 
-/// Dispositions belong to the process, so each test has one of its own. Signals go to the process and not to the
-/// calling thread (`raise`), because the threads that run tests block them.
+/// Signal dispositions are per process, so each test has its own process. Signals are sent to the process and not to
+/// the calling thread (`raise`), because the threads that run tests block them.
 @Suite struct SignalWatcherTests {
-    @Test func `signals become events in their order`() async {
+    @Test func `signals become events in order`() async {
         await #expect(processExitsWith: .success) {
             guard let watcher = SignalWatcher() else { exit(3) }
             var events = watcher.events.makeAsyncIterator()
@@ -104,13 +104,13 @@ import Testing
             kill(getpid(), SIGINT)
             guard await events.next() == .stop(SIGINT) else { exit(4) }
             kill(getpid(), SIGINT)
-            // Nothing comes any more: the handler itself ends the process.
+            // No event comes any more: the handler itself ends the process.
             _ = await events.next()
             withExtendedLifetime(watcher) { exit(5) }
         }
     }
 
-    @Test func `there is one watcher, and when it is gone signals act as before`() async {
+    @Test func `there is one watcher, and without it signals have their default action`() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             var watcher = SignalWatcher()
             guard let events = watcher?.events, SignalWatcher() == nil else { exit(3) }
@@ -129,7 +129,7 @@ import Testing
 @Suite struct CommandRunnerTests {
     private let bug: [String: CommandRunner.Action] = ["list": { _, _ in throw CancellationError() }]
 
-    @Test func `data goes to standard output and sentences to standard error`() async {
+    @Test func `data goes to standard output and messages to standard error`() async {
         let good = await run("version")
         #expect(good.output == "lecturectl \(ProgramVersion.number)\n")
         #expect(good.diagnostics.isEmpty)
@@ -140,7 +140,7 @@ import Testing
                 == "lecturectl: Unknown command 'versoin'. Did you mean 'version'? See 'lecturectl --help'.\n")
     }
 
-    @Test func `an error ends with its status and is a line of JSON when asked for`() async {
+    @Test func `an error ends with its status, and is a JSON line on request`() async {
         let outcome = await run(
             "list", "--json", actions: ["list": { _, _ in throw LectureError(.storeForeign, detail: "/s") }])
         #expect(outcome.status == .data)
@@ -148,19 +148,19 @@ import Testing
         #expect(outcome.diagnostics.hasPrefix("lecturectl: /s: the database belongs to another program"))
     }
 
-    @Test func `a usage error is a line of JSON as well`() async {
+    @Test func `a usage error is a JSON line as well`() async {
         let outcome = await run("list", "--json", "--stat")
         #expect(outcome.status == .usage)
         #expect(outcome.output.contains(#""name":"parameter""#))
     }
 
-    @Test func `an error nobody knows is reported as a bug`() async {
+    @Test func `an unknown error is reported as a bug`() async {
         let outcome = await run("list", actions: bug)
         #expect(outcome.status == .software)
         #expect(outcome.diagnostics.contains("CancellationError"))
     }
 
-    @Test func `output that cannot be written ends with 74, silently when the reader has gone`() async {
+    @Test func `output that cannot be written ends with 74, silently when the pipe is closed`() async {
         for (number, expected) in [(EPIPE, ""), (ENOSPC, "no space is left")] {
             let diagnostics = MemorySink()
             let context = context(["version"], output: FailingSink(number: number), diagnostics: diagnostics)
@@ -169,14 +169,14 @@ import Testing
         }
     }
 
-    @Test func `a sentence cannot drive the terminal`() {
+    @Test func `a message cannot control the terminal`() {
         let diagnostics = MemorySink()
         context([], output: MemorySink(), diagnostics: diagnostics).say("a\u{1B}[2Jb\nc")
         #expect(diagnostics.text == "lecturectl: a\u{FFFD}[2Jb\u{FFFD}c\n")
     }
 }
 
-/// Reads a handle to its end on a thread of its own.
+/// Reads a handle to its end on its own thread.
 ///
 /// `@unchecked Sendable`: `result` is written by the thread before it signals and read after the wait.
 private final class Drain: @unchecked Sendable {

@@ -3,13 +3,13 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Errors of the catalogue that no other test lets a user meet.
+/// Errors of the catalogue that no other test triggers.
 @Suite(.timeLimit(.minutes(2))) struct ErrorNetTests {
     @Test(arguments: [
         (#""downloadable": false, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "not_downloadable"),
         (#""media": {"playlist": "http://127.0.0.1:1/a.m3u8"}"#, "playlist_unsupported"),
     ])
-    func `a gateway that describes what cannot be kept is told so`(
+    func `a gateway whose descriptor cannot be stored gets an error that says so`(
         members: String, name: String
     ) async throws {
         let me = try BadDay()
@@ -25,7 +25,7 @@ import Testing
         try await me.expectSound()
     }
 
-    @Test func `a file that has another length than its description says is refused`() async throws {
+    @Test func `a file whose length differs from its description is refused`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let line = #"{"url": "\#(sandbox.http)/media/bytes-64K-1.mp4", "key": "k", "size": 65537}"#
         let ending = try await me("precache", "--json", try me.home.write(line, to: "course.jsonl"))

@@ -3,7 +3,7 @@ import LectureModel
 import Testing
 
 @Suite struct ExitStatusTests {
-    @Test func `the numbers are those of the contract`() {
+    @Test func `the numbers are those of the documented contract`() {
         let all: [LectureCommand.ExitStatus] = [
             .done, .someFailed, .usage, .data, .unavailable, .software, .cannotCreate, .inputOutput, .tryAgain,
             .noPermission, .configuration, .signal(2), .signal(15),
@@ -11,19 +11,19 @@ import Testing
         #expect(all.map(\.code) == [0, 1, 64, 65, 69, 70, 73, 74, 75, 77, 78, 130, 143])
     }
 
-    @Test func `only a bug ends as a bug`() {
+    @Test func `only a bug ends with the status of a bug`() {
         let bugs = LectureError.Code.all.filter { LectureCommand.ExitStatus.status(for: $0) == .software }
         #expect(Set(bugs) == [.bug, .storeFailed, .cryptography])
     }
 
-    @Test func `families of codes have the status of a server that is not there`() {
+    @Test func `transfer and status codes have the exit status of an unreachable server`() {
         for number in 1...99 { #expect(LectureCommand.ExitStatus.status(for: .transfer(number)) == .unavailable) }
         #expect(LectureCommand.ExitStatus.status(for: .status(404)) == .unavailable)
         #expect(LectureCommand.ExitStatus.status(for: .status(503)) == .unavailable)
         #expect(LectureCommand.ExitStatus.status(for: .status(403)) == .noPermission)
     }
 
-    @Test func `the cases a script looks for`() {
+    @Test func `the cases that scripts check for`() {
         #expect(LectureCommand.ExitStatus.status(for: .urlInvalid) == .usage)
         #expect(LectureCommand.ExitStatus.status(for: .courseLine) == .data)
         #expect(LectureCommand.ExitStatus.status(for: .storeDamaged) == .data)

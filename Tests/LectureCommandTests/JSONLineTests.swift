@@ -6,7 +6,7 @@ import LectureProgramSupport
 import Testing
 
 @Suite struct JSONLineTests {
-    /// A content with every member set.
+    /// A lecture with every member set.
     static func content() throws -> Content {
         var content = Content(
             key: try ContentKey("algebra-01"), sourceURL: "https://user:pw@h.example/a.mp4?token=secret#x",
@@ -119,10 +119,10 @@ import Testing
         }
     }
 
-    @Test func `every schema is used, and catches what it should`() throws {
+    @Test func `every schema is used and rejects invalid lines`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: JSONSchema.directory.path)
         let schemas = files.filter { $0.hasSuffix(".schema.json") }.map { String($0.dropLast(12)) }
-        // Some kinds of line hold what only a store can make; CommandStoreTests has them.
+        // Some kinds of line contain what only a store can make; CommandStoreTests has them.
         // The answers about reports are in ReportCommandTests.
         let fromStore: Set = ["record-why", "event-verified", "event-lms", "record-lms", "record-lms_summary"]
         #expect(Set(schemas).subtracting(fromStore) == Set(try Self.lines().map(\.schema)))

@@ -2,7 +2,7 @@ import LectureCommand
 import LectureKit
 import LectureModel
 
-/// Lines about licences, each with the name of its schema; full and bare ones.
+/// Lines about licences, each with the name of its schema; full and minimal ones.
 enum LicenceLines {
     static func all() throws -> [(schema: String, line: String)] {
         let key = try ContentKey("k")
@@ -36,7 +36,7 @@ enum LicenceLines {
         LicenceStatus(LicenceEntry(key: try ContentKey("k"), source: LicenceSource()), reasons: [.missing])
     }
 
-    /// A licence with every value there is.
+    /// A licence with every possible value.
     static func entry() throws -> LicenceEntry {
         var source = LicenceSource()
         source.callbackURL = "https://drm.example/callback?secret"

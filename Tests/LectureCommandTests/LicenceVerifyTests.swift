@@ -6,7 +6,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// `licence verify` through the built program: for each rule what is accepted beside what is not.
+/// `licence verify` through the built program: for each rule, accepted and refused inputs.
 @Suite struct LicenceVerifyTests {
     private let scene: LicenceScene
 
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a signature counts before any claim`() async throws {
         var wrong = try signed()
-        // Another letter, and one that base64url has.
+        // A different letter of the base64url alphabet.
         wrong[wrong.count - 5] = wrong[wrong.count - 5] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         let none = "\(Base64URL.text(Array(#"{"alg":"none"}"#.utf8))).\(Base64URL.text(LicenceScene.claims()))."
         let headers: [(String, String)] = [
@@ -66,20 +66,20 @@ import Testing
         #expect(answers.count == headers.count + others.count)
     }
 
-    @Test func `a set of keys judges by kid and kind, and passes broken keys by`() async throws {
+    @Test func `a key set selects by kid and kind, and skips broken keys`() async throws {
         let keys = try [
             SigningKey.generateES256(identifier: "e"), SigningKey.generateEdDSA(identifier: "d"),
             SigningKey.generateES256(identifier: "f"),
         ]
-        let stranger = try SigningKey.generateES256(identifier: "e")
-        // A point of small order, under which anything verifies.
+        let foreign = try SigningKey.generateES256(identifier: "e")
+        // A point of small order, under which any signature verifies.
         let small =
             #"{"kty":"OKP","crv":"Ed25519","kid":"s","x":"\#(Base64URL.text([UInt8](repeating: 0, count: 32)))"}"#
         let jwks = keys.compactMap(\.publicJWK) + [small]
         try scene.write(Array("{\"keys\":[\(jwks.joined(separator: ","))]}".utf8), "jwks.json")
         let claims = LicenceScene.claims()
         var tokens = try keys.map { try $0.sign(claims) }
-        tokens.append(try stranger.sign(claims))
+        tokens.append(try foreign.sign(claims))
         tokens.append(try scene.secret.sign(claims))
         // The public key's own bytes as a secret (RFC 8725 section 2.1).
         let confused = SigningKey(secret: try SecretBytes(copying: Array((jwks.first ?? "").utf8)), identifier: "e")
@@ -94,7 +94,7 @@ import Testing
             ])
     }
 
-    @Test func `certificates judge by root, purpose, time and revocation`() async throws {
+    @Test func `certificates are checked for root, purpose, time and revocation`() async throws {
         try await scene.makeCertificates()
         let names = ["good", "other", "revoked", "foreign"]
         let tokens = try names.map { try scene.certified($0) }
@@ -117,7 +117,7 @@ import Testing
         #expect(listed == [Self.accept, Self.reject("x5c_purpose"), Self.reject("x5c_revoked")])
     }
 
-    @Test func `what is to be judged by something that is missing or unusable is refused`() async throws {
+    @Test func `missing or unusable verification material is refused`() async throws {
         let token = try signed()
         let lines = ["hs", "jwks", "x5c", "pgp"].map { LicenceScene.line(token, $0) }
         #expect(
@@ -132,7 +132,7 @@ import Testing
         #expect(unusable == [Answer](repeating: Self.reject("trust_unusable"), count: 3))
     }
 
-    @Test func `no input ends a batch, and every line has its answer`() async throws {
+    @Test func `no line ends a batch, and every line has its answer`() async throws {
         let good = Array(LicenceScene.line(try signed()).utf8)
         let lines: [[UInt8]] = [
             good, Array("{broken".utf8), [], Array("[]".utf8), [0], [0xFF, 0xFE], Array(#"{"id":"a"}"#.utf8),
@@ -159,7 +159,7 @@ import Testing
             answers.contains(#"{"id":{"n":[1,null]},"verdict":"reject","reasons":["bad_request","ctx_malformed"]}"#))
     }
 
-    @Test func `an answer comes before the next line is asked for`() async throws {
+    @Test func `each answer is written before the next line is read`() async throws {
         let process = try ChildProcess(
             BuiltProgram.url.path, ["licence", "verify", "--batch", "--trust-dir", scene.home.file("trust")],
             environment: ["HOME": scene.home.path], keepsInputOpen: true)
@@ -171,7 +171,7 @@ import Testing
         #expect(await process.ending().status == 0)
     }
 
-    @Test func `one file is judged with its claims, and the status tells`() async throws {
+    @Test func `one file is verified with its claims, and the status shows the result`() async throws {
         let home = scene.home
         try home.write(String(decoding: signed(), as: UTF8.self) + "\n", to: "a.jwt")
         let at = "\(LicenceScene.now)"
@@ -187,13 +187,13 @@ import Testing
             "licence", "verify", "a.jwt", "--hmac-key-file", "trust/hs.key", "--at", at, "--content", "b", "--user", "c"
         )
         #expect(other.status == 65 && other.text.contains("content_wrong") && other.text.contains("user_wrong"))
-        // Nothing is told of a token whose signature is wrong.
+        // No claim is reported of a token whose signature is wrong.
         try home.write(String(repeating: "k", count: 40), to: "other.key")
         let forged = try await scene.run("licence", "verify", "a.jwt", "--hmac-key-file", "other.key", "--at", at)
         #expect(forged.status == 65 && forged.text.contains("signature_wrong") && !forged.text.contains("algebra"))
     }
 
-    @Test func `a file without keys is judged by the configuration's, and by none it is not judged`() async throws {
+    @Test func `a file is verified with the configured keys, and refused without any`() async throws {
         try scene.home.write(String(decoding: signed(), as: UTF8.self), to: "a.jwt")
         let at = "\(LicenceScene.now)"
         let none = try await scene.run("licence", "verify", "a.jwt", "--at", at)
@@ -221,7 +221,7 @@ import Testing
         ("2026-03-01T08:00:00+09:00", 1_772_319_600_000), ("2024-02-29T23:59:60.25z", 1_709_251_200_250),
         ("1969-12-31T23:59:59-00:00", -1000),
     ])
-    func `a moment is read as it is written`(text: String, milliseconds: Int64) {
+    func `a time is read as it is written`(text: String, milliseconds: Int64) {
         #expect(Quantity.moment(text) == Timestamp(milliseconds: milliseconds))
     }
 
@@ -229,5 +229,5 @@ import Testing
         "", "-1", "1.5", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T24:00:00Z",
         "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00Zx", "1234567890123",
     ])
-    func `what is no moment is refused`(text: String) { #expect(Quantity.moment(text) == nil) }
+    func `invalid times are refused`(text: String) { #expect(Quantity.moment(text) == nil) }
 }

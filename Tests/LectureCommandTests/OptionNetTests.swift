@@ -7,7 +7,7 @@ import Testing
 
 /// Options of `precache` whose effect only a server sees.
 @Suite(.timeLimit(.minutes(2))) struct OptionNetTests {
-    @Test func `a repeated run asks the server nothing`() async throws {
+    @Test func `a repeated run sends no request`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-1M-1.mp4"
         #expect(try await me("precache", url).status == 0)
@@ -18,7 +18,7 @@ import Testing
         #expect(try await sandbox.requests().count == before)
     }
 
-    @Test func `a fresh signature goes on with the same content from the new URL`() async throws {
+    @Test func `a fresh signature continues the same lecture from the new URL`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/media/bytes-16M-2.mp4"
         let url = "\(sandbox.http)\(path)?fault=stall:4000000&signature="
@@ -29,7 +29,7 @@ import Testing
         let asked = try await sandbox.requests(for: path).count
         let proven = try #require(try await me.list().first?.bytes)
         let second = try me.start("precache", "--json", "--connections", "1", "\(url)new")
-        // A content that goes on is downloading, not loading: its progress is told.
+        // A resumed lecture is downloading, not loading: its progress is reported.
         try await second.wait(forOutput: #""event":"progress""#)
         while try await me.list().first?.bytes ?? 0 == proven {}
         second.send(SIGTERM)
@@ -45,7 +45,7 @@ import Testing
         #expect(try await me.sha256() == (try await sandbox.sha256(of: path)))
     }
 
-    @Test func `a header reaches the source and not the server it redirects to`() async throws {
+    @Test func `a header reaches the source, not the server it redirects to`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         try me.home.write(MediaBeginning.replacing([UInt8](repeating: 7, count: 100_000)), to: "site/a.mp4")
         var options = NginxOrigin.Options()
@@ -84,7 +84,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: me.store))
     }
 
-    @Test func `a rate of the configuration holds, and an option takes its place`() async throws {
+    @Test func `the configured rate applies unless an option overrides it`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         try me.home.write(#"{"network":{"limit_rate":65536}}"#, to: "config.json")
         let words = ["--config", "config.json", "precache", "--deadline", "2s", "\(sandbox.http)/media/bytes-2M-6.mp4"]
@@ -93,7 +93,7 @@ import Testing
         #expect(ending.status == 0, "\(ending.errorText)")
     }
 
-    @Test func `a deadline ends with 75 and keeps what is proven`() async throws {
+    @Test func `a deadline ends with 75 and keeps verified chunks`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let ending = try await me(
             "precache", "--json", "--deadline", "2s", "\(sandbox.http)/media/bytes-8M-6.mp4?fault=stall:4000000")
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: ["--deadline 2s stall:4000000", "--quota 1M slow:1000000", "--max-attempts 2 drop:0"])
-    func `why a quiet run is unfinished is an error, and told`(options: String) async throws {
+    func `a quiet run that stays unfinished prints the reason as an error`(options: String) async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let words = options.split(separator: " ").map(String.init)
         let ending = try await me(
@@ -113,7 +113,7 @@ import Testing
         #expect(lines.count == 1, "\(ending.errorText)")
     }
 
-    @Test func `a timetable that allows nothing lets no byte come`() async throws {
+    @Test func `a timetable that allows nothing transfers no byte`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let ending = try await me(
             "precache", "--json", "--timetable", "else=off", "--deadline", "1s", "\(sandbox.http)/media/bytes-1M-7.mp4")
@@ -128,11 +128,11 @@ import Testing
         let ending = try await me(
             "precache", "--connections", "4", "--limit-rate", "4M", "\(sandbox.http)/media/bytes-12M-8.mp4")
         #expect(ending.status == 0)
-        // One second's bytes may come at once.
+        // One second's bytes may come in a burst.
         #expect(clock.now - began > .seconds(1.5))
     }
 
-    @Test func `attempts end when they are used up`() async throws {
+    @Test func `attempts end at their limit`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let ending = try await me(
             "precache", "--max-attempts", "3", "\(sandbox.http)/media/bytes-1M-9.mp4?fault=drop:0")
@@ -147,7 +147,7 @@ import Testing
         let ending = try await me("precache", "--json", "kollus://download?url=\(quoted)&folder=week")
         #expect(ending.status == 0, "\(ending.errorText)")
         #expect(try await me("list", "--folder", "week", "--json").text.contains("bytes-64K-10"))
-        // One that is also to be played is downloaded; what asks to play or to list fetches nothing, and says so.
+        // A link that also plays is downloaded; one that only plays or lists fetches nothing, with a message.
         let both = try await me("precache", "kollus://download_play?url=\(quoted.replacing("K%2D10", with: "K%2D11"))")
         #expect(both.status == 0, "\(both.errorText)")
         #expect(try await me("list", "--json").text.contains("bytes-64K-11"))

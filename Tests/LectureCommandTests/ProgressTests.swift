@@ -25,7 +25,7 @@ private let plain = Style(choice: "never", environment: [:], isTerminal: true)
 private let colored = Style(choice: "always", environment: [:], isTerminal: true)
 
 @Suite struct ProgressLayoutTests {
-    @Test func `a line an item and a total, aligned`() {
+    @Test func `one line per lecture and a total, aligned`() {
         let lines = ProgressLayout.bars(
             snapshot([item("Algebra 1", 50 << 20, 100 << 20), item("선형대수 입문", 0, nil)]),
             size: TerminalSize(columns: 100, rows: 24), style: plain)
@@ -57,7 +57,7 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
         if rows > 2 { #expect(lines[lines.count - 2] == "… and \(40 - (lines.count - 2)) more") }
     }
 
-    @Test func `an item that does not move says its state, one without a title its key`() {
+    @Test func `a stalled lecture shows its state, one without a title its key`() {
         let lines = ProgressLayout.bars(
             snapshot([item("A", 1, 1, state: .verifying), item("", 0, nil, state: .loading)]),
             size: TerminalSize(columns: 31, rows: 24), style: plain)
@@ -65,7 +65,7 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
         #expect(lines[1] == "key                    loading")
     }
 
-    @Test func `the plain line has all that matters`() {
+    @Test func `the plain line has all essential values`() {
         var whole = snapshot([])
         #expect(
             ProgressLayout.plain(whole) == "3 of 10 complete, 1.00 GiB/4.00 GiB, 3.00 MiB/s, 17:04 left")
@@ -82,7 +82,7 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
 
     private func at(_ milliseconds: Int64) -> BootInstant { BootInstant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test func `the way of showing is chosen by option, quiet and terminal`() {
+    @Test func `the display is chosen by option, quiet mode and terminal`() {
         func mode(_ choice: String?, quiet: Bool = false, terminal: Bool = true, _ environment: [String: String] = [:])
             -> ProgressRenderer.Mode
         {
@@ -104,42 +104,42 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
         #expect(renderer.update(snapshot([]), at: at(100), size: size) != nil)
     }
 
-    @Test func `a drawing goes back over the one before and erases what is left of it`() throws {
+    @Test func `a redraw overwrites the previous one and erases the rest of it`() throws {
         var renderer = ProgressRenderer(mode: .bar, style: colored)
         let firstText = renderer.update(snapshot([item("A", 1, 2), item("B", 1, 2)]), at: at(0), size: size)
-        let first = try #require(firstText)
+        let first = try #require(firstText).text
         #expect(first.hasPrefix("\rA"))
         let secondText = renderer.update(snapshot([item("B", 1, 2)]), at: at(200), size: size)
-        let second = try #require(secondText)
+        let second = try #require(secondText).text
         #expect(second.hasPrefix("\r\u{1B}[2AB"))
         #expect(second.hasSuffix("\u{1B}[K\u{1B}[J"))
     }
 
-    @Test func `another size is drawn at once, and wrapped lines are counted`() throws {
+    @Test func `a resize is drawn at once, and wrapped lines are counted`() throws {
         var renderer = ProgressRenderer(mode: .bar, style: colored)
         _ = renderer.update(snapshot([item("A", 1, 2)]), at: at(0), size: size)
         let narrow = TerminalSize(columns: 40, rows: 24)
         let textText = renderer.update(snapshot([item("A", 1, 2)]), at: at(10), size: narrow)
-        let text = try #require(textText)
+        let text = try #require(textText).text
         // Two lines of 79 cells take two rows each on 40 columns.
         #expect(text.hasPrefix("\r\u{1B}[3A"))
     }
 
-    @Test func `a sentence gets its place above the bars`() throws {
+    @Test func `a message is printed above the bars`() throws {
         var renderer = ProgressRenderer(mode: .bar, style: plain)
         #expect(renderer.interrupt(size: size).isEmpty)
         _ = renderer.update(snapshot([item("A", 1, 2)]), at: at(0), size: size)
         #expect(renderer.interrupt(size: size) == "\r\u{1B}[1A\u{1B}[J")
         let againText = renderer.update(snapshot([item("A", 1, 2)]), at: at(1), size: size)
-        let again = try #require(againText)
+        let again = try #require(againText).text
         #expect(again.hasPrefix("\rA"))
     }
 
-    @Test func `the end leaves the last bars and goes below them`() {
+    @Test func `the end keeps the last bars and moves below them`() {
         var renderer = ProgressRenderer(mode: .bar, style: plain)
         #expect(renderer.finish(snapshot([]), size: size).isEmpty)
         _ = renderer.update(snapshot([]), at: at(0), size: size)
-        #expect(renderer.finish(snapshot([]), size: size).hasSuffix("\u{1B}[J\n"))
+        #expect(renderer.finish(snapshot([]), size: size).text.hasSuffix("\u{1B}[J\n"))
         #expect(renderer.finish(snapshot([]), size: size).isEmpty)
     }
 
@@ -147,16 +147,16 @@ private let colored = Style(choice: "always", environment: [:], isTerminal: true
         var renderer = ProgressRenderer(mode: .plain, style: plain)
         #expect(renderer.update(snapshot([]), at: at(0), size: size) == nil)
         #expect(renderer.update(snapshot([]), at: at(2999), size: size) == nil)
-        #expect(renderer.update(snapshot([]), at: at(3000), size: size)?.hasSuffix("left\n") ?? false)
+        #expect(renderer.update(snapshot([]), at: at(3000), size: size)?.text.hasSuffix("left\n") ?? false)
         #expect(renderer.update(snapshot([]), at: at(6000), size: size) == nil)
         var changed = snapshot([])
         changed.done = 4
-        #expect(renderer.update(changed, at: at(9000), size: size)?.hasPrefix("4 of 10") ?? false)
+        #expect(renderer.update(changed, at: at(9000), size: size)?.text.hasPrefix("4 of 10") ?? false)
         #expect(renderer.interrupt(size: size).isEmpty)
         #expect(renderer.finish(changed, size: size).isEmpty)
     }
 
-    @Test func `none shows nothing`() {
+    @Test func `progress mode 'none' shows nothing`() {
         var renderer = ProgressRenderer(mode: .none, style: plain)
         #expect(renderer.update(snapshot([]), at: at(0), size: size) == nil)
         #expect(renderer.finish(snapshot([]), size: size).isEmpty)

@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Errors that the program can be brought to: doing what the message says ends each.
+/// Errors that can be triggered: following the message resolves each.
 @Suite(.timeLimit(.minutes(2))) struct RemedyNetTests {
     @Test func `a missing file is downloaded again by precache`() async throws {
         let shelf = try await Shelf()
@@ -32,7 +32,7 @@ import Testing
         #expect(try await shelf.me("cat", "a").output == film)
     }
 
-    @Test func `what is not complete is completed by precache`() async throws {
+    @Test func `incomplete lectures are completed by precache`() async throws {
         let shelf = try await Shelf()
         #expect(try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a").status == 1)
         let refused = try await shelf.me("path", "a")
@@ -44,7 +44,7 @@ import Testing
         #expect(try await shelf.me("path", "a").status == 0)
     }
 
-    @Test func `a quota that is used up ends with lectures that are removed`() async throws {
+    @Test func `an exhausted quota is resolved by removing lectures`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         try shelf.put("b.mp4", seed: 2)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await shelf.me("path", "b").status == 0)
     }
 
-    @Test func `no room ends with space and another run`() async throws {
+    @Test func `a full disk is resolved by free space and another run`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         let refused = try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a", "--reserve", "100000G")
@@ -67,7 +67,7 @@ import Testing
         #expect(try await shelf.me("path", "a").status == 0)
     }
 
-    @Test func `a page in place of a film ends with the film, or with --accept-any`() async throws {
+    @Test func `a web page in place of a film is resolved by the film or --accept-any`() async throws {
         let shelf = try await Shelf()
         try shelf.me.home.write(Array("Please sign in".utf8), to: "site/a.mp4")
         let refused = try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a")
@@ -75,7 +75,7 @@ import Testing
         #expect(try await shelf.me("precache", shelf.url("a.mp4"), "--key", "a", "--accept-any").status == 0)
     }
 
-    @Test func `a store that is not there is made by precache`() async throws {
+    @Test func `a missing store is created by precache`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         let refused = try await shelf.me("show", "a")
@@ -86,7 +86,7 @@ import Testing
         #expect(try await shelf.me("show", "a").status == 0)
     }
 
-    @Test func `an unknown key ends with one that list shows`() async throws {
+    @Test func `an unknown key is resolved by one that list shows`() async throws {
         let shelf = try await Shelf()
         try shelf.put("a.mp4", seed: 1)
         #expect(try await shelf.me("precache", shelf.url("a.mp4")).status == 0)
@@ -96,7 +96,7 @@ import Testing
         #expect(try await shelf.me("show", String(key)).status == 0)
     }
 
-    @Test func `a cancelled download continues with resume and precache`() async throws {
+    @Test func `a cancelled download is continued by resume and precache`() async throws {
         var options = NginxOrigin.Options()
         options.bytesPerSecond = 400_000
         let shelf = try await Shelf(options)
@@ -110,5 +110,13 @@ import Testing
         #expect(try await shelf.me("resume", "a").status == 0)
         #expect(try await shelf.me("precache").status == 0)
         #expect(try await shelf.bytes("a") == film)
+    }
+
+    @Test func `an unknown authority is refused until --ca-file names it`() async throws {
+        let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start())
+        let url = "\(sandbox.https)/media/bytes-64K-1.mp4"
+        let refused = try await me("precache", "--json", "--max-attempts", "1", "--key", "a", url)
+        #expect(refused.status != 0 && refused.text.contains(#""name":"tls""#), "\(refused.text)")
+        #expect(try await me("precache", "--ca-file", sandbox.authorityFile, "--key", "a", url).status == 0)
     }
 }

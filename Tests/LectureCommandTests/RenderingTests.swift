@@ -27,7 +27,7 @@ import Testing
         #expect(TerminalText.width(TerminalText.padded("수학수학", to: 5)) == 5)
     }
 
-    @Test func `what a terminal would obey is shown and not obeyed`() {
+    @Test func `terminal control sequences are shown, not executed`() {
         let text = TerminalText.neutralised("a\u{1B}[2Jb\r\nc\u{7F}\u{9B}d\u{202E}e\u{2028}")
         #expect(text == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}c\u{FFFD}\u{FFFD}d\u{FFFD}e\u{FFFD}")
         #expect(TerminalText.neutralised("수학 👩‍🏫") == "수학 👩‍🏫")
@@ -50,7 +50,7 @@ import Testing
             (8_640_000, "over 99d"),
             (-1, "0:00"),
         ] as [(Int64, String)])
-    func `lengths of time fit eight characters`(seconds: Int64, text: String) {
+    func `durations fit eight characters`(seconds: Int64, text: String) {
         #expect(HumanText.duration(seconds: seconds) == text)
         #expect(text.count <= 8)
     }
@@ -61,12 +61,12 @@ import Testing
             (1_700_000_000_999, "2023-11-14T22:13:20Z"), (4_102_444_800_000, "2100-01-01T00:00:00Z"),
             (-62_135_596_800_000, "0001-01-01T00:00:00Z"),
         ] as [(Int64, String)])
-    func `dates are right at their corners`(milliseconds: Int64, text: String) {
+    func `dates are right at their boundaries`(milliseconds: Int64, text: String) {
         #expect(HumanText.utc(Timestamp(milliseconds: milliseconds)) == text)
         #expect(HumanText.date(Timestamp(milliseconds: milliseconds), isTerminal: false) == text)
     }
 
-    @Test func `hundred percent means all`() {
+    @Test func `a hundred percent means everything`() {
         #expect(HumanText.percent(999, of: 1000) == 99)
         #expect(HumanText.percent(1000, of: 1000) == 100)
         #expect(HumanText.percent(2000, of: 1000) == 100)
@@ -88,15 +88,15 @@ import Testing
         #expect(lines == ["KEY      SIZE  TITLE", "a    1.50 KiB  수학", "bcd       9 B  x"])
     }
 
-    @Test func `the widest column gives way on a narrow terminal`() {
+    @Test func `the widest column shrinks on a narrow terminal`() {
         let title = String(repeating: "수", count: 40)
         let lines = table.lines([["algebra-01", "1.50 KiB", title]], width: 40, style: plain)
-        for line in lines { #expect(TerminalText.width(line) <= 40) }
-        #expect(lines[1].hasPrefix("algebra-01  1.50 KiB  수수"))
-        #expect(lines[1].hasSuffix("…"))
+        for line in lines { #expect(TerminalText.width(line.text) <= 40) }
+        #expect(lines[1].text.hasPrefix("algebra-01  1.50 KiB  수수"))
+        #expect(lines[1].text.hasSuffix("…"))
     }
 
-    @Test func `elsewhere values are whole, separated by tabs, without a head`() {
+    @Test func `without a terminal values are complete, tab-separated, and without a header`() {
         let lines = table.lines([["a", "1", "two\tparts\n"]], width: nil, style: plain)
         #expect(lines == ["a\t1\ttwo\u{FFFD}parts\u{FFFD}"])
         #expect(table.lines([], width: nil, style: plain).isEmpty)
@@ -121,7 +121,7 @@ import Testing
 @Suite struct SpeedEstimateTests {
     private func at(_ milliseconds: Int64) -> BootInstant { BootInstant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test func `a steady stream has its speed from the second reading on`() {
+    @Test func `a steady stream has a speed from the second reading on`() {
         var estimate = SpeedEstimate()
         estimate.read(bytes: 0, at: at(0))
         #expect(estimate.bytesPerSecond == 0)
@@ -143,7 +143,7 @@ import Testing
         #expect(estimate.bytesPerSecond == before / 2)
     }
 
-    @Test func `readings at one moment do not divide by zero, and a step back starts anew`() {
+    @Test func `simultaneous readings do not divide by zero, and a step back starts again`() {
         var estimate = SpeedEstimate()
         estimate.read(bytes: 0, at: at(0))
         estimate.read(bytes: 5000, at: at(0))

@@ -42,7 +42,7 @@ private struct Bench {
     }
 }
 
-/// Every line must be what its schema says; the last line of a sending has its own.
+/// Every line must match its schema; the last line of a send has its own.
 private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     for line in output.split(separator: "\n") where !line.hasPrefix("ACK ") {
         let schema =
@@ -72,7 +72,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         try expectSchemas(again.output)
         let other = await bench("lms", "add", "--id", "r1", "--user", "lee")
         #expect(other.status == .data && other.output.isEmpty)
-        #expect(other.diagnostics.contains("says something else"))
+        #expect(other.diagnostics.contains("already stored with different values"))
         let listed = await bench("lms", "list", "--json", "--course", "Algebra", "--user", "kim", "--target", bench.lms)
         try expectSchemas(listed.output)
         #expect(listed.output.contains(#""state":"pending","course":"Algebra","user":"kim","session":"s","seq":1"#))
@@ -118,7 +118,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(acks.count == 3 && acks[0] == "ACK a" && acks[1] == "ACK b")
         for line in [2, 5, 6, 7, 8] { #expect(ending.errorText.contains("line \(line): "), "\(ending.errorText)") }
         #expect(ending.errorText.contains("line 5: values:") && ending.errorText.contains("line 6: format:"))
-        #expect(ending.errorText.contains("line 7: a: a report with this id is stored already"))
+        #expect(ending.errorText.contains("line 7: a: a report with this id is already stored"))
         #expect(await bench("lms", "list", "--ids").output.split(separator: "\n").count == 3)
         let record = try await bench.record("a")
         #expect(record["time_ms"]?.integer == 1_700_000_000_000 && record["seq"]?.integer == 1)
@@ -128,9 +128,9 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("lms", "add", "--format", "json").status == .usage)
     }
 
-    @Test func `a line is answered while the input goes on`() async throws {
+    @Test func `a line is answered while the input continues`() async throws {
         let bench = try await Bench()
-        // The second line is written only when the first was acknowledged: a batch that waits for more never ends.
+        // The second line is written only when the first was acknowledged: a batch that waits for more would never end.
         let script = """
             mkfifo in out
             "$0" --store "$1" lms add --batch < in > out & exec 3> in 4< out
@@ -185,7 +185,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(output.text.isEmpty && diagnostics.text.contains("\(member): the report cannot be stored"))
     }
 
-    @Test func `values that are no object or too long are refused`() async throws {
+    @Test func `values that are not an object or too long are refused`() async throws {
         let bench = try await Bench()
         for text in ["[1]", "{", "", "{\"a\":\"\(String(repeating: "x", count: 1 << 20))\"}"] {
             let outcome = await bench("lms", "add", "--json", try bench.scratch.write("r.json", text))
@@ -197,7 +197,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("lms", "add", "--json", try bench.scratch.write("r.json", largest)).status == .done)
     }
 
-    @Test func `a refused report is a dead letter with its reason, and is sent again when asked for`() async throws {
+    @Test func `a refused report is a dead letter with its reason, and is resent on request`() async throws {
         let bench = try await Bench()
         try await bench.sandbox.setLMS(habits: "poison:bad")
         for id in ["a", "bad", "c"] {
@@ -230,7 +230,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         ("authorization:Bearer-x", .noPermission, "report_target_refuses"),
         ("html", .tryAgain, "report_answer_unexpected"),
     ])
-    func `what is in the way has a status, a sentence and a line`(
+    func `every obstacle to sending has a status, a message and a line`(
         habits: String, status: LectureCommand.ExitStatus, name: String
     ) async throws {
         let bench = try await Bench()
@@ -245,7 +245,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(await bench("lms", "list", "--summary").output.contains("open"))
     }
 
-    @Test func `a server that is not there is 69, and reports without a target are 75`() async throws {
+    @Test func `an unreachable server is 69, and reports without a target are 75`() async throws {
         let bench = try await Bench()
         #expect(await bench("lms", "add", "--id", "a").status == .done)
         let missing = await bench("--json", "lms", "send")
@@ -260,7 +260,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(try await bench.sandbox.lmsSummary().once == 1)
     }
 
-    @Test func `credentials of the configuration reach the LMS and nobody else sees them`() async throws {
+    @Test func `configured credentials reach the LMS and appear nowhere else`() async throws {
         let bench = try await Bench()
         try await bench.sandbox.setLMS(habits: "authorization:Bearer-77")
         _ = try bench.scratch.write("token", "Bearer-77\n")
@@ -280,7 +280,7 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(info.output.contains("lms.url") && info.output.contains(bench.lms))
     }
 
-    @Test func `a list is cut, filtered by time, and pages through everything`() async throws {
+    @Test func `a list is limited, filtered by time, and pages through everything`() async throws {
         let bench = try await Bench()
         let lines = (0..<2500).map {
             #"{"id":"r\#($0)","user":"u\#($0 % 2)","time_ms":\#(1_700_000_000_000 + $0 * 1000)}"#

@@ -5,7 +5,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The built program takes reports out, brings them back and erases learners: black boxes, real disks.
+/// The built program exports reports, imports them again and erases learners: black boxes, real disks.
 @Suite(.timeLimit(.minutes(2)))
 struct ReportExportCommandTests {
     /// An export made by a script, without a digest.
@@ -26,7 +26,7 @@ struct ReportExportCommandTests {
         }
     }
 
-    @Test func `an import, an export and an import again`() async throws {
+    @Test func `export, import and export again give the same`() async throws {
         let me = try BadDay()
         let file = try me.home.write(Self.export(10), to: "in.jsonl")
         let first = try await me("lms", "import", file, "--json")
@@ -60,7 +60,7 @@ struct ReportExportCommandTests {
         #expect(ending.status == 0 && ending.text == "1\n1000\n", "\(ending.text) \(ending.errorText)")
     }
 
-    @Test func `bad lines are named with status 1, a file that is cut off with 65`() async throws {
+    @Test func `bad lines are named with status 1, a truncated file with 65`() async throws {
         let me = try BadDay()
         let lines = Self.export(3).split(separator: "\n").dropLast().joined(separator: "\n")
         try me.home.write("nonsense\n" + lines, to: "x")
@@ -74,7 +74,7 @@ struct ReportExportCommandTests {
         #expect(try await me("lms", "import", "missing").status == 74)
     }
 
-    @Test func `a pseudonymised export names nobody`() async throws {
+    @Test func `a pseudonymised export names no learner`() async throws {
         let me = try BadDay()
         try me.home.write(Self.export(20, values: #"{"client_user_id":"kim7"}"#), to: "in.jsonl")
         _ = try await me("lms", "import", "in.jsonl")
@@ -113,12 +113,12 @@ struct ReportExportCommandTests {
         #expect(try await me("lms", "erase").status == 64)
     }
 
-    @Test func `a request of which nobody knows whether it arrived is in the way until it is dissolved`() async throws {
+    @Test func `a request with an unknown outcome blocks an erasure until it is dissolved`() async throws {
         let me = try BadDay()
         try me.home.write(Self.export(3), to: "kim")
         try me.home.write(Self.export(2, user: "lee8"), to: "lee")
         _ = try await me("lms", "import", "kim", "lee")
-        // Takes a request and never answers.
+        // Accepts a request and never answers.
         let asked = DispatchSemaphore(value: 0)
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -140,14 +140,14 @@ struct ReportExportCommandTests {
         let forced = try await me("lms", "erase", "--user", "kim7", "--force", "--json")
         #expect(forced.status == 0, "\(forced.text) \(forced.errorText)")
         #expect(forced.text.contains(#""reports":3"#) && forced.text.contains(#""requests":1"#), "\(forced.text)")
-        // The others go out once more.
+        // The others are exported once more.
         let left = try await me("lms", "export")
         #expect(left.text.split(separator: "\n").count == 3 && !left.text.contains("kim7"))
         #expect(left.text.contains(#""states":{"pending":2,"#))
         try await me.expectSound()
     }
 
-    @Test func `without room nothing stands under the name`() async throws {
+    @Test func `without space no file appears under the name`() async throws {
         let me = try BadDay()
         let values = #"{"t":"\#(String(repeating: "x", count: 1000))"}"#
         try me.home.write(Self.export(3000, values: values), to: "in.jsonl")
@@ -166,18 +166,19 @@ struct ReportExportCommandTests {
         let ending = try await me.withMounts(script)
         #expect(
             ending.text == "status 75 0\nstatus 75 0\nstatus 74\na.jsonl.zst\n", "\(ending.text) \(ending.errorText)")
-        #expect(ending.errorText.contains("there is not enough room on the disk"))
+        #expect(ending.errorText.contains("there is not enough space on the disk"))
     }
 
-    @Test func `an export that is killed leaves no half file`() async throws {
+    @Test func `a killed export leaves no partial file`() async throws {
         let me = try BadDay()
         try me.home.write(Self.export(3000), to: "in.jsonl")
         _ = try await me("lms", "import", "in.jsonl")
         let out = try TemporaryDirectory()
+        #expect(try await me("lms", "export", "--output", me.home.file("whole.jsonl.gz")).status == 0)
+        let whole = try Data(contentsOf: URL(filePath: me.home.file("whole.jsonl.gz"))).count
         for signal in [SIGKILL, SIGTERM, SIGINT, SIGKILL, SIGKILL] {
             let child = try me.start("lms", "export", "--output", out.file("out.jsonl.gz"))
-            // proof: the kill meets a random moment, and at each one of them the rule below holds.
-            usleep(UInt32.random(in: 0..<120_000))
+            await ChildProcess.wait(forWritten: Int.random(in: 0...whole + whole / 4), by: [child])
             child.send(signal)
             let status = await child.ending().status
             let names = try FileManager.default.contentsOfDirectory(atPath: out.path)

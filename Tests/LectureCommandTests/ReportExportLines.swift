@@ -2,7 +2,7 @@ import LectureCommand
 import LectureKit
 import LectureModel
 
-/// Lines about exports and erased learners, each with the name of its schema; full and bare ones.
+/// Lines about exports and erased learners, each with the name of its schema; full and minimal ones.
 enum ReportExportLines {
     static func all() -> [(schema: String, line: String)] {
         var exported = ReportExportResult()

@@ -5,7 +5,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A mistyped name must not lose what stands under it without a word.
+/// A mistyped name must not silently lose its value.
 @Suite(.timeLimit(.minutes(2))) struct UnknownMemberNetTests {
     @Test func `a mistyped member of a course list is a warning with line and nearest name`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
@@ -24,7 +24,7 @@ import Testing
         let sentence = "lecturectl: Warning: line 3: unknown member 'titel' ignored (did you mean 'title'?)\n"
         #expect(ending.errorText.contains(sentence))
         #expect(ending.errorText.contains("line 4: unknown member 'xyzzy' ignored\n"))
-        #expect(ending.errorText.components(separatedBy: "'titel'").count == 2, "each name once a list")
+        #expect(ending.errorText.components(separatedBy: "'titel'").count == 2, "each name once per list")
         #expect(!ending.errorText.contains("'report'"))
         let warnings = try Line.all(ending.text).filter { $0.event == "warning" }
         #expect(warnings.count == 2)
@@ -75,13 +75,13 @@ import Testing
         let ending = try await me("--config", "config.json", "store", "info")
         #expect(ending.status == 0, "\(ending.errorText)")
         for sentence in [
-            "config.json: unknown setting 'netwrok' ignored (did you mean 'network'?)",
-            "config.json: unknown setting 'network.retires' ignored (did you mean 'network.retries'?)",
-            "config.json: unknown setting 'network.quota_bytes' ignored (did you mean 'storage.quota_bytes'?)",
-            "config.json: unknown setting 'jobs' ignored (did you mean 'network.jobs'?)",
-            "config.json: unknown setting 'drm.keys.algoritm' ignored (did you mean 'drm.keys.algorithm'?)",
-            "config.json: unknown setting 'lms.targets.bach' ignored (did you mean 'lms.targets.batch'?)",
-            "config.json: unknown setting 'lms.ulr' ignored (did you mean 'lms.url'?)",
+            "config.json:1: unknown setting 'netwrok' ignored (did you mean 'network'?)",
+            "config.json:1: unknown setting 'network.retires' ignored (did you mean 'network.retries'?)",
+            "config.json:1: unknown setting 'network.quota_bytes' ignored (did you mean 'storage.quota_bytes'?)",
+            "config.json:1: unknown setting 'jobs' ignored (did you mean 'network.jobs'?)",
+            "config.json:2: unknown setting 'drm.keys.algoritm' ignored (did you mean 'drm.keys.algorithm'?)",
+            "config.json:3: unknown setting 'lms.targets.bach' ignored (did you mean 'lms.targets.batch'?)",
+            "config.json:3: unknown setting 'lms.ulr' ignored (did you mean 'lms.url'?)",
         ] {
             #expect(ending.errorText.contains("\(sentence)\n"), "\(sentence) in \(ending.errorText)")
         }

@@ -7,7 +7,7 @@ import Testing
         ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600), ("1h30m", 5400),
         ("1d2h3m4s", 93_784),
     ])
-    func `lengths of time are read`(text: String, seconds: Int64) {
+    func `durations are read`(text: String, seconds: Int64) {
         #expect(Quantity.duration(text) == .seconds(seconds))
     }
 
@@ -15,17 +15,17 @@ import Testing
         "", "0", "0s", "s", "1x", "1m1h", "1h1h", "-5", "+5", "1.5h", " 1s", "١s", "99999999999999999999s",
         "9223372036854775807w",
     ])
-    func `other texts are no length of time`(text: String) { #expect(Quantity.duration(text) == nil) }
+    func `other texts are not a duration`(text: String) { #expect(Quantity.duration(text) == nil) }
 
     @Test(
         arguments: [
             ("0", 0), ("157286400", 157_286_400), ("150M", 157_286_400), ("1.5G", 1_610_612_736), ("1KiB", 1024),
             ("2kb", 2048), ("0.5k", 512), ("1.001K", 1025), ("1T", 1_099_511_627_776),
         ] as [(String, Int64)])
-    func `numbers of bytes are read`(text: String, bytes: Int64) { #expect(Quantity.byteCount(text) == bytes) }
+    func `byte counts are read`(text: String, bytes: Int64) { #expect(Quantity.byteCount(text) == bytes) }
 
     @Test(arguments: ["", "M", "1.M", ".5M", "1.2345M", "1..2M", "-1", "1X", "9999999999T", "8388608T", "1 M"])
-    func `other texts are no number of bytes`(text: String) { #expect(Quantity.byteCount(text) == nil) }
+    func `other texts are not a byte count`(text: String) { #expect(Quantity.byteCount(text) == nil) }
 
     @Test func `a rate is at least one byte a second`() {
         #expect(Quantity.rate("2M/s") == 2 << 20)
@@ -33,6 +33,18 @@ import Testing
         #expect(Quantity.rate("0") == nil)
         #expect(Quantity.rate("/s") == nil)
     }
+}
+
+@Suite struct CountLimitTests {
+    @Test(arguments: [("0", 0), ("7", 7), ("0%", 0), ("10%", 19), ("50%", 99), ("100%", 199)])
+    func `a limit is a number or a share, rounded down`(text: String, allowed: Int) throws {
+        let limit = try #require(CountLimit(text))
+        #expect(limit.allowed(of: 199) == allowed)
+        #expect(limit.text == text)
+    }
+
+    @Test(arguments: ["", "%", "x", "-1", "1.5", "101%", "1 %", "١", "1000000001", "99999999999999999999"])
+    func `other texts are not a limit`(text: String) { #expect(CountLimit(text) == nil) }
 }
 
 @Suite struct ByteRangeRequestTests {
@@ -43,9 +55,9 @@ import Testing
     }
 
     @Test(arguments: ["", "-", "5", "5-4", "a-b", "-0", "1-2-3", "--5", "+1-2", "1 -2", "99999999999999999999-"])
-    func `other texts are no range`(text: String) { #expect(ByteRangeRequest(text) == nil) }
+    func `other texts are not a range`(text: String) { #expect(ByteRangeRequest(text) == nil) }
 
-    @Test func `a range is cut to the file`() {
+    @Test func `a range is clamped to the file`() {
         #expect(ByteRangeRequest("0-1023")?.resolved(byteCount: 100) == 0..<100)
         #expect(ByteRangeRequest("10-19")?.resolved(byteCount: 100) == 10..<20)
         #expect(ByteRangeRequest("99-")?.resolved(byteCount: 100) == 99..<100)
@@ -59,14 +71,14 @@ import Testing
 }
 
 @Suite struct SuggestionTests {
-    @Test func `changes are counted, a swap of neighbours as one`() {
+    @Test func `edits are counted, a swap of neighbours as one`() {
         #expect(Suggestion.distance(Array("kitten"), Array("sitting")) == 3)
         #expect(Suggestion.distance(Array("lsit"), Array("list")) == 1)
         #expect(Suggestion.distance([], Array("abc")) == 3)
         #expect(Suggestion.distance(Array("same"), Array("same")) == 0)
     }
 
-    @Test func `only a near word is suggested`() {
+    @Test func `only a similar word is suggested`() {
         let words = ["precache", "list", "show"]
         #expect(Suggestion.nearest(to: "precahce", among: words) == "precache")
         #expect(Suggestion.nearest(to: "lst", among: words) == "list")
@@ -77,7 +89,7 @@ import Testing
 
 @Suite struct ValueGrammarTests {
     @Test(arguments: ["Authorization: Bearer x", "X-A:1", "Empty:"])
-    func `headers are taken`(text: String) { #expect(ValueGrammar.header.problem(in: text) == nil) }
+    func `valid headers are accepted`(text: String) { #expect(ValueGrammar.header.problem(in: text) == nil) }
 
     @Test(arguments: ["NoColon", ": x", "A b: x", "A: x\r\nB: y", "A: \u{0}", "Ä: x"])
     func `texts that would smuggle or break a header are refused`(text: String) {
@@ -91,12 +103,12 @@ import Testing
     }
 
     @Test(arguments: ["https://h/p", "HTTP://h", "kollus://download?url=x", "course.jsonl", "-", "C:/x"])
-    func `sources are taken`(text: String) { #expect(ValueGrammar.source.problem(in: text) == nil) }
+    func `valid sources are accepted`(text: String) { #expect(ValueGrammar.source.problem(in: text) == nil) }
 
     @Test(arguments: ["ftp://h/p", "https:///p", "https://", "https://h/a b", "file:///etc/passwd"])
     func `other sources are refused`(text: String) { #expect(ValueGrammar.source.problem(in: text) != nil) }
 
-    @Test func `a scheme is told short and without control characters`() {
+    @Test func `a scheme is quoted shortened and without control characters`() {
         let scheme = "\u{1B}[31m" + String(repeating: "x", count: 200)
         let problem = ValueGrammar.url.problem(in: "\(scheme)://h/p") ?? ""
         #expect(problem.contains("only http, https can be fetched"))

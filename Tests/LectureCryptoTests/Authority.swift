@@ -3,10 +3,10 @@ import LectureCrypto
 import LectureModel
 import LectureTestSupport
 
-/// Certificates that the openssl command makes for a test, in a directory that goes with the object. Their dates begin
-/// when the test runs; verification gets its time as a parameter.
+/// Certificates that the openssl command makes for a test, in a directory that is deleted with the object. Their
+/// validity starts when the test runs; verification gets its time as a parameter.
 final class Authority: Sendable {
-    /// What a leaf has to have.
+    /// The extensions of a leaf.
     static let leaf = """
         basicConstraints = critical,CA:FALSE
         keyUsage = critical,digitalSignature
@@ -14,7 +14,7 @@ final class Authority: Sendable {
         subjectKeyIdentifier = hash
         authorityKeyIdentifier = keyid
         """
-    /// What an issuer has to have.
+    /// The extensions of an issuer.
     static let issuer = """
         basicConstraints = critical,CA:TRUE
         keyUsage = critical,keyCertSign,cRLSign
@@ -22,7 +22,7 @@ final class Authority: Sendable {
         authorityKeyIdentifier = keyid
         """
 
-    /// What the command said when it failed.
+    /// The command's error output.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -66,7 +66,7 @@ final class Authority: Sendable {
         try await run(["req", "-new", "-key", path("\(name).key"), "-subj", "/CN=\(name)", "-out", path("\(name).csr")])
     }
 
-    /// Issues a certificate for a key that is there; an empty text of extensions makes one of version 1.
+    /// Issues a certificate for an existing key; empty extensions make one of version 1.
     func issue(
         _ name: String, by issuer: String = "root", _ extensions: String = Authority.leaf, serial: String = "4660",
         days: Int = 3650
@@ -91,9 +91,9 @@ final class Authority: Sendable {
         try await issue(name, by: issuer, extensions, serial: serial)
     }
 
-    /// Makes a revocation list of an issuer, good for so many days.
+    /// Makes a revocation list of an issuer, valid for so many days.
     func list(by issuer: String, revoking serials: [String] = [], days: Int = 30) async throws -> [UInt8] {
-        // The form of the database: status, expiry, revocation, serial number, file, name.
+        // The format of the database: status, expiry, revocation, serial number, file, name.
         let rows = serials.map { "R\t400101000000Z\t200101000000Z\t\($0)\tunknown\t/CN=x\n" }.joined()
         directory.write(rows, as: "index.txt")
         directory.write("01\n", as: "number")
@@ -139,7 +139,7 @@ final class Authority: Sendable {
         return try SigningKey(privateKeyDER: contents(of: path("\(name).p8")))
     }
 
-    /// What judges by this root.
+    /// A verifier with this root.
     func verifier(lists: [[UInt8]] = []) async throws -> CertificateVerifier {
         try CertificateVerifier(roots: [try await certificate("root")], revocationLists: lists)
     }

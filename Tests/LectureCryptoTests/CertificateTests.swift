@@ -3,16 +3,16 @@ import LectureCrypto
 import LectureModel
 import Testing
 
-/// Tokens that bring certificates, judged through the whole verifier.
+/// Tokens with certificates, through the whole verifier.
 @Suite struct CertificateTests {
     private let authority: Authority
     private let payload = Array("{}".utf8)
-    /// Every certificate of these tests is valid then: they begin when the test runs.
+    /// Every certificate of these tests is valid at this time: validity starts when the test runs.
     private let soon = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 86_400_000)
 
     init() async throws { authority = try await Authority() }
 
-    /// Signs with the first name's key, brings the chain, and gives what speaks against it.
+    /// Signs with the first name's key, adds the chain, and returns the reasons for a refusal.
     private func reasons(
         _ names: [String], lists: [[UInt8]] = [], at time: Timestamp? = nil
     ) async throws -> [TokenRefusal] {
@@ -39,7 +39,7 @@ import Testing
         #expect(verified.algorithm == .es256)
     }
 
-    /// Changes of the leaf's extensions and what is due for each.
+    /// Changes of the leaf's extensions and the expected refusals of each.
     private static let profiles: [(String, String, [CertificateRefusal])] = [
         ("extendedKeyUsage = \(CertificateVerifier.licencePurpose)", "", [.purpose]),
         (CertificateVerifier.licencePurpose, "anyExtendedKeyUsage", [.purpose]),
@@ -87,20 +87,20 @@ import Testing
     @Test(arguments: [
         ["-algorithm", "ED25519"], ["-algorithm", "RSA"], ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"],
     ])
-    func `Leaves of other permitted kinds sign`(options: [String]) async throws {
+    func `Leaves with other permitted key types sign`(options: [String]) async throws {
         try await authority.key("leaf", options)
         try await authority.issue("leaf")
         #expect(try await reasons(["leaf"]).isEmpty)
     }
 
-    /// Signed with a permitted key, since a token cannot be signed with these; the certificates come first.
+    /// Signed with a permitted key, since a token cannot be signed with these; the certificates are judged first.
     @Test(arguments: [
         ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-algorithm", "RSA-PSS"],
         ["-algorithm", "ED448"],
         ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-pkeyopt", "ec_param_enc:explicit"],
         ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
     ])
-    func `Leaves of other kinds are refused`(options: [String]) async throws {
+    func `Leaves with other key types are refused`(options: [String]) async throws {
         try await authority.key("leaf", options)
         try await authority.issue("leaf")
         let policy = KeyPolicy(keys: [], certificates: try await authority.verifier())
@@ -136,25 +136,25 @@ import Testing
                 #expect(try await reasons(["leaf\(number)"] + names) == due)
             }
         }
-        // The order of the rest does not matter, and a root among them is not believed because it is there.
+        // The order of the rest does not matter, and a root among them is not trusted for being there.
         #expect(try await reasons(["leaf4", "ca1", "ca3", "root", "ca2", "ca4"]).isEmpty)
         #expect(try await reasons(["leaf4", "ca4", "ca3", "ca1"]) == [.certificate(.untrusted)])
     }
 
     @Test func `A chain to another root is refused, even if it brings that root`() async throws {
-        let stranger = try await Authority()
-        try await stranger.add("leaf")
-        let token = try await stranger.signer("leaf").sign(payload, certificates: stranger.chain(["leaf", "root"]))
+        let foreign = try await Authority()
+        try await foreign.add("leaf")
+        let token = try await foreign.signer("leaf").sign(payload, certificates: foreign.chain(["leaf", "root"]))
         let policy = KeyPolicy(keys: [], certificates: try await authority.verifier())
-        // The strangers' root has the name of ours, so that OpenSSL finds the name and then another key.
+        // The foreign root has the name of ours, so that OpenSSL finds the name and then another key.
         let found = try TokenVerifier.verify(token, keys: policy, at: soon).reasons
         #expect(found.count == 1 && found.first != nil)
     }
 
     @Test func `A leaf that is signed by itself is refused`() async throws {
-        let stranger = try await Authority()
-        let chain = try await stranger.chain(["root"])
-        let token = try await stranger.signer("root").sign(payload, certificates: chain)
+        let foreign = try await Authority()
+        let chain = try await foreign.chain(["root"])
+        let token = try await foreign.signer("root").sign(payload, certificates: chain)
         let policy = KeyPolicy(keys: [], certificates: try await authority.verifier())
         #expect(try TokenVerifier.verify(token, keys: policy, at: soon).reasons.contains(.certificate(.untrusted)))
     }
@@ -166,7 +166,7 @@ import Testing
         #expect(found == [.certificate(.authority)])
     }
 
-    @Test func `The length of the path below an issuer is kept`() async throws {
+    @Test func `The path length constraint of an issuer is obeyed`() async throws {
         let limited = Authority.issuer.replacing("CA:TRUE", with: "CA:TRUE,pathlen:0")
         try await authority.add("ca", limited)
         try await authority.add("sub", by: "ca", Authority.issuer)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// What only the strict reading of RFC 5280 and the security level see.
+    /// What only strict RFC 5280 checks and the security level find.
     @Test func `A sloppy or weak issuer is refused`() async throws {
         try await authority.add("ca", Authority.issuer.replacing("critical,CA:TRUE", with: "CA:TRUE"))
         try await authority.add("leaf", by: "ca")
@@ -215,8 +215,8 @@ import Testing
         #expect(try await reasons(["leaf"], at: far) == [.certificate(.expired)])
     }
 
-    /// A verifier remembers what it found of a chain: only of that chain, and only for that second.
-    @Test func `A chain that was trusted is judged anew at another time and with other certificates`() async throws {
+    /// A verifier caches its verdict on a chain: only for that chain, and only for that second.
+    @Test func `A chain that was trusted is judged again at another time and with other certificates`() async throws {
         try await authority.add("ca", Authority.issuer)
         try await authority.key("leaf")
         try await authority.issue("leaf", by: "ca", days: 10)
@@ -310,7 +310,7 @@ import Testing
         #expect(try TokenVerifier.verify(token, keys: policy, at: soon).reasons == [.keyUnknown])
     }
 
-    @Test func `Only self-signed authorities in DER are roots`() async throws {
+    @Test func `Only self-signed authorities in DER are accepted as roots`() async throws {
         try await authority.add("leaf")
         try await authority.add("ca", Authority.issuer)
         #expect(throws: LectureError(.configuration)) { try CertificateVerifier(roots: []) }

@@ -23,8 +23,8 @@ import Testing
         return try running.finish()
     }
 
-    /// The command computes the tag with its own reading of the parameters: an independent check of cipher, key, nonce
-    /// and the order of what is bound.
+    /// The command computes the tag from its own reading of the parameters: an independent check of cipher, key, nonce
+    /// and the order of the bound fields.
     @Test(arguments: [0, 1, 15, 16, 17, 4096, 65_537])
     func `The openssl command computes the same tag`(length: Int) throws {
         let text = sample(length, seed: 5)
@@ -104,29 +104,29 @@ import Testing
         #expect(try running.finish() != proof)
     }
 
-    @Test func `The place and the bytes cannot be shifted against each other`() throws {
-        // Eight bytes moved from the text into the place must not give the same input.
+    @Test func `The location and the bytes cannot be shifted against each other`() throws {
+        // Eight bytes moved from the text into the chunk number must not give the same input.
         let text = bigEndian(3) + sample(100)
         let proof = try proof(text)
         #expect(try again(proof, Array(text.dropFirst(8))) != proof)
     }
 
     @Test(arguments: [0, 1, 27, 29, 64])
-    func `A stored proof of another length is damage`(length: Int) {
+    func `A stored proof of the wrong length is damage`(length: Int) {
         #expect(throws: LectureError(.damaged)) {
             _ = try digests.proof(repeating: sample(length), resource: resource, chunk: 0)
         }
     }
 
     @Test(arguments: [0, 16, 31, 33])
-    func `A key of another length is refused and not repeated in the error`(length: Int) throws {
+    func `A key of the wrong length is refused, and not repeated in the error`(length: Int) throws {
         let key = [UInt8](repeating: 0x5A, count: length)
         let error = try #require(throws: LectureError.self) { _ = try OpenSSLDigests(proofKey: key) }
         #expect(error.code == .parameter)
         #expect(!error.message.contains("5a") && !error.message.contains("90"))
     }
 
-    @Test func `A proof that was finished tells so instead of answering again`() throws {
+    @Test func `A finished proof reports that instead of answering again`() throws {
         let running = try digests.proof(resource: resource, chunk: 0)
         _ = try running.finish()
         #expect(throws: LectureError(.bug)) { try running.finish() }
@@ -142,7 +142,7 @@ import Testing
         #expect(!OpenSSLDigests.equal([], [0]))
     }
 
-    @Test func `Random bytes have the length asked for and do not repeat`() throws {
+    @Test func `Random bytes have the requested length and do not repeat`() throws {
         #expect(try SecureRandom.bytes(0).isEmpty)
         let draws = try (0..<100).map { _ in try SecureRandom.bytes(32) }
         #expect(draws.allSatisfy { $0.count == 32 })

@@ -18,7 +18,7 @@ import Testing
         String(decoding: token, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The token with another header and the rest as it was.
+    /// The token with a changed header.
     private func replacing(_ old: String, _ new: String) throws -> [UInt8] {
         var parts = parts(try token())
         let header = String(decoding: try #require(Base64URL.bytes(parts[0])), as: UTF8.self)
@@ -35,14 +35,14 @@ import Testing
         #expect(try ContentKeyToken.open(token, with: other).reasons == [.keyUnknown])
     }
 
-    @Test func `Another device cannot open it under the right name either`() throws {
+    @Test func `Another device cannot open it even under the right name`() throws {
         let other = try DeviceKey.generate()
         let renamed = try replacing(device.thumbprint(), other.thumbprint())
         #expect(try ContentKeyToken.open(renamed, with: other.decryptionKey()).reasons == [.notForThisKey])
     }
 
-    /// The example of RFC 7518, appendix C, goes as far as the agreed key; here the whole way there and back.
-    @Test func `RSA-OAEP-256 goes there and back`() async throws {
+    /// The example of RFC 7518, appendix C, goes as far as the agreed key; here the full round trip.
+    @Test func `RSA-OAEP-256 round-trips`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("key.pem")
         let made = try await ChildProcess.run(Places.command("openssl"), ["genrsa", "-out", path, "2048"])
@@ -103,8 +103,8 @@ import Testing
         #expect(try ContentKeyToken.open(token, with: device.decryptionKey()).reasons == example.reasons)
     }
 
-    /// Points off the curve would let the sender read the private key out of the answers (RFC 8725 section 3.4).
-    @Test func `An ephemeral key that is no point on P-256 is refused`() throws {
+    /// Points off the curve would let the sender derive the private key from the answers (RFC 8725 section 3.4).
+    @Test func `An ephemeral key that is not a point on P-256 is refused`() throws {
         let key = try device.decryptionKey()
         let fields = try json(String(decoding: try #require(Base64URL.bytes(parts(token())[0])), as: UTF8.self))
         let x = try #require(fields["epk"]?["x"]?.string)
@@ -121,13 +121,13 @@ import Testing
         }
     }
 
-    /// A sender that shows its own private key has no business here.
+    /// A sender that reveals its own private key is refused.
     @Test func `An ephemeral key with its private part is refused`() throws {
         let token = try replacing(#""epk":{"#, #""epk":{"d":"AQ","#)
         #expect(try ContentKeyToken.open(token, with: device.decryptionKey()).reasons == [.ephemeralKey])
     }
 
-    @Test func `A signed token is no content key and a content key no signed token`() throws {
+    @Test func `A signed token is not a content key, and a content key not a signed token`() throws {
         let signed = Array(Example.hs256.token.utf8)
         #expect(try ContentKeyToken.open(signed, with: device.decryptionKey()).reasons == [.parts])
         #expect(try judge(token(), [Example.hs256.key()]).reasons == [.parts])
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// A change of the header and the reasons that are due.
+/// A change of the header and the expected refusals.
 struct ContentKeyRefusalCase: Sendable, CustomTestStringConvertible {
     let old: String
     let new: String

@@ -40,7 +40,7 @@ extension RunningDigest {
     }
 }
 
-/// What a program printed, and how it ended.
+/// A program's output and status.
 struct Output {
     var status: Int32
     var text: String

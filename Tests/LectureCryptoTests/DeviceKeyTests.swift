@@ -3,7 +3,7 @@ import LectureModel
 import Testing
 
 @Suite struct DeviceKeyTests {
-    /// Cheap on purpose: the tests are not about the time that a passphrase takes.
+    /// Cheap on purpose: the tests are not about the cost of a passphrase.
     private let cost = ScryptCost(logN: 10, r: 8, p: 1)
     private let passphrase: SecretBytes
 
@@ -16,7 +16,7 @@ import Testing
             && left.ledgerKey().isEqual(to: right.ledgerKey())
     }
 
-    @Test func `A content key comes back from the device that wrapped it and from no other`() throws {
+    @Test func `A content key is unwrapped by the device that wrapped it and by no other`() throws {
         let (device, other) = (try DeviceKey.generate(), try DeviceKey.generate())
         let key = try SecretBytes.random(32)
         let box = try device.wrap(key)
@@ -36,7 +36,7 @@ import Testing
         let file = try device.fileBytes().exposed()
         let ledger = try device.ledgerKey()
         #expect(ledger.exposed() != Array(file[9..<41]))
-        // Wrapped under the ledger's key, nothing opens.
+        // A key wrapped under the ledger's key does not open.
         #expect(try device.unwrap(try KeyWrap.wrap(try SecretBytes.random(32), with: ledger)) == nil)
     }
 
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `Every change of a copy is refused`() throws {
         let copy = try DeviceKey.generate().protectedCopy(passphrase: passphrase, cost: cost)
-        // The bytes of the cost are tried below: here they would only make the test slow.
+        // The bytes of the cost are tested below: here they would only make the test slow.
         for place in copy.indices where !(9...11).contains(place) {
             var changed = copy
             changed[place] ^= 0x10
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [(9, 0), (9, 21), (9, 63), (9, 255), (10, 0), (10, 255), (11, 0), (11, 200)])
-    func `A copy may not ask for a cost out of range`(place: Int, value: UInt8) throws {
+    func `A copy may not demand a cost out of range`(place: Int, value: UInt8) throws {
         var copy = try DeviceKey.generate().protectedCopy(passphrase: passphrase, cost: cost)
         copy[place] = value
         #expect(throws: LectureError(.damaged)) { try DeviceKey(protectedCopy: copy, passphrase: passphrase) }

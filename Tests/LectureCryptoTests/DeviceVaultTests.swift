@@ -32,13 +32,13 @@ import Testing
     }
 
     @Test(arguments: SealPurpose.allCases)
-    func `a wrapped key comes back as the same cipher`(purpose: SealPurpose) throws {
+    func `a wrapped key unwraps to the same cipher`(purpose: SealPurpose) throws {
         let device = try DeviceKey.generate()
         let (cipher, wrapped) = try DeviceVault(device).newCipher(for: key, purpose: purpose)
         #expect(wrapped.count == 40)
         let header = try cipher.newHeader()
         let box = try seal(cipher, header, [1, 2, 3])
-        // As the next process has it: from the device's file and the store's row.
+        // As in the next process: from the device's file and the store's row.
         let again = DeviceVault(try DeviceKey(fileBytes: try device.fileBytes()))
         #expect(try open(again.cipher(wrapped: wrapped, for: key, purpose: purpose), header, box) == [1, 2, 3])
     }
@@ -59,14 +59,14 @@ import Testing
         #expect(throws: LectureError(.sealedElsewhere)) {
             try vault.cipher(wrapped: changed, for: key, purpose: .licensed)
         }
-        // A look says the same.
+        // A check without opening agrees.
         #expect(try vault.opens(wrapped: wrapped, purpose: .licensed))
         #expect(try !other.opens(wrapped: wrapped, purpose: .licensed))
         #expect(try !vault.opens(wrapped: wrapped, purpose: .unlicensed))
         #expect(try !vault.opens(wrapped: changed, purpose: .licensed) && !vault.opens(wrapped: [], purpose: .licensed))
     }
 
-    @Test func `a file is bound to its content, its place and its end`() throws {
+    @Test func `a file is bound to its lecture, its place and its end`() throws {
         let vault = DeviceVault(try DeviceKey.generate())
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
         let other = try vault.cipher(wrapped: wrapped, for: try ContentKey("lecture-2"), purpose: .licensed)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `proofs follow from the content's key, and differ from content to content`() throws {
+    @Test func `proofs are derived from the content key, and differ between lectures`() throws {
         let vault = DeviceVault(try DeviceKey.generate())
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
         let first = try cipher.digests.proof(resource: ResourceID(1), chunk: 0)

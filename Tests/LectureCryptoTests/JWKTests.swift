@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Thumbprints
 
-    @Test func `The thumbprint of RFC 7638 comes out`() throws {
+    @Test func `The thumbprint of RFC 7638 is reproduced`() throws {
         let text = """
             {"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1\
             L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW\
@@ -28,11 +28,11 @@ import Testing
         #expect(try key.thumbprint() == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     }
 
-    @Test func `The thumbprint of RFC 8037 comes out`() throws {
+    @Test func `The thumbprint of RFC 8037 is reproduced`() throws {
         #expect(try Example.edDSA.key().thumbprint() == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
     }
 
-    /// From the example of RFC 7638, section 3.1, for the other two kinds: the digest of the text that the section
+    /// From the example of RFC 7638, section 3.1, for the other two key types: the digest of the text that the section
     /// builds.
     @Test func `Thumbprints of secrets and of points depend on nothing but the key`() throws {
         let named = #"{"kid":"a","use":"sig","alg":"ES256","y":"\#(Self.y)","kty":"EC","x":"\#(Self.x)","crv":"P-256"}"#
@@ -61,7 +61,7 @@ import Testing
         #""use":"sig""#, #""key_ops":["verify"]"#, #""key_ops":["sign","verify"]"#, #""alg":"ES256""#, #""kid":"""#,
         #""ext":true"#,
     ])
-    func `A point with this member is taken`(member: String) throws {
+    func `A point with this member is accepted`(member: String) throws {
         #expect(try refusal(#"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)",\#(member)}"#) == nil)
     }
 
@@ -71,7 +71,7 @@ import Testing
         (x, x), (y, x), (x, String(y.dropLast())), (x + "A", y), ("AA", "AA"),
         (String(repeating: "A", count: 43), String(repeating: "A", count: 43)),
     ])
-    func `What is no point on P-256 is refused`(x: String, y: String) throws {
+    func `A value that is not a point on P-256 is refused`(x: String, y: String) throws {
         #expect(try refusal(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#) != nil)
     }
 
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// OpenSSL verifies one fixed signature for any message under these: with the neutral point as the key, R the
-    /// neutral point and S = 0. They are all points whose order divides 8, in each spelling.
+    /// neutral point and S = 0. They are all points whose order divides 8, in each encoding.
     @Test(arguments: [
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",
@@ -92,7 +92,7 @@ import Testing
         "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
         "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ])
-    func `A point of small order is no Ed25519 key, with either sign`(text: String) throws {
+    func `A point of small order is not an Ed25519 key, with either sign`(text: String) throws {
         var key = bytes(hex: text)
         for _ in 0..<2 {
             let refused = try refusal(#"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.text(key))"}"#)
@@ -113,8 +113,8 @@ import Testing
         #"{"kty":"RSA","n":"\#(Base64URL.text(modulus))","e":"\#(Base64URL.text(exponent))"}"#
     }
 
-    /// A number of so many bits without a factor below 1,000. OpenSSL looks for those and for primes; whether the
-    /// number has two factors or more nobody can tell.
+    /// A number of so many bits without a factor below 1,000. OpenSSL checks for small factors and for primality; it
+    /// cannot check whether the number has exactly two factors.
     private func modulus(bits: Int) -> [UInt8] {
         var bytes = sample((bits + 7) / 8, seed: 11)
         bytes[0] = 1 << UInt8((bits - 1) % 8)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [2048, 2049, 3072, 8192])
-    func `A modulus of a permitted length is taken`(bits: Int) throws {
+    func `A modulus of a permitted length is accepted`(bits: Int) throws {
         #expect(try refusal(rsa(modulus(bits: bits), [1, 0, 1])) == nil)
     }
 
@@ -158,7 +158,7 @@ import Testing
         #expect(try refusal(rsa([0] + modulus(bits: 2048), [1, 0, 1])) != nil)
     }
 
-    /// 65537²⁵⁶ mod 2²⁰⁴⁸ would not do: what gives such keys away is the modulus modulo small primes, so a power of
+    /// 65537²⁵⁶ mod 2²⁰⁴⁸ would not do: such keys are recognised by the modulus modulo small primes, so a power of
     /// 65537 itself, of the right length, has the fingerprint.
     @Test func `A key of the flawed generator is refused`() throws {
         // 65537¹²⁷ has 2,033 bits, 65537¹²⁸ has 2,049.
@@ -178,14 +178,14 @@ import Testing
         #expect(try refusal(rsa(power, [1, 0, 1]))?.contains("flawed generator") == true)
     }
 
-    // MARK: Broken keys
+    // MARK: Malformed keys
 
     @Test(arguments: [
         "[]", "5", "{}", #"{"kty":5}"#, #"{"kty":"ec"}"#, #"{"kty":"EC"}"#, #"{"kty":"EC","crv":"P-256"}"#,
         #"{"kty":"RSA","n":"AQAB"}"#, #"{"kty":"oct"}"#, #"{"kty":"oct","k":"*"}"#, #"{"kty":"oct","k":5}"#,
         #"{"kty":"OKP","crv":"Ed25519"}"#,
     ])
-    func `What is no key is refused`(text: String) throws {
+    func `A value that is not a key is refused`(text: String) throws {
         #expect(try refusal(text) != nil)
     }
 
@@ -199,7 +199,7 @@ import Testing
         #"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)"\#(rest)}"#
     }
 
-    @Test func `A set keeps the keys that verify and tells which it passed over`() throws {
+    @Test func `A set keeps the keys that verify and reports the skipped ones`() throws {
         let set = try set(
             point(#","kid":"a""#), point(#","kid":"b","use":"enc""#), #"{"kty":"new"}"#,
             #"{"kty":"EC","crv":"P-384","x":"","y":""}"#, point(#","kid":"c","alg":"ES256K""#))
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `A set with two keys of one name, of two sorts, or without a key is refused`() throws {
+    @Test func `A set with duplicate names, mixed key types or no key is refused`() throws {
         let secret = #"{"kty":"oct","k":"\#(Base64URL.text(sample(32)))"}"#
         #expect(throws: LectureError(.configuration)) { try set(point(#","kid":"a""#), point(#","kid":"a""#)) }
         #expect(throws: LectureError(.configuration)) { try set(point(), secret) }

@@ -3,7 +3,7 @@ import LectureModel
 import Testing
 
 @Suite struct LedgerAuthenticatorTests {
-    @Test("Its codes are HMAC-SHA-256 under the device's ledger key, whatever was asked before")
+    @Test("Its codes are HMAC-SHA-256 under the device's ledger key, independent of earlier calls")
     func codes() throws {
         let device = try DeviceKey.generate()
         let authenticator = try LedgerAuthenticator(device)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("Its name is the device's thumbprint, and another device makes other codes")
+    @Test("Its name is the device's thumbprint, and another device produces other codes")
     func devices() throws {
         let device = try DeviceKey.generate()
         let one = try LedgerAuthenticator(device)
@@ -27,7 +27,7 @@ import Testing
         #expect(try LedgerAuthenticator(try DeviceKey(fileBytes: device.fileBytes())).code([1]) == one.code([1]))
     }
 
-    @Test("It may be asked by many at once")
+    @Test("It may be used concurrently")
     func concurrency() async throws {
         let authenticator = try LedgerAuthenticator(try DeviceKey.generate())
         let expected = (0..<64).map { authenticator.code([UInt8($0)]) }

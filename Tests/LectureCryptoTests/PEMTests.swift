@@ -5,7 +5,7 @@ import Testing
 @Suite struct PEMTests {
     private func values(_ text: String) throws -> [[UInt8]] { try PEM.values(of: Array(text.utf8), .certificate) }
 
-    @Test func `Blocks are read in their order, and what is around them is passed by`() throws {
+    @Test func `Blocks are read in order, and text around them is ignored`() throws {
         let text = """
             subject=/CN=a
             -----BEGIN CERTIFICATE-----\r
@@ -30,7 +30,7 @@ import Testing
         "-----BEGIN CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----",
         "-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----",
     ])
-    func `What holds no whole block is refused`(text: String) {
+    func `A text without a complete block is refused`(text: String) {
         #expect(throws: LectureError(.configuration)) { try values(text) }
     }
 }
@@ -45,7 +45,7 @@ import Testing
             .map(\.identifier)
     }
 
-    @Test func `In a set of somebody else weak keys are passed by and do not verify`() throws {
+    @Test func `In a foreign key set weak keys are skipped and do not verify`() throws {
         let good = "{\"kid\":\"g\",\(Self.point)}"
         let bad = [
             #"{"kid":"s","kty":"OKP","crv":"Ed25519","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,

@@ -2,14 +2,14 @@ import LectureCrypto
 import LectureModel
 import Testing
 
-/// Project Wycheproof against the primitives. The numbers are exact, so that a suite that shrinks is noticed.
-// Skipped where the vectors are absent, as in a user's clone: they are the property of others.
+/// Project Wycheproof against the primitives. The numbers are exact, so that a shrinking suite is noticed.
+// Skipped where the vectors are absent, as in a user's clone: they belong to other projects.
 @Suite(.enabled(if: Vectors.areThere, "no test vectors: set LECTUREKIT_VECTORS"))
 struct PrimitiveVectorTests {
     private func gcm(_ vector: WycheproofCase) throws -> Bool? {
         let (key, nonce) = (vector.bytes("key"), vector.bytes("iv"))
         let box = vector.bytes("ct") + vector.bytes("tag")
-        // Other lengths of key, nonce and tag do not exist here.
+        // Other lengths of key, nonce and tag are not supported here.
         guard key.count == 32, nonce.count == 12, vector.bytes("tag").count == 16 else { return nil }
         let (cipher, secret) = (try AESGCM(), try SecretBytes(copying: key))
         var isOpen = false
@@ -38,8 +38,8 @@ struct PrimitiveVectorTests {
         #expect(tally == Tally(passed: 165))
     }
 
-    /// Key wrap with padding (RFC 5649) is another algorithm: none of its valid boxes may open. Three of the invalid
-    /// ones are, as the file says, boxes of the algorithm without padding, and do.
+    /// Key wrap with padding (RFC 5649) is another algorithm: none of its valid ciphertexts may open. Three of the
+    /// invalid ones are, as the file says, ciphertexts of the algorithm without padding, and do.
     @Test func `Boxes of AES key wrap with padding do not open`() throws {
         let tally = try Tally.of("aes_kwp_test") { vector in
             let key = try KeyWrap.unwrap(vector.bytes("ct"), with: try SecretBytes(copying: vector.bytes("key")))
@@ -62,7 +62,7 @@ struct PrimitiveVectorTests {
 
     @Test func `HMAC with SHA-256`() throws {
         let tally = try Tally.of("hmac_sha256_test") { vector in
-            // The suite has shortened tags too; they are compared here as what they are.
+            // The suite has truncated tags too; they are compared at their length.
             let tag = try KeyDerivation.hmac(try SecretBytes(copying: vector.bytes("key")), vector.bytes("msg"))
             let given = vector.bytes("tag")
             return OpenSSLDigests.equal(Array(tag.prefix(given.count)), given)
@@ -70,7 +70,7 @@ struct PrimitiveVectorTests {
         #expect(tally == Tally(passed: 174))
     }
 
-    /// A few groups have no JWK, but the coordinates, in hexadecimal digits.
+    /// A few groups have no JWK, but hexadecimal coordinates.
     private func pointKey(_ group: JSONValue) -> JSONValue? {
         let coordinates = ["wx", "wy"].map { group["publicKey"]?[$0]?.string.flatMap { Hexadecimal.bytes($0) } ?? [] }
         let texts = coordinates.map { Base64URL.text($0) }

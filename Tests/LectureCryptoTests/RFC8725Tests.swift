@@ -2,8 +2,8 @@ import LectureCrypto
 import LectureModel
 import Testing
 
-/// The best current practices for tokens, section by section, as attacks that must fail. What concerns claims (sections
-/// 3.8, 3.9, 3.12) is judged where licences are read.
+/// The best current practices for tokens, section by section, as attacks that must fail. Rules about claims (sections
+/// 3.8, 3.9, 3.12) are tested where licences are read.
 @Suite struct RFC8725Tests {
     private let payload = Array(#"{"mck":"abc"}"#.utf8)
     private let secret: SigningKey
@@ -80,7 +80,7 @@ import Testing
         #expect(try reasons(#"{"alg":"HS512"}"#, under: key) == [.algorithmNotPermitted])
     }
 
-    @Test func `3.3 A token inside a token is refused`() throws {
+    @Test func `3.3 A nested token is refused`() throws {
         for type in ["JWT", "jwt", "application/jwt"] {
             #expect(try reasons(#"{"alg":"HS256","cty":"\#(type)"}"#) == [.nested])
         }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `3.5 A secret that is shorter than the digest needs the word legacy`() throws {
+    @Test func `3.5 A secret shorter than the digest has to be marked legacy`() throws {
         for length in [0, 1, 31] {
             let short = try SecretBytes(copying: sample(length))
             #expect(throws: KeyRefusal.self) { try VerificationKey(secret: short) }
@@ -132,7 +132,7 @@ import Testing
         #expect(try reasons(#"{"alg":"HS256","jku":"http://127.0.0.1:1/keys"}"#) == [.keyURL])
         #expect(try reasons(#"{"alg":"HS256","x5u":"http://127.0.0.1:1/chain"}"#) == [.certificateURL])
         #expect(try reasons(#"{"alg":"HS256","x5c":["AAAA"]}"#) == [.noRoots])
-        // The classic: the forger's own key in the header, under the name of the real one.
+        // The classic: the attacker's own key in the header, under the name of the real one.
         let forger = try SigningKey.generateES256(identifier: "k")
         let header = #"{"alg":"ES256","kid":"k","jwk":\#(try #require(forger.publicJWK))}"#
         #expect(try reasons(header, by: forger, under: point.verificationKey()) == [.embeddedKey, .signatureWrong])
@@ -143,7 +143,7 @@ import Testing
         #expect(try reasons(#"{"alg":"HS256","kid":"\#(name)"}"#) == [.keyUnknown])
     }
 
-    @Test func `3.11 Another type is refused where one is due`() throws {
+    @Test func `3.11 Another type is refused where one is required`() throws {
         let due: Set<String> = ["lecture-licence+jwt"]
         #expect(try reasons(#"{"alg":"HS256","typ":"Lecture-Licence+JWT"}"#, types: due).isEmpty)
         #expect(try reasons(#"{"alg":"HS256","typ":"application/lecture-licence+jwt"}"#, types: due).isEmpty)
@@ -169,7 +169,7 @@ import Testing
         #expect(try reasons(#"{"alg":"HS256","b64":false}"#) == [.unencodedPayload])
     }
 
-    @Test func `Members that are only told are tolerated`() throws {
+    @Test func `Members that are informative only are tolerated`() throws {
         #expect(try reasons(#"{"alg":"HS256","typ":"JWT","x":[1,{"y":null}],"x5t":"abc"}"#).isEmpty)
     }
 }

@@ -20,11 +20,11 @@ import Testing
         ("d3", "28969cdfa74a12c82f3bad960b0b000aca2ac329deea5c2328ebc6f2ba9802c1"),
         ("11af", "5ca7133fa735326081558ac312c620eeca9970d1e70a4b95533d956f072d1f98"),
     ])
-    func `The published vectors come out`(message: String, digest: String) throws {
+    func `The published vectors are reproduced`(message: String, digest: String) throws {
         #expect(hex(try digests.sha256(of: bytes(hex: message))) == digest)
     }
 
-    @Test func `A million times the letter a comes out as published`() throws {
+    @Test func `A million letters a give the published digest`() throws {
         let running = try digests.sha256()
         let block = [UInt8](repeating: 0x61, count: 10_000)
         for _ in 0..<100 { running.update(block) }
@@ -50,7 +50,7 @@ import Testing
         #expect(output.text.hasPrefix(hex(try digests.sha256(of: text))))
     }
 
-    @Test func `A digest that was finished tells so instead of answering again`() throws {
+    @Test func `A finished digest reports that instead of answering again`() throws {
         let running = try digests.sha256()
         _ = try running.finish()
         running.update([1, 2, 3])

@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Licence files of an issuer that uses another library (GnuTLS): what two implementations agree on.
+/// Licence files of an issuer that uses another library (GnuTLS): two implementations agree.
 @Suite(.timeLimit(.minutes(2))) struct SandboxIssuerNetTests {
     private typealias Order = SandboxIssuer.Order
 
@@ -31,7 +31,7 @@ import Testing
         return try TokenVerifier.verify(Array(token.utf8), keys: policy, at: now)
     }
 
-    @Test func `all its algorithms and ways of naming a key verify`() async throws {
+    @Test func `all its algorithms and ways to name a key verify`() async throws {
         let issuer = try await SandboxIssuer.make()
         let policy = try policy(issuer)
         let ways = ["ES256", "EdDSA", "RS256", "PS256"].flatMap { [($0, "x5c"), ($0, "kid")] } + [("HS256", "secret")]
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `each wrong leaf is refused for what is wrong with it`() async throws {
+    @Test func `each invalid leaf is refused for its fault`() async throws {
         let issuer = try await SandboxIssuer.make()
         let policy = try policy(issuer)
         let cases: [(String, CertificateRefusal)] = [

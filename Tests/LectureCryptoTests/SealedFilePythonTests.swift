@@ -22,13 +22,13 @@ struct SealedFilePythonTests {
             segmentLength: segmentLength)
     }
 
-    /// Small segments at every border, and the real size once.
+    /// Small segments at every boundary, and the real size once.
     private static let lengths: [(Int, Int)] = [
         (0, 100), (1, 100), (44, 100), (45, 100), (128, 100), (129, 100), (1000, 100), (2_500_000, 1 << 20),
     ]
 
     @Test(arguments: lengths)
-    func `Python opens what was sealed here`(length: Int, segmentLength: Int) async throws {
+    func `Python opens files sealed here`(length: Int, segmentLength: Int) async throws {
         let text = sample(length, seed: 42)
         let layout = try #require(SealedLayout(plaintextLength: length, segmentLength: segmentLength))
         let header = try SealedFileHeader.random()
@@ -44,14 +44,14 @@ struct SealedFilePythonTests {
         try directory.write(file, to: "source")
         #expect(try await python(.open, segmentLength) == 0)
         #expect(try contents(of: directory.file("target")) == text)
-        // And notices a change, so that it is known to look at all.
+        // It also notices a change, which shows that it verifies at all.
         file[file.count - 1] ^= 1
         try directory.write(file, to: "source")
         #expect(try await python(.open, segmentLength) != 0)
     }
 
     @Test(arguments: lengths)
-    func `What Python sealed opens here`(length: Int, segmentLength: Int) async throws {
+    func `Files sealed by Python open here`(length: Int, segmentLength: Int) async throws {
         let text = sample(length, seed: 43)
         try directory.write(text, to: "source")
         #expect(try await python(.seal, segmentLength) == 0)

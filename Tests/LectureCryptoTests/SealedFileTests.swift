@@ -43,7 +43,7 @@ import Testing
 
     private func length(_ segments: [[UInt8]]) -> Int { 40 + segments.map(\.count).reduce(0, +) }
 
-    @Test func `What was sealed opens, at any length and in any order`() throws {
+    @Test func `Sealed data opens, at any length and in any order`() throws {
         for length in [0, 1, 43, 44, 45, 127, 128, 129, 212, 1000] {
             let text = sample(length, seed: 9)
             let layout = try #require(SealedLayout(plaintextLength: length, segmentLength: segmentLength))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `The header goes through its bytes, and what is none is damage`() throws {
+    @Test func `The header round-trips through its bytes, and invalid bytes are damage`() throws {
         let bytes = header.bytes
         #expect(bytes.count == 40 && bytes[0] == 40)
         #expect(try SealedFileHeader(bytes) == header)
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Damage
 
-    @Test func `A bit turned anywhere is damage`() throws {
+    @Test func `A bit flipped anywhere is damage`() throws {
         let segments = try sealed(sample(150))
         let opener = try opener(length(segments))
         for (index, segment) in segments.enumerated() {
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: LectureError(.damaged)) { try opener.open(segment: -1, segments[1]) }
     }
 
-    @Test func `A file cut at the end of a segment is seen at its last one`() throws {
+    @Test func `A file cut at the end of a segment is detected at its last one`() throws {
         let segments = try sealed(sample(44 + 84 * 3))
         for count in 1..<segments.count {
             let opener = try opener(length(Array(segments.prefix(count))))
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A file cut inside a segment is seen`() throws {
+    @Test func `A file cut inside a segment is detected`() throws {
         let segments = try sealed(sample(44 + 84 + 20))
         let whole = length(segments)
         for missing in 1..<(segments[2].count - 16) {
@@ -116,14 +116,14 @@ import Testing
         #expect(throws: LectureError(.damaged)) { try opener(whole - 20) }
     }
 
-    @Test func `A file that was extended is seen at its last segment`() throws {
+    @Test func `An extended file is detected at its last segment`() throws {
         let segments = try sealed(sample(44 + 84))
         let opener = try opener(length(segments) + segments[1].count)
         #expect(throws: LectureError(.damaged)) { try opener.open(segment: 1, segments[1]) }
         #expect(throws: LectureError(.damaged)) { try opener.open(segment: 2, segments[1]) }
     }
 
-    @Test func `Segments of another content, file or key are refused`() throws {
+    @Test func `Segments of another lecture, file or key are refused`() throws {
         let segments = try sealed(sample(150))
         let length = length(segments)
         let otherKey = try SecretBytes(copying: sample(32, seed: 32))
@@ -158,7 +158,7 @@ import Testing
         #expect(room.exposed() == [UInt8](repeating: 0, count: 20))
     }
 
-    // MARK: The nonce law
+    // MARK: The nonce invariant
 
     @Test func `No segment is sealed twice, not even with the same bytes`() throws {
         let sealer = try sealer()
@@ -170,7 +170,7 @@ import Testing
         _ = try sealer.seal(segment: 2, isLast: false, text)
     }
 
-    @Test func `What lies sealed in the file is not sealed again`() throws {
+    @Test func `A segment that is sealed in the file is not sealed again`() throws {
         let sealer = try sealer([0, 2])
         for segment in [0, 2] {
             #expect(throws: LectureError(.bug)) {
@@ -181,7 +181,7 @@ import Testing
         #expect(throws: LectureError(.bug)) { try self.sealer([5]).seal(segment: 1, isLast: true, sample(84)) }
     }
 
-    @Test func `A file has one end, and nothing lies behind it`() throws {
+    @Test func `A file has one end, and nothing after it`() throws {
         let sealer = try sealer()
         _ = try sealer.seal(segment: 4, isLast: true, sample(10))
         #expect(throws: LectureError(.bug)) { try sealer.seal(segment: 5, isLast: false, sample(84)) }
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `Of many that seal one segment at once, one succeeds`() async throws {
+    @Test func `Of many concurrent seals of one segment, one succeeds`() async throws {
         let sealer = try sealer()
         let succeeded = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<64 {
@@ -215,7 +215,7 @@ import Testing
         #expect(succeeded == 1)
     }
 
-    @Test func `A content key of another length and a segment without room are refused`() throws {
+    @Test func `A content key of the wrong length and a segment without space are refused`() throws {
         for length in [0, 16, 31, 33] {
             let short = try SecretBytes(copying: sample(length))
             #expect(throws: LectureError(.parameter)) {

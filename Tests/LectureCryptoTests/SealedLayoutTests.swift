@@ -6,7 +6,7 @@ import Testing
 @Suite struct SealedLayoutTests {
     private let mebibyte = 1 << 20
 
-    /// Plaintext length, segments, file length, by hand: the first segment holds 1,048,520 bytes, every other
+    /// Plaintext length, segments, file length, by hand: the first segment has 1,048,520 bytes, every other
     /// 1,048,560.
     @Test(arguments: [
         (0, 1, 56), (1, 1, 57), (1_048_520, 1, 1_048_576), (1_048_521, 2, 1_048_593), (2_097_080, 2, 2_097_152),
@@ -18,7 +18,7 @@ import Testing
         #expect(SealedLayout(ciphertextLength: file) == layout)
     }
 
-    @Test func `Lengths that no sealed file has are refused`() {
+    @Test func `Lengths impossible for a sealed file are refused`() {
         for length in [Int.min, -1, 0, 1, 39, 40, 55, mebibyte + 1, mebibyte + 15, mebibyte + 16, 2 * mebibyte + 16] {
             #expect(SealedLayout(ciphertextLength: length) == nil, "\(length)")
         }
@@ -28,13 +28,13 @@ import Testing
         for segment in [Int.min, -1, 0, 56, (1 << 30) + 1] {
             #expect(SealedLayout(plaintextLength: 5, segmentLength: segment) == nil)
         }
-        // 2³² segments are too many by none, one more is.
+        // 2³² segments are allowed, one more is not.
         let limit = SealedLayout.segmentLimit * 41 - 40
         #expect(SealedLayout(plaintextLength: limit, segmentLength: 57)?.segmentCount == SealedLayout.segmentLimit)
         #expect(SealedLayout(plaintextLength: limit + 1, segmentLength: 57) == nil)
     }
 
-    /// Small segments and every length around their borders: what holds for all of them.
+    /// Small segments and every length around their boundaries: the invariants of all of them.
     @Test(arguments: [57, 58, 64, 100, 4096])
     func `Segments lie side by side and cover everything`(segmentLength: Int) throws {
         let lengths = (0..<400).map(\.self) + (0..<4).flatMap { n in ((n * segmentLength)..<(n * segmentLength + 60)) }
@@ -47,7 +47,7 @@ import Testing
                     layout.plaintextRange(ofSegment: segment), layout.ciphertextRange(ofSegment: segment)
                 )
                 #expect(text.lowerBound == plain && box.lowerBound == file && box.count == text.count + 16)
-                // Nothing is empty but the plaintext itself, and only the last segment ends off the border.
+                // Only the plaintext itself may be empty, and only the last segment is shorter.
                 #expect(!text.isEmpty || length == 0)
                 #expect(segment == layout.lastSegment || box.upperBound == (segment + 1) * segmentLength)
                 (plain, file) = (text.upperBound, box.upperBound)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `No two lengths of plaintext give files of one length, and the rest is nobody's`() {
+    @Test func `Each plaintext length has its own file length, and other file lengths are invalid`() {
         var byFile: [Int: Int] = [:]
         for length in 0..<2000 {
             let file = SealedLayout(plaintextLength: length, segmentLength: 100)?.ciphertextLength ?? -1
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `The segments that cover a piece are exactly those that share a byte with it`() throws {
+    @Test func `The segments that cover a range are exactly those that share a byte with it`() throws {
         var chance = SeededGenerator(seed: 5)
         for _ in 0..<3000 {
             let length = Int.random(in: 0...900, using: &chance)

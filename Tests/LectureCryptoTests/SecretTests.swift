@@ -20,18 +20,18 @@ import Testing
         #expect(try SecretBytes(copying: []).isEqual(to: try SecretBytes(copying: [])))
     }
 
-    @Test func `Random secrets have the length asked for and differ`() throws {
+    @Test func `Random secrets have the requested length and differ`() throws {
         #expect(try SecretBytes.random(0).count == 0)
         #expect(try !SecretBytes.random(32).isEqual(to: try SecretBytes.random(32)))
         #expect(throws: LectureError(.parameter)) { try SecretBytes.random(-1) }
         #expect(throws: LectureError(.parameter)) { try SecretBytes.random(1 << 21) }
     }
 
-    /// `dd` in the flags of a mapping: the kernel leaves it out of core dumps (proc(5)).
-    @Test func `A secret lies in memory that no core dump holds`() throws {
+    /// `dd` among the flags of a mapping: the kernel leaves it out of core dumps (proc(5)).
+    @Test func `A secret is in memory that no core dump includes`() throws {
         let secret = try SecretBytes(copying: sample(32))
         let address = unsafe secret.withBytes { UInt(bitPattern: $0.baseAddress) }
-        // Read to its end: a file of the kernel has no length to go by.
+        // Read to its end: a procfs file has no length.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
         let map = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         var flags: Substring?
@@ -43,7 +43,7 @@ import Testing
             if isInside, line.hasPrefix("VmFlags:") { flags = line }
         }
         #expect(flags?.split(separator: " ").contains("dd") == true, "\(flags ?? "none")")
-        // Swift ends the life of a value with its last use, and the memory with it.
+        // Swift ends a value's lifetime after its last use, and frees the memory.
         withExtendedLifetime(secret) {}
     }
 }

@@ -21,7 +21,7 @@ func judge(_ token: String, _ keys: [VerificationKey]) throws -> VerificationVer
     try judge(Array(token.utf8), keys)
 }
 
-/// A signing key for every algorithm that can be made here, with the key that verifies.
+/// A signing key for every supported algorithm, with its verification key.
 func keyPairs() throws -> [(signing: SigningKey, verifying: VerificationKey)] {
     let keys = [
         SigningKey(secret: try SecretBytes(copying: sample(32, seed: 3))), try SigningKey.generateES256(),

@@ -3,7 +3,7 @@ import LectureModel
 import Testing
 
 /// Project Wycheproof and RFC 7520 against tokens and keys. The exceptions are named, each with its reason.
-// Skipped where the vectors are absent, as in a user's clone: they are the property of others.
+// Skipped where the vectors are absent, as in a user's clone: they belong to other projects.
 @Suite(.enabled(if: Vectors.areThere, "no test vectors: set LECTUREKIT_VECTORS"))
 struct TokenVectorTests {
     private let now = Timestamp(milliseconds: 1_800_000_000_000)
@@ -17,12 +17,12 @@ struct TokenVectorTests {
         return try JWKSet(writer.bytes).keys
     }
 
-    /// Whether a token is accepted; keys that are refused accept nothing.
+    /// Whether a token is accepted; refused keys accept nothing.
     private func accepts(_ vector: WycheproofCase) throws -> Bool {
         guard let keys = try? keys(vector) else { return false }
         let policy = KeyPolicy(keys: keys, algorithms: Set(SignatureAlgorithm.allCases))
         let verdict = try TokenVerifier.verify(Array(vector.text("jws").utf8), keys: policy, at: now)
-        // A refusal says why, an acceptance has nothing to say.
+        // A refusal has reasons, an acceptance has none.
         #expect((verdict.token == nil) != verdict.reasons.isEmpty, "\(vector.number)")
         return verdict.token != nil
     }
@@ -33,12 +33,12 @@ struct TokenVectorTests {
             346, 350,  // the key is for PS256 and the token says PS384
             347, 351,  // the key names the algorithm ES521, which does not exist
             367, 370,  // letter for letter the token of 357, which is valid
-            372, 373,  // held for valid with a question mark inside the base64url
+            372, 373,  // considered valid with a question mark inside the base64url
         ]
         #expect(tally == Tally(passed: 393, differing: exceptions))
     }
 
-    /// With what licences permit, the longer digests are refused as well: 4 valid tokens each of RS384, RS512, PS384
+    /// Under the policy of licences the longer digests are refused as well: 4 valid tokens each of RS384, RS512, PS384
     /// and PS512.
     @Test func `JSON web signatures under the policy of licences`() throws {
         let tally = try Tally.of("json_web_signature_test") { vector in
@@ -65,7 +65,7 @@ struct TokenVectorTests {
         #expect(tally == Tally(passed: 81, inapplicable: 2))
     }
 
-    /// Whether a content key opens, nil when its key is of a kind that is not read here.
+    /// Whether a content key opens, nil when its key type is not supported.
     private func opens(_ vector: WycheproofCase) throws -> Bool? {
         let token = Array(vector.text("jwe").utf8)
         let header = token.split(separator: UInt8(ascii: ".")).first.flatMap { Base64URL.bytes($0) }
@@ -75,7 +75,7 @@ struct TokenVectorTests {
             && fields?["enc"]?.string == "A256GCM"
         let jwk = try #require(vector.group["private"])
         guard let key = try? JWK.decryptionKey(jwk) else {
-            // What is not read cannot open anything: for an invalid token that is the right answer.
+            // Unsupported tokens do not open: for an invalid token that is the right result.
             return vector.result == "valid" ? nil : false
         }
         let verdict = try ContentKeyToken.open(token, with: key)
@@ -98,7 +98,7 @@ struct TokenVectorTests {
         for name in try Vectors.names(in: "rfc7520") where name.contains("jws") || name.hasPrefix("rfc7797") {
             let example = try Vectors.read("rfc7520/\(name)")
             let pairs = try #require(example["input"]?["key"])
-            // The examples give whole key pairs; a verifier is only given the public half.
+            // The examples have whole key pairs; a verifier only gets the public half.
             let secret: Set<String> = ["d", "p", "q", "dp", "dq", "qi"]
             let keys = (pairs.elements ?? [pairs]).compactMap { pair in
                 let members = (pair.members ?? []).filter { !secret.contains($0.name) }
@@ -132,7 +132,7 @@ struct TokenVectorTests {
         return writer.text
     }
 
-    /// None of the examples of RFC 7520 uses both an algorithm and an encryption that are ours.
+    /// None of the examples of RFC 7520 uses both a supported algorithm and a supported encryption.
     @Test func `The encryptions of RFC 7520 are refused with a reason`() throws {
         let device = try DeviceKey.generate().decryptionKey()
         for name in try Vectors.names(in: "rfc7520") where name.contains("jwe") || name.hasSuffix("ecdh-es.json") {

@@ -13,7 +13,7 @@ import Testing
         #expect(!token.payload.isEmpty)
     }
 
-    @Test func `A signed token comes back with payload, header, algorithm and key`() throws {
+    @Test func `A verified token yields payload, header, algorithm and key`() throws {
         for (signing, verifying) in try keyPairs() {
             let token = try signing.sign(payload, type: "licence+jwt")
             let verified = try #require(try judge(token, [verifying], types: ["application/licence+JWT"]).token)
@@ -34,7 +34,7 @@ import Testing
         #expect(signing.algorithm == (usesPSS ? .ps256 : .rs256))
         let token = try signing.sign(payload)
         #expect(try judge(token, [signing.verificationKey()]).token?.proof == .key(identifier: "rsa"))
-        // A key that may do both accepts both; one that may do the other only does not.
+        // A key that may do both accepts both; one restricted to the other does not.
         let jwk = try json(try #require(signing.publicJWK))
         #expect(try judge(token, [JWK.verificationKey(jwk)]).token != nil)
         guard case .object(let members) = jwk else { return }
@@ -50,7 +50,7 @@ import Testing
 
     // MARK: Choosing the key
 
-    @Test func `The key that kid names is taken`() throws {
+    @Test func `The key that kid names is used`() throws {
         let keys = try ["a", "b"].map { try SigningKey.generateES256(identifier: $0) }
         let verifying = try keys.map { try $0.verificationKey() }
         #expect(try judge(keys[1].sign(payload), verifying).token?.proof == .key(identifier: "b"))
@@ -59,7 +59,7 @@ import Testing
         #expect(try judge(disguised, verifying).reasons == [.signatureWrong])
     }
 
-    @Test func `A name that is not configured is refused, also one that differs in its normalisation`() throws {
+    @Test func `An unknown kid is refused, also one that differs in its normalisation`() throws {
         let key = try SigningKey.generateES256(identifier: "caf\u{E9}")
         for name in ["x", "cafe\u{301}", "CAF\u{C9}", ""] {
             let token = try key.sign(payload, header: Array(#"{"alg":"ES256","kid":"\#(name)"}"#.utf8))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `A configured key without a name serves tokens that name one`() throws {
+    @Test func `A configured key without a name verifies tokens that name one`() throws {
         let secret = try SecretBytes(copying: sample(32))
         let token = try SigningKey(secret: secret, identifier: "of the server").sign(payload)
         #expect(try judge(token, [VerificationKey(secret: secret)]).token != nil)
@@ -77,13 +77,13 @@ import Testing
         let keys = try (0..<3).map { SigningKey(secret: try SecretBytes(copying: sample(32, seed: UInt64($0 + 1)))) }
         let verifying = try keys.map { try $0.verificationKey() }
         for key in keys { #expect(try judge(key.sign(payload), verifying).token != nil) }
-        let stranger = SigningKey(secret: try SecretBytes(copying: sample(32, seed: 50)))
-        #expect(try judge(stranger.sign(payload), verifying).reasons == [.signatureWrong])
+        let foreign = SigningKey(secret: try SecretBytes(copying: sample(32, seed: 50)))
+        #expect(try judge(foreign.sign(payload), verifying).reasons == [.signatureWrong])
         let many = try (0..<9).map { try VerificationKey(secret: SecretBytes(copying: sample(32, seed: UInt64($0)))) }
         #expect(try judge(keys[0].sign(payload), many).reasons == [.keyAmbiguous])
     }
 
-    @Test func `Without any key nothing is judged`() throws {
+    @Test func `Without any key nothing is verified`() throws {
         #expect(throws: LectureError(.configuration)) { try judge(Example.hs256.token, []) }
     }
 
@@ -113,7 +113,7 @@ import Testing
         #expect(reasons == ["header", "payload", "signature"].map { .encoding(part: $0) })
     }
 
-    /// Headers that are wrong as JSON; the words name the place.
+    /// Headers that are invalid JSON; the message names the position.
     @Test(arguments: [
         #"{"alg":"HS256","alg":"HS256"}"#, #"{"alg":"HS256"} x"#, #"{"alg":"HS256",}"#, "\u{FEFF}{}", "", "{",
         #"{"alg":"\ud800"}"#, #"{'alg':'HS256'}"#, #"{"alg":"HS256","n":01}"#,
@@ -129,7 +129,7 @@ import Testing
         #expect(place.hasPrefix("byte ") && reasons.count == 1)
     }
 
-    @Test func `A header that is no object is refused`() throws {
+    @Test func `A header that is not an object is refused`() throws {
         let signing = SigningKey(secret: try SecretBytes(copying: sample(32)))
         for header in ["[]", "null", #""alg""#, "1"] {
             let token = try signing.sign(payload, header: Array(header.utf8))
@@ -162,7 +162,7 @@ import Testing
         #expect(try judge([UInt8](repeating: UInt8(ascii: "."), count: 1 << 20), [key]).reasons == [.parts])
     }
 
-    @Test func `All reasons are told, not only the first`() throws {
+    @Test func `All reasons are reported, not only the first`() throws {
         let signing = SigningKey(secret: try SecretBytes(copying: sample(32)))
         let header =
             #"{"alg":"HS256","zip":"DEF","jku":"https://a.example","x5u":"u","jwk":{},"crit":["exp"],"b64":true}"#
@@ -179,7 +179,7 @@ import Testing
 
     // MARK: Mutations
 
-    /// One token per algorithm, every bit of it turned, every byte of it left out, doubled or exchanged with the next.
+    /// One token per algorithm: every bit flipped, every byte removed, doubled or swapped with the next.
     @Test(arguments: Example.all)
     func `No token with a change anywhere is accepted`(example: Example) throws {
         let keys = [try example.key()]
@@ -232,7 +232,7 @@ import Testing
     }
 
     /// RFC 4231 section 4.3.
-    @Test func `A key verifies nothing under an algorithm that is not its own, however right the signature`() throws {
+    @Test func `A key verifies nothing under a foreign algorithm, however right the signature`() throws {
         let secret = try SecretBytes(copying: Array("Jefe".utf8))
         let message = Array("what do ya want for nothing?".utf8)
         let signature = try #require(

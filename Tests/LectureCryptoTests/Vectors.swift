@@ -2,9 +2,9 @@ import Foundation
 import LectureModel
 import LectureTestSupport
 
-/// Published test vectors, read from outside of the repository: they are data of others and are not copied in.
+/// Published test vectors, read from outside the repository: they belong to other projects and are not copied in.
 enum Vectors {
-    /// The directory with `wycheproof` and `rfc7520` in it: what `LECTUREKIT_VECTORS` names, or `../shared/vectors`
+    /// The directory with `wycheproof` and `rfc7520` in it: the path in `LECTUREKIT_VECTORS`, or `../shared/vectors`
     /// beside the checkout; nil when there is none, as in a user's clone.
     static let directory: String? = {
         let named = ProcessInfo.processInfo.environment["LECTUREKIT_VECTORS"]
@@ -27,7 +27,7 @@ enum Vectors {
     }
 }
 
-/// One test of a file of Project Wycheproof, with the group it stands in.
+/// One test of a file of Project Wycheproof, with its group.
 struct WycheproofCase {
     let group: JSONValue
     let test: JSONValue
@@ -46,13 +46,13 @@ struct WycheproofCase {
     func text(_ name: String) -> String { test[name]?.string ?? "" }
 }
 
-/// What came of a suite.
+/// The result of a suite.
 struct Tally: Equatable, CustomStringConvertible {
-    /// Tests whose result is the one that is due.
+    /// Tests with the expected result.
     var passed = 0
-    /// Tests that are about what is not there on purpose.
+    /// Tests of features that are omitted on purpose.
     var inapplicable = 0
-    /// Tests whose result is another one: their numbers.
+    /// Tests with another result: their numbers.
     var differing: Set<Int64> = []
 
     var description: String { "passed \(passed), inapplicable \(inapplicable), differing \(differing.sorted())" }
@@ -63,7 +63,7 @@ struct Tally: Equatable, CustomStringConvertible {
     ///   - suite: the name of the file.
     ///   - accepts: whether the code accepts the test's input, nil when the test does not apply. Tests that may go
     ///     either way have passed.
-    /// - Returns: what came of it.
+    /// - Returns: the counts.
     /// - Throws: what reading the file or the closure throws.
     static func of(_ suite: String, _ accepts: (WycheproofCase) throws -> Bool?) throws -> Tally {
         let file = try Vectors.read("wycheproof/\(suite).json")

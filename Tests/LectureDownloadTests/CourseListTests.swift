@@ -35,7 +35,7 @@ import Testing
         return (entries, issues)
     }
 
-    @Test func `Every member of a JSON line is taken`() throws {
+    @Test func `Every member of a JSON line is used`() throws {
         let line = """
             {"url":"https://a/b.mp4","key":"k-1","title":"T","course":"C","teacher":"L",\
             "sha256":"\(Self.hex)","size":12,"folder":"x/y","priority":-5,"headers":{"X-A":"1","X-B":"2"},\
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A bad line is named by its number and the others go on",
+        "A bad line is named by its number and the others are read",
         arguments: [
             "{", "[]", "7", "{}", "{\"url\":1}", "{\"url\":\"ftp://a/\"}", "{\"url\":\"x\"}",
             "{\"url\":\"http://a/\",\"size\":-1}",
@@ -88,7 +88,7 @@ import Testing
         #expect(issues.map(\.0) == [6])
     }
 
-    @Test func `CSV cells are read as RFC 4180 says`() throws {
+    @Test func `CSV cells are read as in RFC 4180`() throws {
         let text =
             "\u{FEFF}URL, title ,size,mirrors,headers,extra\r\n"
             + "http://a/,\"One, \"\"two\"\"\nthree\",12,http://m/ http://n/,\"{\"\"X\"\":\"\"y\"\"}\",z\r\n"
@@ -129,7 +129,7 @@ import Testing
         #expect(issues.first?.1 == LectureError(.courseList) && issues.first?.0 == line)
     }
 
-    @Test func `Of two faults in one record the same one is told each time`() {
+    @Test func `Of two faults in one record always the same one is reported`() {
         let list = "url,size,priority,headers\nhttp://a/,x,y,z\n"
         let words = (0..<64).map { _ in
             var reader = CourseListReader(format: .csv)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: CourseListReader.Format.allCases)
-    func `Where the chunks are cut does not matter, and no bytes trap the reader`(format: CourseListReader.Format) {
+    func `Chunk boundaries do not matter, and no bytes trap the reader`(format: CourseListReader.Format) {
         var random = SeededGenerator(seed: 4180)
         let alphabet = Array("url,\"\n\r {}:#http://a/\u{FEFF}".utf8) + [0, 0xFF]
         for _ in 0..<300 {
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(
-        "A content that is not kept is refused by the reason",
+        "A lecture that cannot be stored is refused with the reason",
         arguments: [
             (#""content_type":"streaming""#, .notDownloadable),
             (#""content_type":"adaptiveStreaming""#, .notDownloadable),
@@ -240,13 +240,13 @@ import Testing
         #expect(code == nil || code?.number == -8650 || code?.number == -8803)
     }
 
-    @Test("An empty description is told apart", arguments: ["", " \n", "{}", "null"])
+    @Test("An empty description is recognised", arguments: ["", " \n", "{}", "null"])
     func empty(text: String) {
         #expect(throws: LectureError(.descriptorEmpty)) { try descriptor(text) }
     }
 
     @Test(
-        "What is not the agreed description is refused",
+        "A body that is not a valid description is refused",
         arguments: [
             "<html>", "[]", "{\"title\":\"x\"}", "{\"version\":2}", "{\"version\":\"1\"}", "{\"version\":1.0}",
             "{\"version\":1,\"title\":5}",
@@ -270,7 +270,7 @@ import Testing
     }
 
     @Test(
-        "A name that could leave its directory is refused by name",
+        "A name that could leave its directory is refused with its own code",
         arguments: [
             #"{"version":1,"media_content_key":"a\u0000b"}"#, #"{"version":1,"media_content_key":""}"#,
             #"{"version":1,"subtitles":[{"name":"../x","url":"http://a/"}]}"#,
@@ -282,7 +282,7 @@ import Testing
 }
 
 @Suite struct ContentKeysTests {
-    /// Not SHA-256, but as good for telling inputs apart.
+    /// Not SHA-256, but sufficient to distinguish inputs.
     private func digest(_ bytes: [UInt8]) -> [UInt8] {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -322,18 +322,18 @@ import Testing
         }
     }
 
-    @Test("A gateway link is told apart by its query", arguments: ["/s", "/si", "/x/si", "/i/KEY", "/x/i/KEY"])
+    @Test("A gateway link is recognised by its query", arguments: ["/s", "/si", "/x/si", "/i/KEY", "/x/i/KEY"])
     func gateway(path: String) throws {
         #expect(try key("https://g\(path)?jwt=1") != key("https://g\(path)?jwt=2"))
         #expect(try key("https://g\(path)?jwt=1#a") == key("https://g\(path)?jwt=1#b"))
     }
 
-    @Test("Other paths are none of a gateway", arguments: ["/", "/s/", "/sit", "/i", "/i/", "/i/a/b", "/x.mp4"])
+    @Test("Other paths are not a gateway's", arguments: ["/", "/s/", "/sit", "/i", "/i/", "/i/a/b", "/x.mp4"])
     func notGateway(path: String) throws {
         #expect(try !ContentKeys.isGatewayLink(URLParts("https://g\(path)?jwt=1")))
     }
 
-    @Test func `What is no URL has no key`() {
+    @Test func `A text that is not a URL has no key`() {
         #expect(throws: LectureError(.urlScheme)) { try key("ftp://a/") }
         #expect(throws: LectureError(.urlInvalid)) { try key("a") }
     }

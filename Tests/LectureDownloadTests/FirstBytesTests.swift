@@ -3,12 +3,12 @@ import LectureDownload
 import LectureModel
 import Testing
 
-/// What is a lecture by its first bytes, and what is not.
+/// Which first bytes are those of a lecture, and which are not.
 struct FirstBytesTests {
-    /// The beginning of a real file; `Tools/make-container-heads` has made them.
+    /// The start of a real file, made by `Tools/make-container-heads`.
     struct Head: Sendable, CustomTestStringConvertible {
         let name: String
-        /// What ffprobe sees in it; nil for bare samples, which nobody can tell from other data.
+        /// The format that ffprobe reports; nil for bare samples, which cannot be recognised.
         let format: String?
         let mediaType: String
         let bytes: [UInt8]
@@ -27,10 +27,10 @@ struct FirstBytesTests {
         }
     }()
 
-    /// Pictures of telescopes, a game's sounds without a signature, and one whose first bytes are a length.
+    /// Astronomical images, a game's sounds without a signature, and one whose first bytes are a length.
     private static let withoutSignature: Set<String> = ["fits", "wsaud", "apm", "f64be", "f64le"]
 
-    @Test func `more than a hundred real files are known, whatever the server calls them`() {
+    @Test func `more than a hundred real files are recognised, whatever their declared type`() {
         let known = Self.heads.filter { $0.format != nil && !Self.withoutSignature.contains($0.name) }
         #expect(known.count > 115)
         for head in known {
@@ -41,7 +41,7 @@ struct FirstBytesTests {
         }
     }
 
-    @Test func `a file that is cut short is known as well`() {
+    @Test func `a truncated file is recognised as well`() {
         for name in [
             "mp4", "matroska", "mpegts", "m2ts", "ts-cut", "m2ts-cut", "mp3-bare", "wav", "flac", "h264", "dts",
         ] {
@@ -61,7 +61,7 @@ struct FirstBytesTests {
         ("<!-- made today -->\n<mpd>", "a DASH manifest"),
         ("<SmoothStreamingMedia MajorVersion=\"2\">", "a Smooth Streaming manifest"),
     ])
-    func `a playlist is one under any type`(text: String, cause: String) {
+    func `a playlist is recognised under any type`(text: String, cause: String) {
         for type in ["application/octet-stream", "video/mp4", "video/mp2t", nil] {
             let refusal = FirstBytes.refusal(Array(text.utf8), mediaType: type)
             #expect(refusal?.code == .playlistUnsupported && refusal?.cause == cause)
@@ -75,14 +75,14 @@ struct FirstBytesTests {
         ("<Error><Code>AccessDenied</Code></Error>", "it is text"), ("RIFF is a container format", "it is text"),
         ("로그인하세요", "it is text"), ("not found\n", "it is text"), ("a", "it is text"),
     ])
-    func `text is no lecture under any type`(text: String, cause: String) {
+    func `text is not a lecture under any type`(text: String, cause: String) {
         for type in ["application/octet-stream", "video/mp4", "audio/mpeg", "text/plain", "application/pdf", nil] {
             let refusal = FirstBytes.refusal(Array(text.utf8), mediaType: type)
             #expect(refusal?.code == .notMedia && refusal?.cause == cause)
         }
     }
 
-    @Test func `text in UTF-16, and text that is cut in the middle of a character, is text`() {
+    @Test func `UTF-16 text, and text cut in the middle of a character, is text`() {
         let letters = Array("Sign in".utf8)
         let wide: [UInt8] = letters.reduce(into: [0xFF, 0xFE]) { $0 += [$1, 0] }
         let big: [UInt8] = letters.reduce(into: [0xFE, 0xFF]) { $0 += [0, $1] }
@@ -92,24 +92,24 @@ struct FirstBytesTests {
         }
     }
 
-    @Test func `nothing is no lecture`() {
+    @Test func `an empty file is not a lecture`() {
         #expect(FirstBytes.refusal([], mediaType: "video/mp4")?.cause == "the file is empty")
         #expect(FirstBytes.refusal([], mediaType: nil)?.code == .notMedia)
     }
 
-    @Test func `other data is taken, but not as video or audio`() {
+    @Test func `other data is accepted, but not as video or audio`() {
         let archive: [UInt8] = Array("PK".utf8) + [3, 4, 20, 0, 0, 0, 8, 0]
         let random = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 3) }
         for bytes in [archive, random, [0], [0xFF], [UInt8](repeating: 0, count: 4096)] {
             #expect(FirstBytes.refusal(bytes, mediaType: "application/octet-stream") == nil)
             #expect(FirstBytes.refusal(bytes, mediaType: nil) == nil)
             let refusal = FirstBytes.refusal(bytes, mediaType: "video/mp4")
-            #expect(refusal?.cause == "it is called video/mp4 and begins like no known media format")
+            #expect(refusal?.cause == "it is labelled video/mp4 and starts like no known media format")
         }
         #expect(FirstBytes.refusal(Array("%PDF-1.4\n1 0 obj\n".utf8), mediaType: "application/pdf") == nil)
     }
 
-    @Test func `bare samples are taken where their type says so`() {
+    @Test func `bare samples are accepted where their type says so`() {
         #expect(FirstBytes.refusal([0x80, 0x81, 0x82, 0x83], mediaType: "audio/l16") == nil)
         #expect(FirstBytes.refusal([0x80, 0x81, 0x82, 0x83], mediaType: "audio/mp4") != nil)
     }

@@ -3,7 +3,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Links that applications are opened with.
+/// Links that open an application.
 @Suite struct KollusLinkTests {
     @Test func `a download link holds one or more URLs, each with its folder`() throws {
         let link = try KollusLink(
@@ -24,7 +24,7 @@ import Testing
             ("kollus://list", .list(folder: nil)), ("kollus://list/", .list(folder: nil)),
             ("kollus://list?folder=%EA%B0%95%2Fb", .list(folder: "강/b")),
         ] as [(String, KollusLink)])
-    func `other actions are told apart`(text: String, link: KollusLink) throws {
+    func `other actions are distinguished`(text: String, link: KollusLink) throws {
         #expect(try KollusLink(text) == link)
     }
 
@@ -75,8 +75,8 @@ import Testing
         }.joined()
     }
 
-    /// A link, written with any mixture of encodings, reads as what was meant.
-    @Test func `what is written is read`() throws {
+    /// A link, written with any mixture of encodings, reads as its original parts.
+    @Test func `written links are read back`() throws {
         var random = SeededGenerator(seed: 8)
         for _ in 0..<2000 {
             let url = "https://host\(Int.random(in: 0...9, using: &random))/\(encoded(word(&random), &random))?jwt=a.b"
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    /// Whatever a byte is turned into, the reader refuses by name or reads something that it may give on.
-    @Test func `a spoiled link is refused by name or harmless`() throws {
+    /// Whatever a byte is changed into, the reader refuses with a named error or returns something safe to use.
+    @Test func `a damaged link is refused with its own code or harmless`() throws {
         var random = SeededGenerator(seed: 9)
         let links = [
             "kollus://download?url=https%3A%2F%2Fg%2Fsi&folder=a%2Fb", "kollus://list?folder=a%2Fb",
@@ -141,25 +141,27 @@ import Testing
         #"{"error":4102}"#, #"{"error":-4085}"#, #"{"error":9223372036854775807}"#, #"{"error":4085"#,
         #"{"error":4085,"error":4007}"#, "<html>4085</html>",
     ])
-    func `anything else says nothing`(text: String) {
+    func `other bodies have no number`(text: String) {
         #expect(code(text) == nil)
         let error = GatewayRefusal.error(.status(403), body: Array(text.utf8), host: "h")
         #expect(error.code == .status(403) && error.detail == "h")
     }
 
-    @Test func `a long body says nothing`() {
+    @Test func `a long body has no number`() {
         let text = #"{"error":4085,"x":""# + String(repeating: "x", count: GatewayRefusal.bodyLimit) + #""}"#
         #expect(code(text) == nil)
     }
 
-    @Test func `only final refusals are read, so that the rules of HTTP stay as they are`() {
-        #expect(GatewayRefusal.mayBeTold(.renewLease(status: 403)))
-        #expect(GatewayRefusal.mayBeTold(.refuse(.status(451))))
-        #expect(!GatewayRefusal.mayBeTold(.refuse(.notMedia)) && !GatewayRefusal.mayBeTold(.retry(.status(500))))
-        #expect(!GatewayRefusal.mayBeTold(.wait(nil, status: 503)) && !GatewayRefusal.mayBeTold(.redirect(to: "x")))
+    @Test func `only final refusals are read, so HTTP rules stay as they are`() {
+        #expect(GatewayRefusal.mayBeReported(.renewLease(status: 403)))
+        #expect(GatewayRefusal.mayBeReported(.refuse(.status(451))))
+        #expect(
+            !GatewayRefusal.mayBeReported(.refuse(.notMedia)) && !GatewayRefusal.mayBeReported(.retry(.status(500))))
+        #expect(
+            !GatewayRefusal.mayBeReported(.wait(nil, status: 503)) && !GatewayRefusal.mayBeReported(.redirect(to: "x")))
     }
 
-    @Test func `every number has a code of its own, which is found again when it was stored`() {
+    @Test func `every number has its own code, which is found again when stored`() {
         for number in LectureError.Code.gatewayNumbers {
             let code = LectureError.Code.gateway(number)
             #expect(code.number == -number && code.name.hasPrefix("gateway_"))

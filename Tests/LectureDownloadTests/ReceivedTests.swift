@@ -2,7 +2,7 @@ import LectureDownload
 import LectureModel
 import Testing
 
-/// When a resource waits for nothing but the disk.
+/// When a resource only waits for the disk.
 struct ReceivedTests {
     private let chunk: UInt64 = 1 << 20
 

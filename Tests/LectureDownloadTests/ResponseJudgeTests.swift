@@ -4,7 +4,7 @@ import Testing
 
 @testable import LectureDownload
 
-/// Heads and expectations for the judge: an object of 100 bytes whose proven version has the tag `"v1"`.
+/// Heads and expectations for the judge: an object of 100 bytes whose committed version has the tag `"v1"`.
 private enum World {
     static let now = Timestamp(milliseconds: 784_111_777_000)
     static let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -20,7 +20,7 @@ private enum World {
         ByteRange(start: start, end: end).map { .closed($0) }
     }
 
-    /// What is asked for in the middle of a download.
+    /// A request in the middle of a download.
     static func resumed(_ range: RangeRequest? = closed(10, 20), digest: Bool = false, ifRange: Bool = true)
         -> Expectation
     {
@@ -49,7 +49,7 @@ private enum World {
         #expect(plan.mediaType == "video/mp4")
     }
 
-    @Test func `Without a length (HTTP/1.0, chunked) the end tells, and ranges are not counted on`() {
+    @Test func `Without a length (HTTP/1.0, chunked) the transfer ends the body, and ranges are not assumed`() {
         for fields in [["Accept-Ranges": "bytes"], ["Transfer-Encoding": "chunked", "Content-Length": "7"]]
             as [HeaderFields]
         {
@@ -61,7 +61,7 @@ private enum World {
         }
     }
 
-    @Test func `A 200 to a range over everything is what was asked for`() {
+    @Test func `A 200 to a range over everything is the requested data`() {
         let head = World.head(200, ["Content-Length": "100", "Accept-Ranges": "bytes"])
         for range in [.from(0), World.closed(0, 100), World.closed(0, 200)] {
             guard case .body(let plan) = ResponseJudge.judge(head, asked: Expectation(range: range)) else {
@@ -86,7 +86,7 @@ private enum World {
         }
     }
 
-    @Test func `A 200 to If-Range without a validator is held for another version (RFC 9110 section 13.1.5)`() {
+    @Test func `A 200 to If-Range without a validator counts as another version (RFC 9110 section 13.1.5)`() {
         let verdict = ResponseJudge.judge(World.head(200, ["Content-Length": "100"]), asked: World.resumed())
         guard case .changed(.some, .wholeToIfRange) = verdict else {
             Issue.record("\(verdict)")
@@ -109,7 +109,7 @@ private enum World {
         #expect(plan.validator.etag == etag)
     }
 
-    @Test func `With a digest of the whole a changed tag alone lets the download go on`() {
+    @Test func `With a digest of the whole file a changed tag alone lets the download continue`() {
         let whole = World.head(200, ["Content-Length": "100", "ETag": "\"v2\""])
         let part = World.head(206, ["Content-Range": "bytes 10-19/100", "ETag": "\"v2\""])
         for (head, first) in [(whole, 0), (part, 10)] as [(ResponseHead, UInt64)] {
@@ -119,7 +119,7 @@ private enum World {
             }
             #expect(plan.validatorChanged && plan.first == first)
         }
-        // Without a length on the answer nothing says that the whole could still be the expected one.
+        // Without a length on the answer nothing shows that the whole could still be the expected one.
         let unsized = World.head(206, ["Content-Range": "bytes 10-19/*", "ETag": "\"v2\""])
         guard case .changed(.some, .validator) = ResponseJudge.judge(unsized, asked: World.resumed(digest: true)) else {
             Issue.record("an unsized answer")
@@ -149,7 +149,7 @@ private enum World {
     }
 
     @Test(
-        "A part that begins where asked and is not longer is taken",
+        "A part that starts where requested and is not longer is accepted",
         arguments: [
             (World.closed(10, 20), "bytes 10-19/100", 10, 10), (World.closed(10, 20), "bytes 10-10/100", 10, 1),
             (World.closed(10, 20), "bytes 10-14/*", 10, 5), (.from(10), "bytes 10-99/100", 10, 90),
@@ -164,7 +164,7 @@ private enum World {
     }
 
     @Test(
-        "Another range than asked is refused before its first byte",
+        "Another range than requested is refused before its first byte",
         arguments: [
             nil, "", "bytes 9-19/100", "bytes 11-19/100", "bytes 10-20/100", "bytes 0-99/100", "bytes */100",
             "bytes 19-10/100",
@@ -176,7 +176,7 @@ private enum World {
         #expect(judge(range, World.resumed()) == .refuse(.rangeMismatch))
     }
 
-    @Test func `An unasked 206 is taken when it is the whole, and only then`() {
+    @Test func `An unrequested 206 is accepted when it is the whole file, and only then`() {
         guard case .body(let plan) = judge("bytes 0-99/100", Expectation(), ["Content-Length": "100"]) else {
             Issue.record("no body")
             return
@@ -192,7 +192,7 @@ private enum World {
         #expect(judge("bytes 10-19/100", World.resumed(), twice) == .refuse(.rangeMismatch))
     }
 
-    @Test func `A multipart answer is refused by name`() {
+    @Test func `A multipart answer is refused with its own code`() {
         let fields: HeaderFields = ["Content-Type": "multipart/byteranges; boundary=x"]
         #expect(judge(nil, World.resumed(), fields) == .refuse(.multipartRefused))
     }
@@ -206,7 +206,7 @@ private enum World {
     }
 
     @Test(
-        "A 206 of another version is noticed although If-Range was ignored",
+        "A 206 of another version is detected although If-Range was ignored",
         arguments: [
             ("bytes 10-19/101", "\"v1\"", .total), ("bytes 10-19/100", "\"v2\"", .validator),
             ("bytes 10-19/100", "W/\"v2\"", .validator),
@@ -220,7 +220,7 @@ private enum World {
         }
     }
 
-    @Test func `A 206 without validators is taken as confirmed (section 15.3.7)`() {
+    @Test func `A 206 without validators counts as confirmed (section 15.3.7)`() {
         guard case .body(let plan) = judge("bytes 10-19/100", World.resumed()) else {
             Issue.record("no body")
             return
@@ -228,7 +228,7 @@ private enum World {
         #expect(!plan.validatorChanged)
     }
 
-    @Test func `A part behind the known end is another version, whatever its total says`() {
+    @Test func `A part beyond the known end is another version, whatever its total says`() {
         let verdict = judge("bytes 95-104/*", World.resumed(World.closed(95, 105)))
         guard case .changed(.some, .total) = verdict else {
             Issue.record("\(verdict)")
@@ -244,7 +244,7 @@ private enum World {
     }
 
     @Test(
-        "A body that cannot be measured or read as it is, is refused",
+        "A body with an unusable length, coding or type is refused",
         arguments: [
             (["Content-Length": "1", "content-length": "2"], .lengthConflict),
             (["Content-Length": "1,2"], .lengthConflict),
@@ -282,7 +282,7 @@ private enum World {
         }
     }
 
-    @Test func `A page is media only when a digest will judge it and its length is the expected one`() {
+    @Test func `A web page is accepted only when a digest will verify it and its length is the expected one`() {
         let page: HeaderFields = ["Content-Type": "text/html", "Content-Length": "100"]
         #expect(judge(page, Expectation(digestIsKnown: true)) == .refuse(.notMedia))
         #expect(judge(page, Expectation(total: 99, digestIsKnown: true)) == .refuse(.notMedia))
@@ -293,7 +293,7 @@ private enum World {
         }
     }
 
-    @Test func `A captive portal is refused as a page and not taken for a new version`() {
+    @Test func `A captive portal is refused as a web page, not taken for a new version`() {
         let portal: HeaderFields = ["Content-Type": "text/html", "Content-Length": "5", "ETag": "\"portal\""]
         #expect(judge(portal, World.resumed()) == .refuse(.notMedia))
         #expect(judge([:], World.resumed(), status: 511) == .refuse(.notMedia))
@@ -340,7 +340,7 @@ private enum World {
             ResponseJudge.judge(World.head(200, fields, http2: true), asked: World.first) == .refuse(.lengthConflict))
     }
 
-    @Test func `A body over HTTP/2 without any length is fetched over HTTP/1.1, where its end is told`() {
+    @Test func `A body over HTTP/2 without any length is fetched over HTTP/1.1, where its end is marked`() {
         func judged(_ fields: HeaderFields, _ asked: Expectation) -> ResponseVerdict {
             ResponseJudge.judge(World.head(200, fields, http2: true), asked: asked)
         }
@@ -365,14 +365,14 @@ private enum World {
         ResponseJudge.judge(World.head(status, fields), asked: asked)
     }
 
-    @Test("A URL that is no longer good is renewed", arguments: [401, 403, 404, 410])
+    @Test("A URL that no longer works is renewed", arguments: [401, 403, 404, 410])
     func renews(status: Int) { #expect(judge(status) == .renewLease(status: status)) }
 
-    @Test("What passes is tried again", arguments: [408, 421, 425, 500, 502, 504, 507, 520, 599])
+    @Test("Transient statuses are retried", arguments: [408, 421, 425, 500, 502, 504, 507, 520, 599])
     func retries(status: Int) { #expect(judge(status) == .retry(.status(status))) }
 
     @Test(
-        "What stays is refused",
+        "Permanent statuses are refused",
         arguments: [400, 402, 405, 406, 407, 409, 411, 413, 414, 418, 451, 499, 501, 505, 508, 510])
     func refuses(status: Int) { #expect(judge(status) == .refuse(.status(status))) }
 
@@ -381,20 +381,20 @@ private enum World {
         arguments: [0, 100, 199, 201, 202, 203, 204, 205, 226, 300, 304, 305, 306, 399, 600])
     func noFile(status: Int) { #expect(judge(status) == .refuse(.unexpectedStatus)) }
 
-    @Test("The server's wait is handed on", arguments: [429, 503])
+    @Test("The server's wait is returned", arguments: [429, 503])
     func waits(status: Int) {
         #expect(judge(status, ["Retry-After": "7"]) == .wait(RetryAfter(delay: .seconds(7)), status: status))
         #expect(judge(status, ["Retry-After": "soon"]) == .wait(nil, status: status))
         #expect(judge(status) == .wait(nil, status: status))
     }
 
-    @Test("A redirect is followed when it says where to", arguments: [301, 302, 303, 307, 308])
+    @Test("A redirect with a Location is followed", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) {
         let head = World.head(status, ["Location": "/b"], redirect: "http://a/b")
         #expect(ResponseJudge.judge(head, asked: World.first) == .redirect(to: "http://a/b"))
         #expect(judge(status) == .refuse(.noLocation))
         #expect(judge(status, ["Location": ""]) == .refuse(.noLocation))
-        // No http or https URL can be made of it, or the transport would have done so.
+        // It has no http or https URL, or the transport would have made one.
         #expect(judge(status, ["Location": "data:,x"]) == .refuse(.redirectRefused))
     }
 
@@ -428,7 +428,7 @@ private enum World {
         #expect(judge(416) == .refuse(.status(416)))
     }
 
-    @Test func `Whatever the status and the fields, a body never begins elsewhere or ends behind what was asked`() {
+    @Test func `Whatever the status and the fields, a body stays within the requested range`() {
         var random = SeededGenerator(seed: 9110)
         let values = ["bytes 10-19/100", "bytes 0-99/100", "bytes 10-14/*", "bytes 12-19/100", "bytes */0", "x"]
         for _ in 0..<5000 {

@@ -5,7 +5,7 @@ import Testing
 @testable import LectureDownload
 
 @Suite struct RetryTableTests {
-    @Test("Every libcurl result has a row with a sentence", arguments: 1...99)
+    @Test("Every libcurl result has a row with a message", arguments: 1...99)
     func transfers(curl: Int) {
         let entry = RetryTable.entry(transfer: curl)
         #expect(entry.reason.hasSuffix(".") && entry.reason.contains(" "))
@@ -14,7 +14,7 @@ import Testing
         #expect(RetryTable.entry(code: .transfer(curl)) == entry)
     }
 
-    @Test("Every status has a row with a sentence", arguments: 300...599)
+    @Test("Every status has a row with a message", arguments: 300...599)
     func statuses(status: Int) {
         let entry = RetryTable.entry(status: status)
         #expect(entry.reason.hasSuffix(".") && entry.isEnabled)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "The rows that were measured or that the design fixes",
+        "The rows that were measured or that the design specifies",
         arguments: [
             (16, .retryOverHTTP1), (92, .retryOverHTTP1), (6, .retry), (7, .retry), (18, .retry), (28, .retry),
             (56, .retry),
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Statuses decide as the design says",
+        "Statuses decide as designed",
         arguments: [(404, .renewLease), (503, .wait), (500, .retry), (418, .final)] as [(Int, RetryDecision)])
     func status(status: Int, decision: RetryDecision) {
         #expect(RetryTable.entry(status: status).decision == decision)
@@ -48,7 +48,7 @@ import Testing
 
 @Suite struct BackoffTests {
     @Test(
-        "The ceiling is that of the table",
+        "The ceiling matches the table",
         arguments: zip(0...9, [0, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]))
     func table(failures: Int, milliseconds: Int) {
         #expect(Backoff().ceiling(failures: failures) == .milliseconds(milliseconds))
@@ -76,14 +76,14 @@ import Testing
     private let start = Timestamp(milliseconds: 1_000_000)
 
     @Test(
-        "What is left is never more than what was meant",
+        "The remaining wait never exceeds the original one",
         arguments: [(0, 60), (30, 30), (60, 0), (61, 0), (1_000_000, 0), (-1, 60), (-1_000_000, 60)] as [(Int, Int)])
     func remaining(passed: Int, left: Int) {
         let wait = PersistedWait(setAt: start, delay: .seconds(60))
         #expect(wait.remaining(at: start + .seconds(passed)) == .seconds(left))
     }
 
-    @Test func `A clock that was set back begins the wait anew, once`() {
+    @Test func `A clock that was set back restarts the wait once`() {
         let wait = PersistedWait(setAt: start, delay: .seconds(60))
         let back = start + .seconds(-500)
         let again = wait.normalized(at: back)
@@ -92,7 +92,7 @@ import Testing
         #expect(again.remaining(at: back + .seconds(20)) == .seconds(40))
     }
 
-    @Test func `Stored columns that make no sense wait for nothing`() {
+    @Test func `Invalid stored columns wait for nothing`() {
         let wait = PersistedWait(setAt: start, due: start + .seconds(-5))
         #expect(wait.remaining(at: start) == .zero)
         #expect(PersistedWait(setAt: start, delay: .seconds(-5)).remaining(at: start) == .zero)
@@ -120,7 +120,7 @@ import Testing
         #expect(throws: LectureError(.redirectRefused)) { try RedirectPolicy.follow(url, from: start, hop: 1) }
     }
 
-    @Test func `Another origin gets harmless fields only`() throws {
+    @Test func `Another origin gets only harmless fields`() throws {
         let names = [
             "Accept", "ACCEPT-encoding", "Range", "If-Range", "User-Agent", "Authorization", "Cookie", "X-Api-Key",
             "Referer",

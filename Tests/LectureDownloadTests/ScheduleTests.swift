@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "What is no rate is refused",
+        "An invalid rate is refused",
         arguments: [
             "", "fast", "-1", "+1", "1.5", "1.M", ".5M", "1.5.5M", "1T", "K", "1 M", "1e3", "99999999999G",
             "0.0000001G",
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "What could mean two things, or nothing, is refused",
+        "An ambiguous or meaningless duration is refused",
         arguments: [
             "", "90", "s", "1x", "30m1h", "1h1h", "-1s", "1.5h", "1h 30m", "1H", "99999999999999999999s", "36501d",
             "100000000d",
@@ -72,7 +72,7 @@ import Testing
 @Suite struct TimetableTests {
     private func minute(_ day: Int, _ hour: Int, _ minute: Int = 0) -> Int { day * 1440 + hour * 60 + minute }
 
-    @Test func `The window counts, and outside of it the rest`() throws {
+    @Test func `Inside the window its rate applies, outside the rest`() throws {
         let table = try Timetable("02:00-06:00=full, else=2M")
         let slow = Rate.limited(bytesPerSecond: 2 << 20)
         for day in 0..<7 {
@@ -106,7 +106,7 @@ import Testing
         #expect(table.rate(atMinuteOfWeek: minute(0, 5) - 10_080) == slow)
     }
 
-    @Test func `The first of two windows counts, and no rest means full`() throws {
+    @Test func `The first of two windows applies, and without a rest the rate is unlimited`() throws {
         let table = try Timetable("12:00-13:00=off,09:00-17:00=1M")
         #expect(table.rate(atMinuteOfWeek: minute(3, 12, 30)) == .off)
         #expect(table.rate(atMinuteOfWeek: minute(3, 13)) == .limited(bytesPerSecond: 1 << 20))
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "A rule that cannot be read is named",
+        "An invalid rule is named",
         arguments: [
             "", "full", "02:00=full", "02:00-06:00", "02:00-06:00=", "2-6=full", "24:00-06:00=full", "02:00-25:00=full",
             "02:60-03:00=full",
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: [(1.0, false), (1.14, false), (1.16, true), (0.5, false)])
-    func `Fifteen per cent decide`(ratio: Double, helped: Bool) {
+    func `A gain of fifteen per cent decides`(ratio: Double, helped: Bool) {
         var trial = RangeTrial(limit: 2, at: at(0))
         #expect(trial.progressed(totalBytes: 100 * mebibyte, at: at(1)) == .openAnother)
         trial.opened(totalBytes: 100 * mebibyte, at: at(1))
@@ -181,7 +181,7 @@ import Testing
         #expect(trial.progressed(totalBytes: 4 * mebibyte, at: at(60)) == .openAnother)
     }
 
-    @Test func `At the limit, and after a failed opening, nothing is tried`() {
+    @Test func `At the limit, and after a failed connect, nothing is tried`() {
         var full = RangeTrial(connections: 2, limit: 2, at: at(0))
         #expect(full.isDone)
         #expect(full.progressed(totalBytes: 100 * mebibyte, at: at(2)) == .none)
@@ -191,7 +191,7 @@ import Testing
         #expect(full.isDone && full.outcome == nil)
     }
 
-    @Test func `A connection that ends by itself spoils the window and not the trial`() {
+    @Test func `A connection that ends by itself invalidates the window, not the trial`() {
         var trial = RangeTrial(connections: 2, limit: 4, at: at(0))
         _ = trial.progressed(totalBytes: 10 * mebibyte, at: at(1))
         trial.opened(totalBytes: 10 * mebibyte, at: at(1))
@@ -206,7 +206,7 @@ import Testing
 
     private func origin(_ url: String = "http://a/") throws -> Origin { try Origin(url: url) }
 
-    /// Starts as many as are admitted.
+    /// Starts as many as the governor admits.
     private func fill(_ governor: inout OriginGovernor, _ origin: Origin) -> Int {
         var count = 0
         while governor.mayStart(origin, at: now) == .yes {
@@ -252,7 +252,7 @@ import Testing
         #expect(governor.running == 0)
     }
 
-    @Test func `A failure that says nothing about load moves nothing`() throws {
+    @Test func `A failure unrelated to load changes nothing`() throws {
         var governor = OriginGovernor()
         let origin = try origin()
         for _ in 0..<20 {
@@ -289,7 +289,7 @@ import Testing
         #expect(governor.mayStart(try self.origin("http://b/"), at: now) == .yes)
     }
 
-    @Test func `Limit and wait survive a restart on another boot clock`() throws {
+    @Test func `Limit and wait survive a restart with another boot clock`() throws {
         var governor = OriginGovernor()
         let origin = try origin()
         _ = fill(&governor, origin)
@@ -315,7 +315,7 @@ import Testing
         #expect(governor.limit(of: origin) == 1)
     }
 
-    @Test func `Trials are forgotten after ten minutes and HTTP/2 failures are not`() throws {
+    @Test func `Trials expire after ten minutes, HTTP/2 failures do not`() throws {
         var governor = OriginGovernor()
         let origin = try origin()
         #expect(governor.trial(of: origin, at: now) == nil && governor.usesHTTP2(origin))

@@ -21,7 +21,7 @@ import Testing
         #expect(next == total)
     }
 
-    @Test func `a run ends where a block is there, and goes beyond only for who reads in order`() {
+    @Test func `a run ends at a present block, and continues past it only for sequential readers`() {
         func run(_ first: Int, _ last: Int, _ isSequential: Bool, _ cached: Set<Int> = []) -> Range<Int> {
             StreamAhead.run(first: first, last: last, isSequential: isSequential, count: 20, cached: cached.contains)
         }
@@ -35,14 +35,14 @@ import Testing
         #expect(run(0, 19, true) == 0..<20)
     }
 
-    @Test func `the bound is the smaller of the limit and what the disk has left`() {
+    @Test func `the bound is the smaller of the limit and the free disk space`() {
         func bound(_ limit: Int64, used: Int64 = 0, free: UInt64, reserve: Int64 = 0) -> Int64 {
             StreamLimit.bound(limit: limit, used: used, free: free, reserve: reserve)
         }
         #expect(bound(100, free: 1000) == 100)
         #expect(bound(100, used: 40, free: 30) == 70)
         #expect(bound(100, used: 40, free: 30, reserve: 20) == 50)
-        // Below the reserve unused blocks have to go.
+        // Below the reserve unused blocks must be evicted.
         #expect(bound(100, used: 40, free: 30, reserve: 60) == 10)
         #expect(bound(100, used: 40, free: 30, reserve: 500) == 0)
         #expect(bound(0, free: .max) == StreamLimit.standard)

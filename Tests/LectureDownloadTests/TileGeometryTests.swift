@@ -8,11 +8,11 @@ import Testing
         ("http://a/123456x90x10.jpg", ""), ("http://a/12x34x", ""), ("http://a/160X90X10.jpg", ""), ("no url", ""),
         ("http://a/1x2x3x4.jpg", "1x2x3"),
     ])
-    func `the name of a sheet carries its shape`(url: String, shape: String) {
+    func `the name of a sheet contains its geometry`(url: String, shape: String) {
         #expect(TileGeometry.text(inURL: url) == shape)
         #expect(shape.isEmpty || TileGeometry.isShape(shape))
     }
 
     @Test(arguments: ["", "160x90", "160x90x10/..", "../1x2x3", "1x2x3\0", "1x2x3 ", "a1x2x3", "1x2x123456"])
-    func `nothing else stands in a file's name`(text: String) { #expect(!TileGeometry.isShape(text)) }
+    func `a file name contains nothing else`(text: String) { #expect(!TileGeometry.isShape(text)) }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LectureFiles
 
-/// A door that one side keeps shut.
+/// A gate that one side keeps shut.
 private final class Gate: Sendable {
     private let group = DispatchGroup()
 
@@ -15,7 +15,7 @@ private final class Gate: Sendable {
     func open() { group.leave() }
 }
 
-/// Counts what other threads did.
+/// Counts the results of other threads.
 private final class Tally: @unchecked Sendable {
     private let lock = NSLock()
     private var accepted = 0
@@ -32,7 +32,7 @@ private final class Tally: @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct BackPressureTests {
-    /// A part file whose disk stands still until the gate opens: its own thread waits in the receiver.
+    /// A part file whose disk stalls until the gate opens: its own thread waits in the receiver.
     private func stopped(_ store: TestStore, _ gate: Gate, name: String = "lecture") -> TestPart {
         let part = TestPart(store.files) { event in
             if case .opened = event { gate.pass() }
@@ -41,7 +41,7 @@ private final class Tally: @unchecked Sendable {
         return part
     }
 
-    /// Hands over blocks on a thread of its own, as the transport does.
+    /// Hands over blocks on its own thread, as the transport does.
     private func submit(_ count: Int, to file: any PartFile, _ tally: Tally, _ group: DispatchGroup) {
         group.enter()
         Thread.detachNewThread {
@@ -58,7 +58,7 @@ private final class Tally: @unchecked Sendable {
         while !state() { await Task.yield() }
     }
 
-    @Test func `A slow disk makes the caller wait after eight blocks`() async throws {
+    @Test func `A slow disk blocks the caller after eight blocks`() async throws {
         let store = try TestStore()
         let gate = Gate()
         let part = stopped(store, gate)
@@ -73,14 +73,14 @@ private final class Tally: @unchecked Sendable {
         await reach { tally.counts == [12, 0] }
         part.file.flush()
         try await part.expectOpened()
-        var told: [Int] = []
-        while told.count < 12 { told += try await part.flushed().map(\.index) }
-        #expect(told == Array(0..<12))
+        var reported: [Int] = []
+        while reported.count < 12 { reported += try await part.flushed().map(\.index) }
+        #expect(reported == Array(0..<12))
         await reach { store.files.budget.waitingBlocks == 0 }
         #expect(store.files.budget.blockedCallers == 0)
     }
 
-    @Test func `All files together make their callers wait after forty-eight blocks`() async throws {
+    @Test func `All files together block their callers after forty-eight blocks`() async throws {
         let store = try TestStore()
         let gate = Gate()
         let parts = (0..<8).map { stopped(store, gate, name: "file-\($0)") }
@@ -116,7 +116,7 @@ private final class Tally: @unchecked Sendable {
         let store = try TestStore()
         let gate = Gate()
         let part = stopped(store, gate)
-        // The first block breaks the contract; the disk finds that out only when the gate opens.
+        // The first block breaks the contract; the disk thread notices only when the gate opens.
         #expect(part.send(sample(10), at: 5, TransferID(9)))
         let tally = Tally()
         let group = DispatchGroup()
@@ -130,7 +130,7 @@ private final class Tally: @unchecked Sendable {
         await reach { store.files.budget.waitingBlocks == 0 }
     }
 
-    @Test func `A file that stands still does not hold up another`() async throws {
+    @Test func `A stalled file does not hold up another`() async throws {
         let store = try TestStore()
         let gate = Gate()
         let slow = stopped(store, gate)
@@ -142,7 +142,7 @@ private final class Tally: @unchecked Sendable {
         await reach { tally.counts == [10, 0] }
     }
 
-    @Test func `A part file that is dropped gives everything back`() async throws {
+    @Test func `A dropped part file releases everything`() async throws {
         let store = try TestStore()
         var part: TestPart? = store.make()
         part?.file.open(plan(1 << 20))
@@ -154,9 +154,9 @@ private final class Tally: @unchecked Sendable {
     }
 }
 
-/// What a kill may cost is bounded by what may be written and not yet durable.
+/// The loss from a kill is bounded by the bytes that may be written and not yet durable.
 struct UnsyncedBoundTests {
-    @Test func `A file takes no more once eight MiB are written and not durable`() {
+    @Test func `A file accepts no more once eight MiB are written and not durable`() {
         let budget = DiskBudget()
         let account = budget.open()
         budget.wrote(DiskBudget.unsyncedBytes - 1, account)
@@ -180,7 +180,7 @@ struct UnsyncedBoundTests {
         budget.close(account)
     }
 
-    @Test func `Four MiB are synced without being asked`() async throws {
+    @Test func `Four MiB are synced without a request`() async throws {
         let store = try TestStore()
         let part = store.make()
         part.file.open(plan(8 << 20, chunk: 1 << 20))

@@ -7,7 +7,7 @@ import Testing
 struct ByteSearchTests {
     private static let kim = Array("kim7".utf8)
 
-    @Test func `a text is found wherever it stands, also across two reads`() throws {
+    @Test func `a text is found anywhere, also across two reads`() throws {
         let directory = try TemporaryDirectory()
         let piece = 1 << 20
         for place in [0, 1, 999, piece - 4, piece - 3, piece - 1, piece, piece + 1, 2 * piece - 2, 2 * piece + 96] {
@@ -19,7 +19,7 @@ struct ByteSearchTests {
         }
     }
 
-    @Test func `every place counts once, and texts that are longer than a file do not`() throws {
+    @Test func `every match counts once, and texts longer than the file do not match`() throws {
         let directory = try TemporaryDirectory()
         let bytes = Array("aaaa kim7kim7 a%20b".utf8)
         let path = try directory.write(bytes, to: "file")
@@ -36,7 +36,7 @@ struct ByteSearchTests {
         #expect(try count() == 0)
     }
 
-    @Test func `a file that is not there is told apart from one that cannot be read`() throws {
+    @Test func `a missing file is distinguished from an unreadable one`() throws {
         let directory = try TemporaryDirectory()
         #expect(try ByteSearch.count(of: [Self.kim], in: directory.file("missing")) == nil)
         #expect(throws: LectureError(.readFile)) { try ByteSearch.count(of: [Self.kim], in: directory.path) }

@@ -4,7 +4,7 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// The positions at which a process may die, each made by leaving the object where it stands and beginning again with
+/// The positions at which a process may die, each made by abandoning the object where it is and starting again with
 /// another one, as the next process does.
 @Suite(.timeLimit(.minutes(1))) struct CrashTests {
     let store: TestStore
@@ -20,7 +20,7 @@ import Testing
         return part
     }
 
-    /// Fetches what is missing and places the file.
+    /// Fetches the missing chunks and places the file.
     private func goOn(_ chunks: [Int], after proven: [WrittenChunk] = []) async throws {
         let plan = plan(bytes.count, resumes: true)
         let part = try await began(plan)
@@ -42,7 +42,7 @@ import Testing
         #expect(damaged.isEmpty)
     }
 
-    @Test func `After the creation the next process begins with an empty file`() async throws {
+    @Test func `After the creation the next process starts with an empty file`() async throws {
         let first = try await began(plan(bytes.count))
         first.send(sample(1 << 16, seed: 9), plan(bytes.count), from: 0..<1 << 16)
         first.file.flush()
@@ -55,12 +55,12 @@ import Testing
         try await second.expectClosed()
     }
 
-    @Test func `After a flush only the rest is fetched`() async throws {
+    @Test func `After a flush only the remainder is fetched`() async throws {
         let first = try await began(plan(bytes.count))
         first.send(bytes, plan(bytes.count), from: 1 << 16..<3 << 16)
         first.file.flush()
         let proven = try await first.flushed()
-        // Half of a chunk is on the disk too, unproven, and wrong.
+        // Half of a chunk is on the disk too, uncommitted, and wrong.
         first.send(sample(1 << 15, seed: 3), at: 3 << 16, first.newTransfer())
 
         try await goOn([0, 3, 4], after: proven)
@@ -77,7 +77,7 @@ import Testing
         try await goOn([], after: proven)
     }
 
-    @Test func `After the rename and before the commit the file is taken back and placed again`() async throws {
+    @Test func `After the rename and before the commit the file is moved back and finalized again`() async throws {
         let proven = try await store.place(bytes, plan(bytes.count))
         #expect(store.files.look(path: path) == (UInt64(bytes.count), nil))
         let part = try await began(plan(bytes.count, resumes: true))
@@ -88,8 +88,8 @@ import Testing
         try await goOn([], after: proven)
     }
 
-    @Test func `Between link and unlink both names are one file and one of them goes`() async throws {
-        // Where renameat2 knows no NOREPLACE the rename is a link and an unlink.
+    @Test func `Between link and unlink both names are one file, and one of them is removed`() async throws {
+        // Where renameat2 lacks NOREPLACE the rename is a link and an unlink.
         let proven = try await store.place(bytes, plan(bytes.count))
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: final + ".part")
@@ -97,7 +97,7 @@ import Testing
         try await goOn([], after: proven)
     }
 
-    @Test func `A damaged chunk of a placed file is repaired under the part file's name`() async throws {
+    @Test func `A damaged chunk of a finalized file is repaired under the part file's name`() async throws {
         let proven = try await store.place(bytes, plan(bytes.count))
         try store.root.flip(path, at: 2 << 16 + 7)
 
@@ -117,33 +117,33 @@ import Testing
         part.file.close(deleting: false)
         try await part.expectClosed()
 
-        // The part file is the one that is written, whatever stands beside it.
+        // The part file is the one that is written, whatever is beside it.
         let next = try await began(plan(bytes.count, resumes: true))
         #expect(try store.root.read(path) == [1, 2, 3])
         next.file.close(deleting: false)
         try await next.expectClosed()
     }
 
-    @Test func `A file of which nothing is proven leaves its final name to the next one`() async throws {
+    @Test func `A file without verified chunks leaves its final name to the next one`() async throws {
         try await store.place(bytes, plan(bytes.count))
-        // As every chunk of it were found damaged, or as after a crash behind the rename of a file without chunks.
+        // As if every chunk of it were found damaged, or after a crash behind the rename of a file without chunks.
         try store.root.flip(path, at: 7)
         try await store.place(bytes, plan(bytes.count))
         #expect(try store.root.read(path) == bytes)
         #expect(store.files.look(path: path).part == nil)
     }
 
-    @Test func `A file that is gone is damage`() async throws {
+    @Test func `A missing file is damage`() async throws {
         let part = store.make()
         part.file.open(plan(bytes.count, resumes: true))
         #expect(try await part.failure().code == .damaged)
         part.file.close(deleting: true)
         try await part.expectClosed()
-        #expect(try store.files.listing().isEmpty, "nothing was made on the way")
+        #expect(try store.files.listing().isEmpty, "nothing was created")
     }
 
     @Test(arguments: ["lecture.part", "lecture"])
-    func `A file that became shorter is damage, and can be begun anew`(name: String) async throws {
+    func `A truncated file is damage, and can be started again`(name: String) async throws {
         try await store.place(bytes, plan(bytes.count))
         if name != "lecture" {
             try FileManager.default.moveItem(
@@ -161,7 +161,7 @@ import Testing
         #expect(try store.root.read(path) == bytes)
     }
 
-    @Test func `A file that became shorter while it was open is not placed`() async throws {
+    @Test func `A file truncated while open is not finalized`() async throws {
         let part = try await began(plan(bytes.count))
         part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         part.file.flush()
@@ -172,7 +172,7 @@ import Testing
         #expect(store.files.look(path: path).final == nil)
     }
 
-    @Test func `A digest of a file that became shorter is damage`() async throws {
+    @Test func `A digest of a truncated file is damage`() async throws {
         let part = try await began(plan(bytes.count, digest: false))
         part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         part.file.flush()
@@ -182,25 +182,25 @@ import Testing
         #expect(try await part.failure().code == .damaged)
     }
 
-    @Test func `A directory in the place of the part file stays when it holds something, and goes when not`()
+    @Test func `A directory in place of the part file stays unless it is empty`()
         async throws
     {
         let directory = store.root.path + "/media/a7/lecture.part"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try store.root.write("media/a7/lecture.part/of somebody", [1])
+        try store.root.write("media/a7/lecture.part/foreign file", [1])
         for (resumes, code) in [(true, LectureError.Code.damaged), (false, .createFile)] {
             let part = store.make()
             part.file.open(plan(bytes.count, resumes: resumes))
             #expect(try await part.failure().code == code)
         }
-        #expect(try store.root.names("media/a7/lecture.part") == ["of somebody"])
-        try FileManager.default.removeItem(atPath: directory + "/of somebody")
+        #expect(try store.root.names("media/a7/lecture.part") == ["foreign file"])
+        try FileManager.default.removeItem(atPath: directory + "/foreign file")
         _ = try await began(plan(bytes.count))
         #expect(store.files.look(path: path).part == UInt64(bytes.count))
     }
 
-    @Test func `A left part file with a second name is replaced, not emptied`() async throws {
-        // Its bytes also stand somewhere else, for example as an output of a file that was placed.
+    @Test func `A leftover part file with a second name is replaced, not emptied`() async throws {
+        // Its bytes also have another name, for example that of an output of a placed file.
         try await store.place(bytes, plan(bytes.count))
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: store.root.path + "/output")
@@ -214,14 +214,14 @@ import Testing
         #expect(try store.root.read("output") == bytes)
     }
 
-    @Test func `A store that is opened again finds its files`() async throws {
+    @Test func `A reopened store finds its files`() async throws {
         try await store.place(bytes, plan(bytes.count))
         let again = try StoreDirectory(root: store.root.path, digests: store.digests)
         #expect(try again.listing() == [path])
         #expect(again.look(path: path) == (UInt64(bytes.count), nil))
     }
 
-    @Test func `A process killed after a flush leaves every proven chunk, and no living owner`() async throws {
+    @Test func `A process killed after a flush leaves every verified chunk, and no living owner`() async throws {
         let root = store.root.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in
             let digests = try OpenSSLDigests(proofKey: sample(32, seed: 77))

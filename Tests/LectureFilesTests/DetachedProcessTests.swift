@@ -5,14 +5,14 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A program that outlives this one: what goes with it, and what does not.
+/// A program that outlives this one: what it inherits, and what it does not.
 @Suite(.timeLimit(.minutes(1)))
 struct DetachedProcessTests {
     private let place: TemporaryDirectory
 
     init() throws { place = try TemporaryDirectory() }
 
-    /// Runs a shell line in the place, with a byte on its standard input.
+    /// Runs a shell line in the directory, with a byte on its standard input.
     private func run(_ line: String, variables: [String: String] = [:]) async throws {
         let process = try DetachedProcess(
             "/bin/sh", ["-c", line, "sh", place.path], variables: variables)
@@ -24,15 +24,15 @@ struct DetachedProcessTests {
         try String(contentsOfFile: place.file(name), encoding: .utf8)
     }
 
-    @Test func `It stands in a session of its own, with three descriptors and its signals`() async throws {
-        // Inherited by everything that is started without care.
+    @Test func `It runs in its own session, with three descriptors and its signals`() async throws {
+        // Inherited by every child unless the caller prevents it.
         let stray = unsafe open("/dev/zero", O_RDONLY)
         defer { close(stray) }
         var (blocked, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&blocked)
         unsafe sigaddset(&blocked, SIGUSR1)
         unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
-        // The signals are read off a child, which inherits them: while a shell waits for one it blocks all of them.
+        // The signals are read from a child, which inherits them: while a shell waits for one it blocks all of them.
         let process = try DetachedProcess(
             "/bin/sh",
             [
@@ -56,7 +56,7 @@ struct DetachedProcessTests {
         #expect(try text("rest") == "A")
     }
 
-    @Test func `Its environment is this one's with changes`() async throws {
+    @Test func `Its environment is the parent's with changes`() async throws {
         unsafe setenv("DETACHED_A", "old", 1)
         unsafe setenv("DETACHED_AB", "kept", 1)
         defer {
@@ -68,7 +68,7 @@ struct DetachedProcessTests {
         #expect(lines == ["DETACHED_A=new", "DETACHED_AB=kept", "DETACHED_C=ü = x"])
     }
 
-    @Test func `A byte for a program that has ended is lost without a signal`() async throws {
+    @Test func `A byte for an ended program is lost without a signal`() async throws {
         let process = try DetachedProcess("/bin/true", [], variables: [:])
         try await process.untilEnded()
         process.endInput(afterByte: 0x41)
@@ -88,7 +88,7 @@ struct DetachedProcessTests {
         #expect(try text("rest").isEmpty && text("end") == "end\n")
     }
 
-    @Test func `What cannot be started is told`() {
+    @Test func `A program that cannot be started is reported`() {
         #expect(throws: LectureError(.workerFailed)) {
             try DetachedProcess(place.file("none"), [], variables: [:])
         }

@@ -3,7 +3,7 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// Full and read-only disks, with file systems mounted for the purpose: as root no permission is refused.
+/// Full and read-only disks, with file systems mounted for the purpose: root is never refused permission.
 @Suite(
     .enabled(if: SmallDisk.isPossible, "this process may not mount; full and read-only disks are NOT tested"),
     .timeLimit(.minutes(1)))
@@ -38,7 +38,7 @@ struct DiskTroubleTests {
         #expect(try store.files.freeBytes() <= 512 << 10)
         other.file.close(deleting: false)
         try await other.expectClosed()
-        // What is reserved already is not asked for again.
+        // Already reserved space is not requested again.
         let again = try await began(store, plan(512 << 10, resumes: true, reserve: 400 << 10))
         again.file.close(deleting: true)
         try await again.expectClosed()
@@ -94,7 +94,7 @@ struct DiskTroubleTests {
         #expect(codes == [.storageFull, .storageFull])
     }
 
-    @Test func `A read-only disk refuses what is new and gives what is there`() async throws {
+    @Test func `A read-only disk refuses new files and serves existing ones`() async throws {
         let disk = try SmallDisk("size=4m")
         let store = try TestStore(in: disk.path)
         let bytes = sample(200_000)
@@ -130,7 +130,7 @@ struct DiskTroubleTests {
         #expect(try again.listing() == ["media/a7/half.part", "media/a7/there"])
         try disk.remount("rw")
 
-        // The cause is gone: it goes on by itself.
+        // The cause is gone: the download continues by itself.
         let part = TestPart(again)
         part.file.open(plan(bytes.count, name: "half", resumes: true))
         try await part.expectOpened()
@@ -140,7 +140,7 @@ struct DiskTroubleTests {
         #expect(try store.root.read("media/a7/half") == bytes)
     }
 
-    @Test func `A part file that somebody deletes while it is open is not placed`() async throws {
+    @Test func `A part file deleted while open is not finalized`() async throws {
         let disk = try SmallDisk("size=4m")
         let store = try TestStore(in: disk.path)
         let bytes = sample(3 << 16)
@@ -155,7 +155,7 @@ struct DiskTroubleTests {
         try await part.expectClosed()
     }
 
-    @Test func `A file system without reservations and without a count of free bytes is good enough`() async throws {
+    @Test func `A file system without reservations and free space count is good enough`() async throws {
         let disk = try SmallDisk("mode=700", type: "ramfs")
         let store = try TestStore(in: disk.path)
         #expect(try store.files.freeBytes() == .max)

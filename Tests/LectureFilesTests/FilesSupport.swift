@@ -4,7 +4,7 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// Bytes that look random and are the same in every run. Word by word, since a debug build is slow at single bytes.
+/// Bytes that look random and are the same in every run. Word by word, since a debug build is slow with single bytes.
 func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     var words = [UInt64](repeating: 0, count: (count + 7) / 8)
@@ -17,7 +17,7 @@ func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
 }
 
-/// A directory that goes when the test ends.
+/// A directory that is deleted when the test ends.
 final class Scratch: Sendable {
     let path: String
 
@@ -88,13 +88,13 @@ struct TestStore: Sendable {
     }
 }
 
-/// A part file with what it told. Used by one test at a time.
+/// A part file with its events. Used by one test at a time.
 final class TestPart {
     let file: any PartFile
     private var events: AsyncStream<PartFileEvent>.Iterator
     private var lastTransfer: UInt64 = 0
 
-    /// Makes a part file; `hook` runs on the adapter's thread before an event is passed on.
+    /// Makes a part file; `hook` runs on the adapter's thread before an event is delivered.
     init(_ files: StoreDirectory, hook: (@Sendable (PartFileEvent) -> Void)? = nil) {
         let (stream, continuation) = AsyncStream.makeStream(of: PartFileEvent.self)
         file = files.make { event in
@@ -165,7 +165,7 @@ final class TestPart {
     }
 }
 
-/// A block that holds these bytes.
+/// A block with these bytes.
 func filled(_ bytes: [UInt8], at offset: Int) -> Block {
     let block = Block(offset: UInt64(offset), capacity: max(1, bytes.count))
     let taken = unsafe bytes.withUnsafeBytes { unsafe block.append($0) }
@@ -173,7 +173,7 @@ func filled(_ bytes: [UInt8], at offset: Int) -> Block {
     return block
 }
 
-/// Another event came than was due.
+/// An unexpected event.
 struct Unexpected: Error, CustomStringConvertible {
     let description: String
 
@@ -207,7 +207,7 @@ func run(_ arguments: String...) throws -> Int32 {
     return process.terminationStatus
 }
 
-/// A small file system of its own; needs the right to mount.
+/// A separate small file system; needs the right to mount.
 final class SmallDisk: Sendable {
     let path: String
 

@@ -9,7 +9,7 @@ struct OutputFileTests {
         try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     }
 
-    @Test func `a file has no name until it is whole`() throws {
+    @Test func `a file has no name until it is complete`() throws {
         let directory = try TemporaryDirectory()
         let file = try OutputFile(directory.file("out"), mayReplace: false)
         try file.write(Array("one ".utf8))
@@ -23,7 +23,7 @@ struct OutputFileTests {
         #expect((mode as? Int) == 0o600)
     }
 
-    @Test func `a file that is given up leaves nothing`() throws {
+    @Test func `an abandoned file leaves nothing`() throws {
         let directory = try TemporaryDirectory()
         do {
             let file = try OutputFile(directory.file("out"), mayReplace: true)
@@ -32,7 +32,7 @@ struct OutputFileTests {
         #expect(try Self.names(directory).isEmpty)
     }
 
-    @Test func `what stands there goes only when it may`() throws {
+    @Test func `an existing file is replaced only if permitted`() throws {
         let directory = try TemporaryDirectory()
         try directory.write("old", to: "out")
         #expect(throws: LectureError(.outputRefused)) { try OutputFile(directory.file("out"), mayReplace: false) }
@@ -46,7 +46,7 @@ struct OutputFileTests {
         #expect(try Self.names(directory) == ["out"])
     }
 
-    @Test func `what came there meanwhile stays`() throws {
+    @Test func `a file that appeared meanwhile stays`() throws {
         let directory = try TemporaryDirectory()
         let file = try OutputFile(directory.file("out"), mayReplace: false)
         try file.write(Array("mine".utf8))
@@ -66,7 +66,7 @@ struct OutputFileTests {
     }
 
     @Test(arguments: ["", "/", "a/", "..", "a/.", "x\0y", "missing/out"])
-    func `a name that cannot be a file is refused`(name: String) throws {
+    func `a name that is not valid for a file is refused`(name: String) throws {
         let directory = try TemporaryDirectory()
         let path = name.hasPrefix("/") || name.isEmpty ? name : directory.file(name)
         #expect(throws: LectureError(.outputRefused)) { try OutputFile(path, mayReplace: true) }

@@ -3,13 +3,13 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// Another process that holds an owner's byte, written in another language: the lock is the kernel's, not ours.
+/// Another process that locks an owner's byte, written in another language: the lock is the kernel's, not ours.
 private final class OtherProcess {
     private let process = Process()
     private let output = Pipe()
     private let input = Pipe()
 
-    /// Starts it and returns when it has the lock.
+    /// Starts it and returns once it has the lock.
     init(_ path: String, byte: Int) throws {
         let script = """
             import fcntl, os, struct, sys
@@ -54,7 +54,7 @@ private final class OtherProcess {
         #expect(locks.isAlive(OwnerID(1)))
     }
 
-    @Test func `A second opening of the store sees the first one's owners`() throws {
+    @Test func `A second instance of the store sees the first one's owners`() throws {
         let first = try OwnerLocks(root: scratch.path)
         let second = try OwnerLocks(root: scratch.path)
         try first.hold(OwnerID(7))
@@ -68,7 +68,7 @@ private final class OtherProcess {
         #expect(!second.isAlive(OwnerID(7)))
     }
 
-    @Test func `The end of the object is the end of its owners`() throws {
+    @Test func `The owners end with their object`() throws {
         let watcher = try OwnerLocks(root: scratch.path)
         var locks: OwnerLocks? = try OwnerLocks(root: scratch.path)
         try locks?.hold(OwnerID(3))
@@ -89,7 +89,7 @@ private final class OtherProcess {
     }
 
     @Test func `Closing the file elsewhere in the process frees nothing`() throws {
-        // What POSIX record locks would do.
+        // The behaviour of POSIX record locks.
         let locks = try OwnerLocks(root: scratch.path)
         try locks.hold(OwnerID(5))
         try FileHandle(forUpdating: URL(filePath: scratch.path + "/" + OwnerLocks.fileName)).close()
@@ -107,7 +107,7 @@ private final class OtherProcess {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func `A place where no file can be made is an error`() throws {
+    @Test func `A place where no file can be created is an error`() throws {
         try FileManager.default.createDirectory(
             atPath: scratch.path + "/" + OwnerLocks.fileName, withIntermediateDirectories: true)
         #expect(throws: LectureError(.createFile)) { try OwnerLocks(root: scratch.path) }

@@ -3,7 +3,7 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// What the writer refuses, so that no byte lies under a proof that does not cover it.
+/// What the writer refuses, so that every byte is covered by its proof.
 @Suite(.timeLimit(.minutes(1))) struct PartFileContractTests {
     let store: TestStore
     let bytes = sample(4 << 16)
@@ -72,7 +72,7 @@ import Testing
         #expect(try await other.failure().code == .bug)
     }
 
-    @Test func `After a failure nothing is taken, one failure is told, and closing works`() async throws {
+    @Test func `After a failure nothing is accepted, one failure is reported, and closing works`() async throws {
         let part = try await opened(plan(bytes.count))
         part.send(bytes, plan(bytes.count), from: 100..<200)
         part.send(bytes, plan(bytes.count), from: 300..<400)
@@ -86,7 +86,7 @@ import Testing
         #expect(store.files.look(path: "media/a7/lecture") == (nil, nil))
     }
 
-    @Test func `What was written before a failure is still told`() async throws {
+    @Test func `Chunks written before a failure are still reported`() async throws {
         let part = try await opened(plan(bytes.count))
         part.send(bytes, plan(bytes.count), from: 0..<1 << 16)
         part.send(bytes, plan(bytes.count), from: 1 << 16 + 1..<1 << 16 + 100)
@@ -102,7 +102,7 @@ import Testing
         "media/a/" + String(repeating: "x", count: 251), "media/a/../\u{301}b", "media/a/b/\u{301}c",
         "media/a/b.part.part",
     ])
-    func `A path that leads elsewhere is refused everywhere`(path: String) async throws {
+    func `A path that leads outside is refused everywhere`(path: String) async throws {
         let part = store.make()
         part.file.open(
             PartFilePlan(
@@ -118,7 +118,7 @@ import Testing
         #expect(try store.root.names("media").isEmpty)
     }
 
-    @Test func `A symbolic link in the place of a bucket or a file is not followed`() async throws {
+    @Test func `A symbolic link in place of a bucket or a file is not followed`() async throws {
         let outside = try Scratch()
         try FileManager.default.createSymbolicLink(
             atPath: store.root.path + "/media/a7", withDestinationPath: outside.path)
@@ -140,7 +140,7 @@ import Testing
         #expect(try await other.failure().code == .damaged)
         #expect(store.files.look(path: "media/b8/lecture") == (nil, nil))
         #expect(try store.files.listing().isEmpty)
-        // Where nothing is proven the links are in the way and go; what they lead to stays.
+        // Without verified chunks the links are in the way and are removed; their targets stay.
         let third = store.make()
         plan.resumes = false
         third.file.open(plan)

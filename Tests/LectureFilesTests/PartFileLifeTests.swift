@@ -54,7 +54,7 @@ import Testing
             let part = store.make()
             part.file.open(plan)
             try await part.expectOpened()
-            // Some chunks in a row as one transfer, the transfers shuffled.
+            // Some consecutive chunks as one transfer, the transfers shuffled.
             let starts = stride(from: 0, to: bytes.count, by: 3 << 15).shuffled()
             for start in starts {
                 part.send(bytes, plan, from: start..<min(start + 3 << 15, bytes.count), block: 1 << 14)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `Transfers that take turns do not mix their chunks`() async throws {
+    @Test func `Interleaved transfers do not mix their chunks`() async throws {
         let bytes = sample(8 << 16)
         let plan = plan(bytes.count, chunk: 2 << 16)
         let part = store.make()
@@ -136,7 +136,7 @@ import Testing
         #expect(try await part.flushed().map(\.index) == [0])
     }
 
-    @Test func `A file without bytes can be placed`() async throws {
+    @Test func `A file without bytes can be finalized`() async throws {
         let plan = plan(0)
         let part = store.make()
         part.file.open(plan)
@@ -150,7 +150,7 @@ import Testing
         #expect(store.files.look(path: plan.path).final == 0)
     }
 
-    @Test func `A digest counts what is on the disk, not what came first`() async throws {
+    @Test func `A digest covers the data on disk, not the data received first`() async throws {
         let old = sample(3 << 16, seed: 1)
         let new = sample(3 << 16, seed: 2)
         let plan = plan(old.count)
@@ -158,14 +158,14 @@ import Testing
         part.file.open(plan)
         try await part.expectOpened()
         part.send(old, plan, from: 0..<old.count)
-        // The same chunk again, with other bytes, where the digest has already passed.
+        // The same chunk again, with other bytes, behind the position of the digest.
         part.send(new, plan, from: 1 << 16..<2 << 16)
         part.file.digest(total: UInt64(old.count))
         let mixed = Array(old[..<(1 << 16)]) + new[1 << 16..<2 << 16] + old[(2 << 16)...]
         #expect(try await part.digest() == store.digests.sha256(of: mixed))
     }
 
-    @Test func `A digest asked for twice is the same, and also comes when it was not planned`() async throws {
+    @Test func `A digest requested twice is the same, and also works unplanned`() async throws {
         let bytes = sample(200_000)
         let plan = plan(bytes.count, digest: false)
         let part = store.make()
@@ -197,7 +197,7 @@ import Testing
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
     }
 
-    @Test func `A flush that came before the file is opened is carried out when it is`() async throws {
+    @Test func `A flush requested before the file is opened is carried out afterwards`() async throws {
         let store = try TestStore()
         let bytes = sample(3 << 16)
         let part = store.make()
@@ -210,7 +210,7 @@ import Testing
         try await part.expectClosed()
     }
 
-    @Test func `Blocks that came early are given back when the file is never opened`() async throws {
+    @Test func `Early blocks are released when the file is never opened`() async throws {
         let part = store.make()
         let kept = part.newTransfer()
         let lost = part.newTransfer()
@@ -223,7 +223,7 @@ import Testing
         #expect(try store.files.listing().isEmpty)
     }
 
-    @Test func `A close in the middle of handing over is an end and no failure`() async throws {
+    @Test func `A close during delivery is an end, not a failure`() async throws {
         for round in 0..<20 {
             let plan = plan(64 << 12, chunk: 1 << 12, name: "race-\(round)")
             let part = store.make()
@@ -237,14 +237,14 @@ import Testing
             }
             try await part.expectOpened()
             part.file.close(deleting: round % 2 == 0)
-            // Whatever was handed over by then is told, then the end; never a failure.
+            // Blocks handed over by then are reported, then the end; never a failure.
             var event = try await part.next()
             if case .flushed = event { event = try await part.next() }
             guard case .closed = event else { throw Unexpected(event, #_sourceLocation) }
         }
     }
 
-    @Test func `An abandoned chunk is proven only when it came whole`() async throws {
+    @Test func `An abandoned chunk is verified only when it is complete`() async throws {
         let bytes = sample(2 << 16)
         let plan = plan(bytes.count)
         let part = store.make()
@@ -261,7 +261,7 @@ import Testing
         #expect(try await part.flushed().map(\.index) == [0])
     }
 
-    @Test func `Each chunk is told once, and a flush without chunks tells nothing`() async throws {
+    @Test func `Each chunk is reported once, and a flush without chunks reports nothing`() async throws {
         let bytes = sample(4 << 16)
         let plan = plan(bytes.count)
         let part = store.make()
@@ -281,7 +281,7 @@ import Testing
         try await part.expectClosed()
     }
 
-    @Test func `Closing keeps what was handed over`() async throws {
+    @Test func `Closing keeps delivered bytes`() async throws {
         let bytes = sample(6 << 16)
         let plan = plan(bytes.count)
         let part = store.make()
@@ -296,7 +296,7 @@ import Testing
         #expect(store.files.look(path: plan.path).part == UInt64(bytes.count), "a second close changes nothing")
     }
 
-    @Test func `Closing may delete the part file but never a placed one`() async throws {
+    @Test func `Closing may delete the part file but never a finalized one`() async throws {
         let bytes = sample(100)
         let part = store.make()
         part.file.open(plan(100))
@@ -333,7 +333,7 @@ import Testing
         #expect(try store.root.read("media/a7/lecture") == Array(bytes[..<65_536]))
     }
 
-    @Test func `Sixty-four files at once come out right`() async throws {
+    @Test func `Sixty-four concurrent files are right`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<64 {
                 group.addTask { [store] in
@@ -342,7 +342,7 @@ import Testing
                     let part = store.make()
                     part.file.open(plan)
                     try await part.expectOpened()
-                    // In small steps, so that the budget of the process is never used up by waiting test threads.
+                    // In small steps, so that the process's budget is never used up by waiting test threads.
                     for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
                         part.send(bytes, plan, from: start..<min(start + 1 << 16, bytes.count))
                         part.file.flush()

@@ -20,7 +20,7 @@ import Testing
         return try #require(number as? Int)
     }
 
-    @Test func `A finished file also stands where the user wants it`() throws {
+    @Test func `A finished file is also published where the user wants it`() throws {
         try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
         #expect(try outputs.read("talk.mp4") == bytes)
         #expect(try outputs.names() == ["talk.mp4"])
@@ -33,10 +33,10 @@ import Testing
         #expect(try outputs.read("talk.mp4") == bytes)
     }
 
-    @Test func `A file that stands there is replaced, an open reader keeps the old one`() throws {
+    @Test func `An existing file is replaced with the right to, and an open reader keeps the old one`() throws {
         try outputs.write("talk.mp4", [1, 2, 3])
         let reader = try FileHandle(forReadingFrom: URL(filePath: outputs.path + "/talk.mp4"))
-        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4", replacing: .any)
         #expect(try outputs.read("talk.mp4") == bytes)
         #expect(try reader.readToEnd() == Data([1, 2, 3]))
         #expect(try outputs.names() == ["talk.mp4"])
@@ -46,7 +46,11 @@ import Testing
         try outputs.write("victim", [1])
         try FileManager.default.createSymbolicLink(
             atPath: outputs.path + "/talk.mp4", withDestinationPath: outputs.path + "/victim")
-        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
+        #expect(throws: LectureError(.outputExists)) {
+            try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
+        }
+        #expect(try outputs.names() == ["talk.mp4", "victim"])
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4", replacing: .any)
         #expect(try outputs.read("victim") == [1])
         #expect(try outputs.read("talk.mp4") == bytes)
     }
@@ -56,10 +60,71 @@ import Testing
         try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4")
         #expect(try other.read("talk.mp4") == bytes)
         try other.write("talk.mp4", [1, 2, 3])
-        try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4")
+        #expect(throws: LectureError(.outputExists)) {
+            try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4")
+        }
+        #expect(try other.read("talk.mp4") == [1, 2, 3])
+        try store.files.publish(path: path, isSealed: false, to: other.path + "/talk.mp4", replacing: .any)
         #expect(try other.read("talk.mp4") == bytes)
         #expect(try other.names() == ["talk.mp4"])
         #expect(try inode(other.path + "/talk.mp4") != inode(store.root.path + "/" + path))
+    }
+
+    @Test(arguments: ["/tmp", "/dev/shm"])
+    func `Only the file that was written before is replaced, and only as it was written`(place: String) async throws {
+        let other = try Scratch(in: place)
+        let output = other.path + "/talk.mp4"
+        let first = try store.files.publish(path: path, isSealed: false, to: output)
+        let later = sample(1 << 20)
+        try await store.place(later, plan(later.count, chunk: 1 << 20, name: "later"))
+        #expect(throws: LectureError(.outputExists)) {
+            try store.files.publish(path: "media/a7/later", isSealed: false, to: output)
+        }
+        let second = try store.files.publish(
+            path: "media/a7/later", isSealed: false, to: output, replacing: .own([first]))
+        #expect(try other.read("talk.mp4") == later)
+        #expect(second != first)
+        try other.write("talk.mp4", [1, 2, 3])
+        #expect(throws: LectureError(.outputExists)) {
+            try store.files.publish(path: path, isSealed: false, to: output, replacing: .own([first, second]))
+        }
+        #expect(try other.read("talk.mp4") == [1, 2, 3])
+        #expect(try other.names() == ["talk.mp4"])
+    }
+
+    @Test func `A file with the same bytes stays, whoever wrote it`() throws {
+        try outputs.write("talk.mp4", bytes)
+        let before = try inode(outputs.path + "/talk.mp4")
+        try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")
+        #expect(try inode(outputs.path + "/talk.mp4") == before)
+    }
+
+    @Test func `Nothing is placed below the store, whichever links lead there`() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: outputs.path + "/link", withDestinationPath: store.root.path + "/media")
+        for place in [store.root.path, store.root.path + "/media/a7", outputs.path + "/link/a7/.."] {
+            let output = place + "/lecturekit.db"
+            for right in [OutputRight.nothing, .any] {
+                #expect(throws: LectureError(.outputRefused), "\(output)") {
+                    try store.files.publish(path: path, isSealed: false, to: output, replacing: right)
+                }
+            }
+            #expect(throws: LectureError(.outputRefused), "\(output)") { try store.files.look(output: output) }
+        }
+        #expect(try store.root.names() == ["media"])
+    }
+
+    @Test func `A FIFO is never replaced`() throws {
+        let fifo = outputs.path + "/fifo"
+        let status = unsafe mkfifo(fifo, 0o600)
+        #expect(status == 0)
+        #expect(throws: LectureError(.outputRefused)) {
+            try store.files.publish(path: path, isSealed: false, to: fifo, replacing: .any)
+        }
+        #expect(throws: LectureError(.outputRefused)) {
+            try store.files.publish(path: path, isSealed: false, to: "/dev/null", replacing: .any)
+        }
+        #expect(try outputs.names() == ["fifo"])
     }
 
     @Test func `An empty file can be copied`() async throws {
@@ -69,7 +134,7 @@ import Testing
         #expect(try other.read("empty").isEmpty)
     }
 
-    @Test func `An output that cannot be a file is refused and nothing is made`() throws {
+    @Test func `An invalid output is refused and nothing is created`() throws {
         try FileManager.default.createDirectory(
             atPath: outputs.path + "/folder", withIntermediateDirectories: true)
         try outputs.write("file", [1])

@@ -4,9 +4,9 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// Whatever is done to a sealed file: verifying names the chunks, and reading hands none of them out.
+/// Any damage to a sealed file: verification names the chunks, and reading returns none of them.
 @Suite(.timeLimit(.minutes(1))) struct SealedDamageTests {
-    /// What is done to the bytes of a file of four segments.
+    /// How the bytes of a file of four segments are damaged.
     enum Deed: CaseIterable, Sendable {
         case flipsTag
         case flipsSalt
@@ -49,7 +49,7 @@ import Testing
             }
         }
 
-        /// Bytes behind the end are no chunk's.
+        /// Bytes behind the end belong to no chunk.
         var unreadable: [Int] { [.appends, .appendsSegment].contains(self) ? [] : damaged }
     }
 
@@ -71,7 +71,7 @@ import Testing
         #expect(try lecture.unreadable(bytes, proofs) == deed.unreadable)
     }
 
-    @Test func `A segment of another content is found`() async throws {
+    @Test func `A segment of another lecture is detected`() async throws {
         let other = try SealedStore.cipher("another lecture", lecture.ledger)
         try await lecture.place(bytes, cipher: other)
         let foreign = try root.read(path)
@@ -82,7 +82,7 @@ import Testing
         try root.write(path, file)
         #expect(try lecture.damaged(bytes, proofs) == [1])
         #expect(try lecture.unreadable(bytes, proofs) == [1])
-        // And the whole file of the other content, whose name is bound to it.
+        // And the whole file of the other lecture, whose name is bound to it.
         try root.write(path, foreign)
         #expect(try lecture.damaged(bytes, proofs) == [0, 1, 2, 3])
     }
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `A sealed file is not given out`() async throws {
+    @Test func `A sealed file is not published`() async throws {
         try await lecture.place(bytes)
         let outputs = try Scratch()
         #expect(throws: LectureError(.isSealed)) {

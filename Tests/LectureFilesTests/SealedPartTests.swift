@@ -5,14 +5,14 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// The life of sealed part files: how they come to be whole, and when their header is renewed.
+/// The life of sealed part files: how they become complete, and when their header is renewed.
 @Suite(.timeLimit(.minutes(3))) struct SealedPartTests {
     let lecture: SealedStore
     private var store: TestStore { lecture.store }
 
     init() throws { lecture = try SealedStore() }
 
-    /// Ends a whole file.
+    /// Finishes a file.
     private func finish(_ part: TestPart, _ bytes: [UInt8]) async throws {
         part.file.digest(total: UInt64(bytes.count))
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2], [1 << 16, 300_001, 1 << 20])
-    func `Ranges in any order from several lanes become a sealed file`(segments: Int, block: Int) async throws {
+    func `Ranges in any order from several connections become a sealed file`(segments: Int, block: Int) async throws {
         let bytes = SealedStore.media(SealedStore.length(7, 12_345))
         let plan = lecture.plan(bytes.count, segments: segments)
         let root = store.root.path
@@ -32,7 +32,7 @@ import Testing
         lecture.ledger.onSeal { leaked.withLock { $0 += SealedStore.leaks(below: root) } }
         let part = try await lecture.began(plan)
         #expect(store.files.look(path: plan.path).part == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
-        // Lanes that take turns, the last chunk first.
+        // Lanes that alternate, the last chunk first.
         var lanes = (0..<plan.grid.count(total: UInt64(bytes.count))).reversed().map { chunk in
             (id: part.newTransfer(), rest: lecture.range(chunk, plan, bytes))
         }
@@ -54,7 +54,7 @@ import Testing
         lecture.expectLawful()
     }
 
-    /// All chunks, in as many groups as they come.
+    /// All chunks, over as many groups as needed.
     private func flushed(_ part: TestPart, _ count: Int) async throws -> [WrittenChunk] {
         var chunks: [WrittenChunk] = []
         while chunks.count < count { chunks += try await part.flushed() }
@@ -62,16 +62,16 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (0, 1), (1, -1), (1, 0), (1, 1), (2, -1), (2, 0), (2, 1), (3, 77)], [true, false])
-    func `A file of unknown length ends where it ends`(count: (Int, Int), isTold: Bool) async throws {
+    func `A file of unknown length ends with its last byte`(count: (Int, Int), isReported: Bool) async throws {
         let bytes = SealedStore.media(SealedStore.length(count.0, count.1))
         let plan = lecture.plan(nil)
         let part = try await lecture.began(plan)
         let transfer = part.newTransfer()
         for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
             let end = min(start + 1 << 18, bytes.count)
-            part.send(Array(bytes[start..<end]), at: start, transfer, ends: isTold && end == bytes.count)
+            part.send(Array(bytes[start..<end]), at: start, transfer, ends: isReported && end == bytes.count)
         }
-        if !isTold || bytes.isEmpty { part.send([], at: bytes.count, transfer, ends: true) }
+        if !isReported || bytes.isEmpty { part.send([], at: bytes.count, transfer, ends: true) }
         part.file.flush()
         let proofs = try await flushed(part, plan.grid.count(total: UInt64(bytes.count)))
         try await finish(part, bytes)
@@ -90,7 +90,7 @@ import Testing
         part.send([bytes[SealedStore.first]], at: SealedStore.first, transfer)
         part.file.flush()
         #expect(try await part.flushed().map(\.index) == [0])
-        // The transfer is cut where a segment ends; the next one brings it again and goes on.
+        // The transfer is cut where a segment ends; the next one sends it again and continues.
         part.send(Array(bytes[(SealedStore.first + 1)...]), at: SealedStore.first + 1, transfer)
         let next = part.newTransfer()
         part.send(Array(bytes[SealedStore.first...]), at: SealedStore.first, next)
@@ -102,11 +102,11 @@ import Testing
         lecture.expectLawful()
     }
 
-    @Test func `A transfer that is given up late takes nothing from the one that came behind it`() async throws {
+    @Test func `A transfer abandoned late takes nothing from its successor`() async throws {
         let bytes = SealedStore.media(SealedStore.length(2))
         let part = try await lecture.began(lecture.plan(nil))
         let (cut, next) = (part.newTransfer(), part.newTransfer())
-        // Both have brought the whole first segment, and both are held back.
+        // Both have sent the whole first segment, and both are held back.
         part.send(Array(bytes[..<SealedStore.first]), at: 0, cut)
         part.send(Array(bytes[..<SealedStore.first]), at: 0, next)
         part.file.abandon(cut)
@@ -124,14 +124,14 @@ import Testing
         let plan = lecture.plan(bytes.count)
         let part = try await lecture.began(plan)
         for chunk in chunks { part.send(bytes, plan, from: lecture.range(chunk, plan, bytes)) }
-        // And a piece of one that does not come whole.
+        // And a part of one that stays incomplete.
         let next = lecture.range(4, plan, bytes)
         part.send(Array(bytes[next.lowerBound..<(next.lowerBound + 99)]), at: next.lowerBound, part.newTransfer())
         part.file.flush()
         return (part, try await flushed(part, chunks.count))
     }
 
-    @Test func `A file that was left clean is gone on with under its header`() async throws {
+    @Test func `A file that was left clean is continued under its header`() async throws {
         let bytes = SealedStore.media(SealedStore.length(5, 9))
         let (part, proofs) = try await half(bytes, [0, 2])
         part.file.close(deleting: false)
@@ -149,11 +149,11 @@ import Testing
         lecture.expectLawful()
     }
 
-    @Test func `After a death the proven segments are sealed anew under another header`() async throws {
+    @Test func `After a crash the verified segments are sealed again under another header`() async throws {
         let bytes = SealedStore.media(SealedStore.length(5, 9))
         let other = SealedStore.media(bytes.count, seed: 2)
         let (dead, proofs) = try await half(bytes, [0, 2])
-        // Sealed and not proven: what the server sends next time may be something else.
+        // Sealed and not committed: the server's next answer may differ.
         dead.send(other, lecture.plan(bytes.count), from: lecture.range(3, lecture.plan(bytes.count), bytes))
         dead.file.flush()
         _ = try await flushed(dead, 1)
@@ -170,13 +170,13 @@ import Testing
         lecture.expectLawful()
     }
 
-    @Test func `A file that is newer than what is known of it is not gone on with under its header`() async throws {
+    @Test func `A file newer than its record is not continued under its header`() async throws {
         let bytes = SealedStore.media(SealedStore.length(5, 9))
         let (part, proofs) = try await half(bytes, [0, 1, 2])
         part.file.close(deleting: false)
         #expect(try await part.closed())
         let header = try lecture.header()
-        // As a database says that was put back from a copy.
+        // The state in a database that was restored from a copy.
         let again = try await lecture.began(
             lecture.plan(bytes.count, resumes: true, isClean: true, proven: [0, 1]))
         #expect(try lecture.header() != header)
@@ -230,7 +230,7 @@ import Testing
         lecture.expectLawful()
     }
 
-    @Test func `What damaged bytes are written over gets another header, and the rest stays`() async throws {
+    @Test func `Data that overwrites damaged bytes gets another header, and the rest stays`() async throws {
         let bytes = SealedStore.media(SealedStore.length(4))
         let proofs = try await lecture.place(bytes)
         try store.root.flip(SealedStore.path, at: 2 << 20 + 77)
@@ -277,7 +277,7 @@ import Testing
         #expect(try await !part.closed())
     }
 
-    @Test func `What a death left beside a part file goes with it`() async throws {
+    @Test func `Leftovers of a crash beside a part file are removed with it`() async throws {
         let bytes = SealedStore.media(SealedStore.length(3))
         let (part, _) = try await half(SealedStore.media(SealedStore.length(5)), [0])
         part.file.close(deleting: false)
@@ -294,7 +294,7 @@ import Testing
     // MARK: Space
 
     @Test(.enabled(if: SmallDisk.isPossible))
-    func `A new header needs room for both files, and leaves the old one where there is none`() async throws {
+    func `A new header needs space for both files, and keeps the old one without it`() async throws {
         let disk = try SmallDisk("size=6m")
         let lecture = try SealedStore(in: disk.path)
         let bytes = SealedStore.media(SealedStore.length(4))
@@ -310,7 +310,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible))
-    func `A full disk is met before the first byte`() async throws {
+    func `A full disk is detected before the first byte`() async throws {
         let disk = try SmallDisk("size=2m")
         let lecture = try SealedStore(in: disk.path)
         let part = lecture.store.make()
@@ -332,7 +332,7 @@ struct SealedForeignTests {
     init() throws { lecture = try SealedStore() }
 
     @Test(arguments: [(0, 0), (1, 0), (2, 100_000)])
-    func `Python opens what was downloaded`(count: (Int, Int)) async throws {
+    func `Python opens downloaded files`(count: (Int, Int)) async throws {
         let bytes = SealedStore.media(SealedStore.length(count.0, count.1))
         let plan = lecture.plan(bytes.count)
         if bytes.isEmpty {
@@ -350,7 +350,7 @@ struct SealedForeignTests {
         #expect(try target.read("out") == bytes)
     }
 
-    @Test func `What Python sealed is read here`() async throws {
+    @Test func `Files sealed by Python are read here`() async throws {
         let bytes = SealedStore.media(SealedStore.length(2, 100_000))
         let proofs = try await lecture.place(bytes)
         let source = try Scratch()

@@ -4,7 +4,7 @@ import LectureFiles
 import LectureModel
 import Testing
 
-/// What is sealed, over all openings: the nonce law is held against it.
+/// Records what is sealed, over all openings, and checks the nonce invariant.
 final class NonceLedger: Sendable {
     private struct Nonce: Hashable {
         let header: [UInt8]
@@ -42,7 +42,7 @@ final class NonceLedger: Sendable {
     }
 }
 
-/// A content's cipher that writes down what it seals.
+/// A lecture's cipher that records what it seals.
 struct RecordingCipher: ContentCipher {
     let content: SealedContent
     let ledger: NonceLedger
@@ -74,7 +74,7 @@ private struct RecordingSealer: SegmentSealing {
 
 /// A store with a sealed lecture.
 struct SealedStore: Sendable {
-    /// Stands in every aligned window of 64 bytes of the media, and so in every piece of it that could leak.
+    /// In every aligned window of 64 bytes of the media, and so in every piece of it that could leak.
     private static let mark = Array("plaintext mark \u{1}".utf8)
     static let contentKey = sample(32, seed: 555)
     static let first = SealedFormat.plaintextBytes - SealedFormat.headerBytes
@@ -148,7 +148,7 @@ struct SealedStore: Sendable {
         ) { _ in true }
     }
 
-    /// The chunks that reading refuses; all others read as they were fetched.
+    /// The chunks that reading refuses; all others read as fetched.
     func unreadable(_ bytes: [UInt8], _ proofs: [WrittenChunk]) throws -> [Int] {
         let plan = plan(bytes.count)
         return try proofs.compactMap { proof in
@@ -174,7 +174,7 @@ struct SealedStore: Sendable {
         }
     }
 
-    /// Checks the two laws.
+    /// Checks both invariants.
     func expectLawful(_ location: SourceLocation = #_sourceLocation) {
         #expect(ledger.broken == [], "two plaintexts under one nonce", sourceLocation: location)
         #expect(Self.leaks(below: store.root.path) == [], "plaintext on the disk", sourceLocation: location)

@@ -41,7 +41,7 @@ import Testing
         #expect(!error.cause.isEmpty)
     }
 
-    @Test func `A device that is full says so`() throws {
+    @Test func `A full device is reported as such`() throws {
         let full = Descriptor(takingOwnership: try systemCall { unsafe open("/dev/full", O_RDWR) })
         let bytes = sample(100)
         let error = try #require(throws: SystemError.self) {
@@ -50,7 +50,7 @@ import Testing
         #expect(FileIntent.write.error(error, "x").code == .storageFull)
     }
 
-    @Test func `A place beyond every file is refused before the call`() throws {
+    @Test func `An impossible offset is refused before the call`() throws {
         let null = Descriptor(takingOwnership: try systemCall { unsafe open("/dev/null", O_RDWR) })
         let error = try #require(throws: SystemError.self) {
             try unsafe [UInt8](repeating: 1, count: 1).withUnsafeBytes { bytes in
@@ -80,11 +80,11 @@ import Testing
         for _ in 0..<100 { #expect(try directory.names().count == 500) }
         #expect(Set(try directory.names()) == Set(names))
         let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        // Other tests run beside this one; a leak here would leave a hundred.
+        // Other tests run at the same time; a leak here would leave a hundred.
         #expect(after < before + 60)
     }
 
-    @Test func `A name that is not UTF-8 is not ours`() throws {
+    @Test func `A name that is not UTF-8 is foreign`() throws {
         let scratch = try Scratch()
         let directory = try StoreRoot.open(scratch.path)
         let odd: [CChar] = [0x66, -1, 0x6F, 0]
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// The rules of the chunk cutter that need no disk.
+/// The rules of the chunk assembler that need no disk.
 @Suite struct ChunkAssemblerTests {
     let store: TestStore
 
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `The last chunk is as long as the rest of the file`() throws {
+    @Test func `The last chunk has the remaining length of the file`() throws {
         var assembler = try ChunkAssembler(plan(250, chunk: 100), store.digests)
         #expect(try take(&assembler, 250, at: 0, 1) == [0..<100, 100..<200, 200..<250])
     }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `An abandoned transfer may begin again elsewhere`() throws {
+    @Test func `An abandoned transfer may restart elsewhere`() throws {
         var assembler = try ChunkAssembler(plan(250, chunk: 100), store.digests)
         #expect(try take(&assembler, 50, at: 0, 1).isEmpty)
         assembler.abandon(TransferID(1))
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// The running digest without threads: how far it comes by itself, and when it begins anew.
+/// The running digest without threads: how far it advances by itself, and when it starts again.
 @Suite struct PrefixDigestTests {
     let scratch: Scratch
     let store: TestStore
@@ -196,7 +196,7 @@ import Testing
         #expect(try prefix.finish(total: 800, reader) { true } == (try SHA256Reference.digest(bytes)))
     }
 
-    @Test func `Bytes that are written again make it begin anew at the end`() throws {
+    @Test func `Rewritten bytes make it restart at the end`() throws {
         var prefix = try PrefixDigest(store.digests)
         for chunk in 0..<4 { try wrote(&prefix, chunk) }
         try wrote(&prefix, 2)
@@ -206,20 +206,20 @@ import Testing
         #expect(try prefix.finish(total: 800, reader) { true } == (try SHA256Reference.digest(bytes)))
     }
 
-    @Test func `It ends when it is told to, and can be asked again`() throws {
+    @Test func `It ends on request, and can be asked again`() throws {
         var prefix = try PrefixDigest(store.digests)
         #expect(try prefix.finish(total: 800, reader) { false } == nil)
         #expect(try prefix.finish(total: 800, reader) { true } == (try SHA256Reference.digest(bytes)))
     }
 
-    @Test func `A shorter object than what was hashed is hashed anew`() throws {
+    @Test func `An object shorter than its hashed part is hashed again`() throws {
         var prefix = try PrefixDigest(store.digests)
         for chunk in 0..<8 { try wrote(&prefix, chunk) }
         #expect(try prefix.finish(total: 250, reader) { true } == (try SHA256Reference.digest(Array(bytes[..<250]))))
     }
 }
 
-/// The digest as the machine's own command computes it.
+/// The digest as computed by the system's command.
 private enum SHA256Reference {
     static func digest(_ bytes: [UInt8]) throws -> [UInt8] {
         let scratch = try Scratch()

@@ -19,7 +19,7 @@ import Testing
             proofs: proofs, pace: pace)
     }
 
-    @Test func `A whole file has no damage, also when it is asked for piece by piece`() async throws {
+    @Test func `A complete file has no damage, also when it is verified piece by piece`() async throws {
         let proofs = try await store.place(bytes, plan(bytes.count))
         #expect(proofs.count == 11)
         #expect(try damaged(proofs).isEmpty)
@@ -56,7 +56,7 @@ import Testing
         #expect(try damaged(swapped) == [0, 1])
     }
 
-    @Test func `A proof that cannot be one is damage, and so is a chunk that cannot be`() async throws {
+    @Test func `An invalid proof is damage, and so is an invalid chunk`() async throws {
         let proofs = try await store.place(bytes, plan(bytes.count))
         #expect(try damaged([WrittenChunk(index: 2, proof: [])]) == [2])
         #expect(try damaged([WrittenChunk(index: 2, proof: Array(proofs[2].proof.dropLast()))]) == [2])
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `The pace is asked with the bytes that were read, and may stop`() async throws {
+    @Test func `The pace is called with the number of bytes read, and may stop`() async throws {
         let proofs = try await store.place(bytes, plan(bytes.count))
         var read = 0
         #expect(
@@ -82,7 +82,7 @@ import Testing
             chunks += 1
             return chunks < 4
         }
-        #expect(found == [0], "what was found before the stop is told")
+        #expect(found == [0], "damage found before the stop is reported")
         #expect(chunks == 4)
     }
 
@@ -144,11 +144,11 @@ import Testing
 
     init() throws { store = try TestStore() }
 
-    @Test func `An empty store lists nothing and looks at nothing`() throws {
+    @Test func `An empty store lists nothing and checks nothing`() throws {
         #expect(try store.files.listing().isEmpty)
         #expect(store.files.look(path: "media/a7/lecture") == (nil, nil))
         try store.files.delete(path: "media/a7/lecture")
-        #expect(try store.root.names("media").isEmpty, "asking makes no bucket")
+        #expect(try store.root.names("media").isEmpty, "checking creates no bucket")
     }
 
     @Test func `Everything of ours is listed, and nothing else`() async throws {
@@ -183,7 +183,7 @@ import Testing
         #expect(free <= size.uint64Value)
     }
 
-    @Test func `A store below missing directories is made`() throws {
+    @Test func `A store below missing directories is created`() throws {
         let root = store.root.path + "/one/two/three"
         let files = try StoreDirectory(root: root, digests: store.digests)
         #expect(try files.listing().isEmpty)
@@ -195,7 +195,7 @@ import Testing
         #expect(throws: LectureError(.parameter)) { try StoreDirectory(root: path, digests: store.digests) }
     }
 
-    @Test func `A store below a file cannot be made`() throws {
+    @Test func `A store below a file cannot be created`() throws {
         try store.root.write("file", [1])
         #expect(throws: LectureError(.createDirectory)) {
             try StoreDirectory(root: store.root.path + "/file/store", digests: store.digests)

@@ -2,7 +2,7 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// URLs in all places where one is read.
+/// URLs, in every reader of URLs.
 extension FuzzTarget {
     static let addresses = [
         FuzzTarget("url", url), FuzzTarget("curl-url", curlURL), FuzzTarget("redirect", redirect),
@@ -79,7 +79,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Whether libcurl leaves a host as it is: ASCII, and no number, which it would take for an IPv4 address.
+    /// Whether libcurl leaves a host unchanged: ASCII, and not a number, which it would read as an IPv4 address.
     private static func isPlainName(_ host: String) -> Bool {
         let last = host.split(separator: ".").last ?? ""
         return host.utf8.allSatisfy { $0 < 0x80 } && !host.contains(":") && !(last.first?.isNumber ?? true)
@@ -117,7 +117,7 @@ extension FuzzTarget {
             case .play(let item): "kollus://path?\(try query([item]))"
             case .list(let folder): "kollus://list" + (try folder.map { "?folder=\(encoded(try checked($0)))" } ?? "")
             }
-        // Encoded, it may be longer than URLs may be.
+        // Encoded, it may exceed the length limit of URLs.
         if whole.utf8.count <= URLParts.limit {
             try require((try? KollusLink(whole)) == link, "a link reads back")
         }

@@ -4,7 +4,7 @@ import LectureDownload
 import LectureKit
 import LectureModel
 
-/// What a person types or writes into the configuration, and what is shown of foreign text.
+/// Command lines, configuration files, and the display of foreign text.
 extension FuzzTarget {
     static let command = [
         FuzzTarget("timetable", longest: 256, cost: 2, timetable), FuzzTarget("rate", longest: 64, rate),
@@ -48,7 +48,7 @@ extension FuzzTarget {
             try require(bytes >= 0, "a number of bytes is not negative")
             try require(value.utf8.allSatisfy { $0 < 0x80 }, "a number of bytes is ASCII")
             try require(Quantity.byteCount("\(bytes)") == bytes, "a number of bytes reads back")
-            // The second opinion: a fraction of doubles is right within their precision.
+            // An independent check: a fraction of doubles is correct within their precision.
             let number = value.utf8.prefix { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
             let unit = FieldText.lowercased(text(value.utf8.dropFirst(number.count).prefix(1)))
             let power = ["k": 10, "m": 20, "g": 30, "t": 40][unit] ?? 0
@@ -77,9 +77,9 @@ extension FuzzTarget {
         }
     }
 
-    /// A place of this process for files that a reader wants to open.
+    /// This process's directory for the files that readers open.
     static let scratch: String = {
-        // Memory, where there is some for it: a million files need no disk.
+        // In memory, where possible: a million files need no disk.
         let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         let path = "\(parent)/lecture-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
         try? FileManager.default.createDirectory(
@@ -90,7 +90,7 @@ extension FuzzTarget {
 
     private static let places = Guarded(0)
 
-    /// A path that nobody else uses, since tests run side by side.
+    /// A path that no other test uses, since tests run in parallel.
     static func place(_ name: String) -> String {
         let number = places.withLock { count in
             count += 1
@@ -99,7 +99,7 @@ extension FuzzTarget {
         return "\(scratch)/\(number).\(name)"
     }
 
-    /// Writes a file at a place of this process.
+    /// Writes a file in this process's directory.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(descriptor) }

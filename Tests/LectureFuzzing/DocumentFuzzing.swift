@@ -2,7 +2,7 @@ import LectureCommand
 import LectureDownload
 import LectureModel
 
-/// JSON, and the gateway's answer that is made of it.
+/// JSON, and the gateway's response read from it.
 extension FuzzTarget {
     static let documents = [
         FuzzTarget("json", longest: 1024, json), FuzzTarget("descriptor", longest: 2048, cost: 2, descriptor),
@@ -23,7 +23,7 @@ extension FuzzTarget {
             try FuzzFinding.unless(again.text.isSame(as: written) && again == value, "a value reads back")
         } catch {
             try require(error.code == .json, "\(error.code.name): \(error.detail)")
-            let excuses = ["stands twice", "surrogate", "out of range", "not UTF-8", "levels", "items"]
+            let excuses = ["duplicate", "surrogate", "out of range", "not UTF-8", "levels", "items"]
             try require(!isJSON || excuses.contains { error.detail.contains($0) }, "JSON is read: \(error.detail)")
             guard isJSON else { return }
             try require(!error.detail.contains("levels") || naive.deepest > limits.depth, "depth is counted")
@@ -69,14 +69,14 @@ extension FuzzTarget {
 }
 
 extension FuzzFinding {
-    /// As `require`, where only errors of ours may pass; the detail carries the property out.
+    /// As `require`, where only our own errors may be thrown; the detail carries the property.
     static func unless(_ holds: Bool, _ property: String) throws(LectureError) {
         if !holds { throw LectureError(.parameter, detail: property) }
     }
 }
 
-/// A second opinion about RFC 8259: whether a text keeps its grammar, and nothing else. Halves of surrogate pairs and
-/// names that stand twice keep it.
+/// An independent check of RFC 8259: whether a text follows its grammar, and nothing else. Unpaired surrogates and
+/// duplicate names are valid.
 struct JSONRecogniser {
     private let bytes: [UInt8]
     private var position = 0
@@ -114,7 +114,7 @@ struct JSONRecogniser {
 
     private mutating func container(_ depth: Int, _ opening: String, _ closing: String, named: Bool) -> Bool {
         deepest = max(deepest, depth)
-        // Deeper than any limit: whether the rest is JSON does not matter any more, and the stack does.
+        // Deeper than any limit: whether the rest is JSON no longer matters, and the stack does.
         guard takes(opening), depth < 64 else { return false }
         space()
         if takes(closing) { return true }

@@ -76,7 +76,7 @@ extension FuzzTarget {
         guard let date = HTTPDate(text(input), now: now) else { return }
         let seconds = date.time.milliseconds / 1000
         try require(date.time.milliseconds % 1000 == 0, "a date is whole seconds")
-        // The second opinion is the C library's.
+        // The independent check is the C library's.
         var instant = time_t(seconds)
         var civil = unsafe tm()
         unsafe gmtime_r(&instant, &civil)
@@ -145,7 +145,7 @@ extension FuzzTarget {
 }
 
 extension BidirectionalCollection {
-    /// Without the elements at both ends that fit.
+    /// Without the matching elements at both ends.
     func trimmed(_ fits: (Element) -> Bool) -> SubSequence {
         var rest = self[...]
         while let first = rest.first, fits(first) { rest = rest.dropFirst() }

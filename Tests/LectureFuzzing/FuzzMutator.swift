@@ -1,5 +1,5 @@
-/// Makes new inputs from known ones: the poor relation of libFuzzer that needs no other build. It does not look at
-/// coverage, so it finds what lies near the corpus.
+/// Makes new inputs from known ones: a simple substitute for libFuzzer that needs no separate build. It ignores
+/// coverage, so it finds what is near the corpus.
 package struct FuzzMutator {
     private let corpus: [[UInt8]]
     private let words: [[UInt8]]
@@ -8,7 +8,7 @@ package struct FuzzMutator {
     /// Makes a mutator.
     ///
     /// - Parameters:
-    ///   - corpus: the inputs to begin with, at least one.
+    ///   - corpus: the initial inputs, at least one.
     ///   - dictionary: the text of a libFuzzer dictionary: one quoted word a line, with `\xNN` for a byte.
     ///   - longest: the longest input to make, in bytes.
     package init(corpus: [[UInt8]], dictionary: String, longest: Int) {
@@ -35,7 +35,7 @@ package struct FuzzMutator {
 
     /// The next input.
     ///
-    /// - Parameter generator: where chance comes from.
+    /// - Parameter generator: the source of randomness.
     /// - Returns: a known input with one to eight changes.
     package func next(_ generator: inout some RandomNumberGenerator) -> [UInt8] {
         var input = corpus.randomElement(using: &generator) ?? []
@@ -53,7 +53,7 @@ package struct FuzzMutator {
         case 3: input.insert(contentsOf: input[place..<end], at: place)
         case 4: input.replaceSubrange(place..<end, with: words.randomElement(using: &generator) ?? [])
         case 5:
-            // The beginning of this one and the end of another.
+            // The start of this one and the end of another.
             let other = corpus.randomElement(using: &generator) ?? []
             input = input[..<place] + other.suffix(Int.random(in: 0...other.count, using: &generator))
         default: input.insert(contentsOf: words.randomElement(using: &generator) ?? [], at: place)

@@ -2,7 +2,7 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// Whole heads of answers: the lines, and what is decided from them.
+/// Whole heads of responses: the lines, and the decisions made from them.
 extension FuzzTarget {
     static let heads = [
         FuzzTarget("header-lines", longest: 1024, headerLines),
@@ -10,7 +10,7 @@ extension FuzzTarget {
         FuzzTarget("failure-detail", longest: 256, failureDetail),
     ]
 
-    /// Feeds a collector and answers the head it tells of.
+    /// Feeds a collector and returns its head.
     private static func collect(
         _ input: ArraySlice<UInt8>, limit: Int
     ) throws -> (status: Int, fields: HeaderFields)? {
@@ -26,7 +26,7 @@ extension FuzzTarget {
                 try require(taken > limit, "only what is too large is refused")
                 return head
             case .head(let status, let fields):
-                try require(head == nil, "one head is told of")
+                try require(head == nil, "only one head is reported")
                 head = (status, fields)
             }
         }
@@ -103,12 +103,12 @@ extension FuzzTarget {
     @Sendable private static func failureDetail(_ input: [UInt8]) throws {
         let parts = lines(input, most: 2).map { text($0) }
         guard parts.count == 2 else { return }
-        let told = FailureDetail.redacted(parts[1], url: parts[0])
-        try require(told.utf8.count <= 200, "a detail is short")
-        try require(told.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a detail is printable")
+        let reported = FailureDetail.redacted(parts[1], url: parts[0])
+        try require(reported.utf8.count <= 200, "a detail is short")
+        try require(reported.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a detail is printable")
         guard let url = try? URLParts(parts[0]), url.path.utf8.count > 1, url.query == nil, url.fragment == nil,
             !url.path.contains(".")
         else { return }
-        try require(!told.contains(url.path), "a path is taken out")
+        try require(!reported.contains(url.path), "a path is taken out")
     }
 }

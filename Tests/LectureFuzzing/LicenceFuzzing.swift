@@ -3,7 +3,7 @@ import LectureKit
 import LectureLicence
 import LectureModel
 
-/// Licence files, and the lines of requests about them.
+/// Licence files, and the lines of batch requests about them.
 extension FuzzTarget {
     static let licences = [
         FuzzTarget("licence-file", longest: 1024, cost: 2, licenceFile),
@@ -20,7 +20,7 @@ extension FuzzTarget {
         if let file = finding.file {
             let policy = file.policy
             try require((1...1000).contains(policy.countLimit ?? 1), "plays are within their bounds")
-            try require(file.content != nil || !finding.reasons.isEmpty, "a file without a content is refused")
+            try require(file.content != nil || !finding.reasons.isEmpty, "a file without a lecture is refused")
             if finding.reasons.isEmpty {
                 let playTime = policy.playTimeLimit ?? .seconds(60)
                 try require((.seconds(60) ... .seconds(604_800)).contains(playTime), "play time is within its bounds")
@@ -31,7 +31,7 @@ extension FuzzTarget {
             let value = try JSONScanner.value(of: input)
             try require(value["data"] != nil, "what is accepted is a licence file or an answer")
         }
-        // Asking for more never makes acceptable what was refused.
+        // Requiring more never makes a refused file acceptable.
         context.content = "algebra"
         context.device = "d"
         context.issuer = "i"
@@ -40,7 +40,7 @@ extension FuzzTarget {
         context.serialFloor = 3
         context.seenTokens = ["t"]
         let stricter = LicenceFileJudge.judge(input, context, thumbprint: thumbprint).reasons
-        // Of answers only those for the content count, so what another one was refused for goes away.
+        // Of answers only those for the lecture count, so refusals of other answers go away.
         let isFile = finding.file != nil
         try require(!isFile || finding.reasons.isEmpty || !stricter.isEmpty, "a stricter context refuses as well")
     }

@@ -1,7 +1,7 @@
 import LectureDownload
 import LectureModel
 
-/// Course lists in their three forms.
+/// Course lists in their three formats.
 extension FuzzTarget {
     static let lists = [
         FuzzTarget("course-jsonl", longest: 2048, cost: 4) { try courseList($0, .jsonLines) },
@@ -9,7 +9,7 @@ extension FuzzTarget {
         FuzzTarget("course-txt", longest: 1024, cost: 2) { try courseList($0, .text) },
     ]
 
-    /// What is compared of an item.
+    /// The compared parts of an item.
     private struct Seen: Equatable {
         var entry: CourseEntry?
         var line: Int
@@ -49,7 +49,7 @@ extension FuzzTarget {
                 continue
             }
             try check(entry)
-            // Names that mean nothing are reported and not kept, so they are not written either.
+            // Unknown names are reported and not kept, so they are not written either.
             var kept = entry
             kept.unknown = []
             let again = read(written(kept, format), format, step: 1000)
@@ -102,7 +102,7 @@ extension FuzzTarget {
             cells.append(("mirrors", entry.mirrors.joined(separator: " ")))
             cells.append(("headers", headers))
             let quoted = cells.map { cell in
-                // By bytes: a combining mark behind a quote is no letter of its own.
+                // By bytes: a combining mark after a quote does not combine with it.
                 cell.1.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
                     .map { text($0) }.joined(separator: "\"\"")
             }

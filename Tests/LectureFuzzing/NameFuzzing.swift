@@ -1,7 +1,7 @@
 import LectureFiles
 import LectureModel
 
-/// Names that end up in a directory.
+/// Names that become file names.
 extension FuzzTarget {
     static let names = [FuzzTarget("names", longest: 300, checkNames)]
 
@@ -17,7 +17,7 @@ extension FuzzTarget {
         if (try? SafeName.check(folder: value)) != nil { try require(arePlain, "a folder goes down") }
         guard let path = try? MediaPath(value) else { return }
         try require(arePlain && parts.count == 3, "a media path has three parts")
-        try require(path.isPart == bytes.suffix(5).elementsEqual(".part".utf8), "a part file is told by its bytes")
+        try require(path.isPart == bytes.suffix(5).elementsEqual(".part".utf8), "a part file is known by its bytes")
         try require(path.text.isSame(as: path.isPart ? text(bytes.dropLast(5)) : value), "a media path reads back")
         try require((try? MediaPath(path.text)).map { $0.name.isSame(as: path.name) } == true, "it reads back")
     }

@@ -2,11 +2,11 @@ import Foundation
 import LectureModel
 import LectureStore
 
-/// The store's database as a damaged disk or a stranger leaves it.
+/// The store's database after damage to the disk or changes by other programs.
 extension FuzzTarget {
     static let stores = [FuzzTarget("store", longest: 512, cost: 200, store)]
 
-    /// The bytes of a store that this program made.
+    /// The bytes of a store made by this program.
     private static let sound: [UInt8] = {
         let location = StoreLocation(directory: "\(scratch)/sound")
         _ = try? StoreDatabase.openWriter(location, now: now)
@@ -14,8 +14,8 @@ extension FuzzTarget {
         return [UInt8](data ?? Data())
     }()
 
-    /// Patches of a sound store: three bytes of place, one of length, the bytes. The first byte of the input chooses:
-    /// 1 cuts the file at the first place, 2 lets the input itself be the file, 3 the log beside it.
+    /// Patches of a valid store: three bytes of offset, one of length, the bytes. The first byte of the input chooses:
+    /// 1 cuts the file at the first offset, 2 makes the input itself the file, 3 the log beside it.
     private static func patched(_ input: [UInt8]) -> [UInt8] {
         let choice = input.first ?? 0
         if choice & 3 == 2 { return Array(input.dropFirst()) }
@@ -56,7 +56,7 @@ extension FuzzTarget {
             refusal = error
         }
         let foreign: [LectureError.Code] = [.storeForeign, .storeNewer]
-        // An empty file is no store to a reader, and a place for one to a writer.
+        // An empty file is not a store for a reader, and a new one for a writer.
         if let refusal, foreign.contains(refusal.code), !file.isEmpty {
             try require((try? StoreDatabase.openWriter(location, now: now)) == nil, "what readers refuse, writers do")
             let now = FileManager.default.contents(atPath: path).map { [UInt8]($0) }

@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Application keys of the sandbox's issuer, held against what an application says.
+/// Application keys of the sandbox's issuer, checked against the application's settings.
 @Suite(.timeLimit(.minutes(2)))
 struct ApplicationKeyTests {
     private static let bundle = "com.example.academy"
@@ -30,12 +30,12 @@ struct ApplicationKeyTests {
             try ApplicationKey.check(application, trust: trust, now: Timestamp(milliseconds: second * 1000))
             return nil
         } catch {
-            #expect(!error.message.contains(application.key) && !error.message.contains("eyJ"), "the key is told")
+            #expect(!error.message.contains(application.key) && !error.message.contains("eyJ"), "the key leaks")
             return error
         }
     }
 
-    @Test func `a key is taken whichever way it is signed, and refused where that part of the trust is missing`()
+    @Test func `a key is accepted with any signature type, and refused where its trust root is missing`()
         async throws
     {
         let issuer = try await SandboxIssuer.make()
@@ -56,7 +56,7 @@ struct ApplicationKeyTests {
         }
     }
 
-    @Test func `each value that is wrong has its own code, the first of them in order`() async throws {
+    @Test func `each wrong value has its own code, the first of them in order`() async throws {
         let issuer = try await SandboxIssuer.make()
         let trust = LicenceTrust(directory: issuer.directory)
         let (good, end) = try await Self.key(issuer)
@@ -82,7 +82,7 @@ struct ApplicationKeyTests {
         #expect(Self.check(good, trust, at: end)?.code == .applicationExpired)
     }
 
-    @Test func `what was forged, cut, or issued for something else is refused`() async throws {
+    @Test func `a forged, truncated or foreign key is refused`() async throws {
         let issuer = try await SandboxIssuer.make()
         let trust = LicenceTrust(directory: issuer.directory)
         let foreign = try await SandboxIssuer.make()
@@ -90,7 +90,7 @@ struct ApplicationKeyTests {
             ("signature", { $0.spoil = "signature" }), ("unsigned", { $0.spoil = "unsigned" }),
             ("audience", { $0.aud = "lecturekit" }), ("no audience", { $0.claims = #"{"aud": null}"# }),
             ("revoked", { $0.leaf = "revoked" }), ("purpose", { $0.leaf = "other-purpose" }),
-            ("certificate", { $0.leaf = "expired" }), ("stranger", { $0.leaf = "other-issuer" }),
+            ("certificate", { $0.leaf = "expired" }), ("foreign", { $0.leaf = "other-issuer" }),
             ("begins later", { $0.beginsIn = 3000 }), ("dated later", { $0.claims = #"{"iat": 4000000000}"# }),
             ("no bundle", { $0.claims = #"{"app": {"exp": 4000000000}}"# }),
             ("no end", { $0.claims = #"{"app": {"bundle_id": "com.example.academy"}}"# }),
@@ -110,21 +110,21 @@ struct ApplicationKeyTests {
         }
     }
 
-    /// 2026-12-31T15:00:00Z is midnight in Seoul: the end of the 31st there, and the first of January behind it.
+    /// 2026-12-31T15:00:00Z is midnight in Seoul: the end of the 31st there, and the start of January 1st after it.
     @Test(arguments: [
         ("1798729200", true), ("2026-12-31T15:00:00Z", true), ("2027-01-01T00:00:00+09:00", true),
         ("2026-12-31T15:00:00.9Z", true), ("2026-12-31T15:00:01Z", false), ("2026-12-31T14:59:59Z", false),
         ("2026/12/31", true), ("2026-12-31", true), ("2027/01/01", true), ("2026/12/30", false),
         ("2027/01/02", false), ("2025/12/31", false),
     ])
-    func `a date agrees where the key ends on it somewhere on the earth`(text: String, agrees: Bool) async throws {
+    func `a date matches when the key ends on it anywhere on earth`(text: String, agrees: Bool) async throws {
         let issuer = try await SandboxIssuer.make()
         let end: Int64 = 1_798_729_200
         let until = #"{"app": {"bundle_id": "com.example.academy", "exp": \#(end)}, "iat": null}"#
         var application = try await Self.key(issuer) { $0.claims = until }.application
         application.expires = text
         let code = Self.check(application, LicenceTrust(keySetFile: issuer.keySetFile), at: end - 60)?.code
-        // Signed by certificates, so a key set alone refuses it; the whole directory judges it.
+        // Signed by certificates, so a key set alone refuses it; the whole directory accepts it.
         #expect(code == .applicationKeyRefused)
         let now = Int64(Date().timeIntervalSince1970)
         let judged = Self.check(application, LicenceTrust(directory: issuer.directory), at: now)?.code
@@ -132,7 +132,7 @@ struct ApplicationKeyTests {
         #expect(judged == (agrees ? due : .applicationDateDiffers))
     }
 
-    @Test func `what a key is verified by comes from the environment, the configuration, or its public keys`()
+    @Test func `verification keys come from the environment, the configuration, or its public keys`()
         async throws
     {
         let (issuer, site) = (try await SandboxIssuer.make(), try Site())
@@ -151,7 +151,7 @@ struct ApplicationKeyTests {
             .init(id: "a", place: .roots(issuer.rootsFile)), .init(id: "b", place: .secret(issuer.secretFile)),
         ]
         #expect(try code(application) == nil)
-        // Whoever answers callbacks has the secret as well, and could issue keys.
+        // The servers that answer callbacks have the secret as well, and could issue keys.
         #expect(try code(shared) == .applicationKeyRefused)
         configuration.application = application
         configuration.application?.trustDirectory = issuer.directory
@@ -165,7 +165,7 @@ struct ApplicationKeyTests {
         }
     }
 
-    @Test func `the time that a key is judged by is not before the clock`() async throws {
+    @Test func `the time used to judge a key is not before the clock`() async throws {
         let manager = try Site().manager()
         let before = Int64(Date().timeIntervalSince1970 * 1000)
         #expect(try await manager.trustedNow().milliseconds >= before)

@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// The process that goes on with downloads: the built `lecturectl`, real downloads, real kills.
+/// The process that continues downloads: the built `lecturectl`, real downloads, real kills.
 @Suite(.timeLimit(.minutes(2)))
 struct BackgroundWorkerNetTests {
     private static let program = Places.builtProduct("lecturectl")
@@ -16,7 +16,7 @@ struct BackgroundWorkerNetTests {
         return configuration
     }
 
-    /// A store with a wish of which nothing is fetched yet.
+    /// A store with a queued download of which nothing is fetched yet.
     private static func prepare(_ site: Site, _ url: String) async throws -> ContentKey {
         let manager = try LectureManager(configuration(site))
         let key = try await manager.download(DownloadRequest(url: url))
@@ -32,7 +32,7 @@ struct BackgroundWorkerNetTests {
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
-    func `a program that is killed leaves its download to the worker`() async throws {
+    func `a killed program leaves its download to the worker`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-4M-1.mp4"
         try await sandbox.set(fault: "slow:100000", on: "/media/bytes-4M-1.mp4")
@@ -46,7 +46,7 @@ struct BackgroundWorkerNetTests {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("worker ") })
         let worker = try #require(Int32(line.dropFirst(7)))
-        // A handle of the worker that is good whoever reaps it.
+        // A handle of the worker that stays valid, whichever process reaps it.
         let watch = try ChildProcess(
             "/usr/bin/python3",
             [
@@ -71,7 +71,7 @@ struct BackgroundWorkerNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a worker that is let go fetches what is left, and one without a master as well`() async throws {
+    @Test func `a released worker fetches the rest, and one without a master as well`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let first = try await Self.prepare(site, "\(sandbox.http)/media/bytes-64K-1.mp4")
         let worker = try BackgroundWorker(Self.configuration(site), program: Self.program)
@@ -79,7 +79,7 @@ struct BackgroundWorkerNetTests {
         worker.dismiss()
         try await worker.untilEnded()
         #expect(try await Self.state(site, first) == .completed)
-        // Reaped: it is no child any more.
+        // Reaped: it is no longer a child.
         var information = unsafe siginfo_t()
         #expect(unsafe waitid(P_PID, id_t(worker.processIdentifier), &information, WEXITED | WNOHANG | WNOWAIT) == -1)
         let second = try await Self.prepare(site, "\(sandbox.http)/media/bytes-64K-2.mp4")
@@ -93,25 +93,25 @@ struct BackgroundWorkerNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a worker that is not needed ends without a look at the store`() async throws {
+    @Test func `a worker that is not needed ends without opening the store`() async throws {
         let site = try Site()
         let worker = try BackgroundWorker(Self.configuration(site), program: Self.program)
         worker.dismiss()
         try await worker.untilEnded()
         #expect(!FileManager.default.fileExists(atPath: site.store))
-        // It is gone, and may be dismissed again.
+        // It is gone, and dismissing it again is allowed.
         worker.dismiss()
         worker.release()
     }
 
-    @Test func `what is no program is said before anything is started`() throws {
+    @Test func `an invalid program is reported before anything is started`() throws {
         let site = try Site()
         let configuration = Self.configuration(site)
         let text = try site.directory.write("no program", to: "lecturectl")
         for path in [site.directory.file("none"), site.root, text, ""] {
             #expect(throws: LectureError(.workerMissing)) { try BackgroundWorker(configuration, program: path) }
         }
-        // It may be run, and is nothing that can be.
+        // It is executable, but not a program.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: text)
         #expect(throws: LectureError(.workerFailed)) { try BackgroundWorker(configuration, program: text) }
         #expect(throws: LectureError(.workerFailed)) {
@@ -119,7 +119,7 @@ struct BackgroundWorkerNetTests {
         }
     }
 
-    @Test func `the worker is told how to fetch, and nothing secret on its command line`() async throws {
+    @Test func `the worker gets its settings, and nothing secret on its command line`() async throws {
         let site = try Site()
         let script = try site.directory.write(
             """

@@ -5,7 +5,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A server that sends the beginning of a film and holds the rest back until it is let go.
+/// A server that sends the start of a film and holds the rest back until it is released.
 final class HoldingServer: Sendable {
     let server: RawServer
     let bytes: [UInt8]
@@ -17,7 +17,7 @@ final class HoldingServer: Sendable {
 
     var url: String { "\(server.http)/film.mp4" }
 
-    /// A server that holds after so many bytes of the body; nil holds before the head.
+    /// A server that stops after so many bytes of the body; nil stops before the head.
     init(bytes count: Int = 300_000, sending sent: Int?) throws {
         let bytes = MediaBeginning.replacing((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let (held, holding) = AsyncStream.makeStream(of: Void.self)
@@ -32,7 +32,7 @@ final class HoldingServer: Sendable {
                         + "ETag: \"1\"\r\nConnection: close\r\n\r\n")
                 peer.send(Array(bytes[..<sent]))
             }
-            // proof: the test lets go, or the client leaves, which this thread waits for.
+            // proof: the test releases it, or the client leaves, which this thread waits for.
             DispatchQueue.global().async {
                 peer.waitForEnd()
                 leaving.yield()

@@ -4,18 +4,18 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Calls that wait, in tasks that are cancelled. The servers hold what is waited for, so that a call that does not end
-/// by itself never ends.
+/// Calls that wait, in tasks that are cancelled. The servers hold the response back, so that a call that ignores its
+/// cancellation never ends.
 @Suite(.timeLimit(.minutes(2)))
 struct CancellationNetTests {
-    /// Its patience outlasts the tests, so that a call ends because it is cancelled.
+    /// Its patience outlasts the tests, so that a call only ends by its cancellation.
     private static func manager(_ site: Site) throws -> LectureManager {
         try site.streamer { ($0.connections, $0.stallTimeout) = (1, .seconds(600)) }
     }
 
     // MARK: Downloads
 
-    @Test func `at rest a cancelled task gets its error, and every other task its answer`() async throws {
+    @Test func `when idle a cancelled task gets its error, and every other task its answer`() async throws {
         let manager = try Site().manager()
         #expect(await cancelledBefore { try await manager.untilRest() }.isCancelled)
         #expect(try await manager.untilRest())
@@ -32,7 +32,7 @@ struct CancellationNetTests {
         let tasks = (0..<100).map { _ in Task { try await manager.untilRest() } }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
-        // Nobody has let go of the download meanwhile, and it was not asked for again.
+        // The download has not been released meanwhile, and was not requested again.
         #expect(try await manager.content(key)?.state == .downloading)
         #expect(server.server.connections == 1)
         server.letGo()
@@ -42,7 +42,7 @@ struct CancellationNetTests {
         await manager.close()
     }
 
-    @Test func `a cancelled task closes the manager to the end, and the download goes on with the next one`()
+    @Test func `a cancelled task closes the manager completely, and the download continues with the next one`()
         async throws
     {
         let (site, server) = (try Site(), try HoldingServer(bytes: 3 << 20, sending: 2 << 20))
@@ -66,7 +66,7 @@ struct CancellationNetTests {
     // MARK: Requests of one caller
 
     @Test(arguments: ["load", "document", "plan", "openStream"])
-    func `a request that nobody else waits for ends with its caller, and nothing is registered`(call: String)
+    func `a request without other callers ends with its caller, and nothing is registered`(call: String)
         async throws
     {
         let (site, server) = (try Site(), try HoldingServer(sending: nil))
@@ -89,7 +89,7 @@ struct CancellationNetTests {
         await manager.close()
     }
 
-    @Test func `a cancelled read gives its turn to the next one, also while it waits for it`() async throws {
+    @Test func `a cancelled read yields to the next one, also while it waits`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try Self.manager(site)
         let path = "/media/bytes-5M-61.mp4"
@@ -115,7 +115,7 @@ struct CancellationNetTests {
 
     // MARK: Before the call
 
-    /// Calls that wait, each by its name.
+    /// Calls that wait, by name.
     private static let calls: [String: @Sendable (LectureManager, ContentKey, Site) async throws -> Void] = [
         "untilRest": { manager, _, _ in try await manager.untilRest() },
         "load": { manager, _, _ in _ = try await manager.load("http://127.0.0.1:1/a.mp4") },
@@ -138,7 +138,7 @@ struct CancellationNetTests {
     ]
 
     @Test(arguments: calls.keys.sorted())
-    func `a call in a task that was cancelled before does nothing`(name: String) async throws {
+    func `a call in an already cancelled task does nothing`(name: String) async throws {
         let call = try #require(Self.calls[name])
         let (site, origin) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try Self.manager(site)
@@ -165,7 +165,7 @@ struct CancellationNetTests {
         let options = slow
         let path = try await manager.path(key)
         let task = Task { try await manager.verify(key, options) }
-        // Its file is open as soon as it is read.
+        // Its file is open as soon as reading starts.
         while !Self.openFiles().contains(path) { await Task.yield() }
         task.cancel()
         #expect(await task.result.isCancelled)
@@ -189,7 +189,7 @@ struct CancellationNetTests {
         let task = Task {
             try await manager.read(key) { bytes in
                 taken.withLock { $0 += bytes.count }
-                // From within, so that it is certain where the cancellation falls.
+                // From within, so that the moment of the cancellation is certain.
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             }
         }
@@ -201,7 +201,7 @@ struct CancellationNetTests {
 
     // MARK: Other processes
 
-    @Test func `who waits for a worker may leave; the worker goes on`() async throws {
+    @Test func `a task that waits for a worker may be cancelled, and the worker continues`() async throws {
         let site = try Site()
         try await site.manager().close()
         let worker = try BackgroundWorker(

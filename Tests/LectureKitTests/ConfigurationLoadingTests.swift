@@ -10,7 +10,7 @@ import Testing
 
     init() throws { place = try TemporaryDirectory() }
 
-    @Test func `The environment names the file, and a default one counts only when it is there`() throws {
+    @Test func `The environment names the file, and the default is used only if it exists`() throws {
         let file = { LectureConfiguration.file(in: $0) }
         #expect(file(["LECTURE_CONFIG": "c.json", "HOME": place.path]) == "c.json")
         #expect(file(["HOME": place.path]) == nil && file([:]) == nil && file(["HOME": "h"]) == nil)
@@ -26,7 +26,7 @@ import Testing
         #expect(file(["XDG_CONFIG_HOME": place.file("x"), "HOME": place.path]) == other)
     }
 
-    @Test func `What the file says is taken over, and the rest stays`() throws {
+    @Test func `Values of the file are applied, and the rest stays`() throws {
         let secret = try place.write("a secret of more than thirty-two bytes", to: "hs.key")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
         let path = try place.write(
@@ -55,7 +55,7 @@ import Testing
             configuration.application
                 == .init(key: "k", bundleID: "b", expires: "e", trustDirectory: place.file("trust")))
         #expect(configuration.statistics.rules.map(\.url) == ["https://lms.example/b"])
-        // What it does not say.
+        // Settings that it lacks.
         #expect(configuration.connectionsPerHost == 9 && configuration.quotaBytes == 8 && configuration.proxy == nil)
         #expect(configuration.rights.isStrict && configuration.statistics.keepDays == 4)
     }
@@ -65,7 +65,7 @@ import Testing
         #"{"application": {"trust_dir": ""}}"#, #"{"application": {"password": "x"}}"#,
         #"{"network": {"jobs": 2}, "storage": {"seal": "no"}}"#,
     ])
-    func `A file that cannot be used changes nothing`(text: String) throws {
+    func `An unusable file changes nothing`(text: String) throws {
         let path = try place.write(text, to: "config.json")
         var configuration = LectureConfiguration(storeDirectory: "/s")
         #expect(throws: LectureError(.configuration)) { try configuration.apply(file: path) }
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: LectureError(.configuration)) { try configuration.apply(file: place.file("none")) }
     }
 
-    @Test func `A secret that others may read is refused`() throws {
+    @Test func `A secret that other users may read is refused`() throws {
         let secret = try place.write("a secret of more than thirty-two bytes", to: "hs.key")
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: secret)
         let path = try place.write(#"{"drm": {"keys": [{"id": "a", "secret_file": "hs.key"}]}}"#, to: "config.json")

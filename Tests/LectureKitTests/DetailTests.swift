@@ -6,16 +6,16 @@ import Testing
 
 @testable import LectureKit
 
-/// What lists and pages about one content show, from real stores.
+/// What lists and pages show of one lecture, from real stores.
 @Suite(.timeLimit(.minutes(3)))
 struct DetailNetTests {
     private func picture(_ sandbox: SandboxOrigin, _ name: String, _ size: String) -> String {
         "set.\(name)=\(sandbox.http)/media/bytes-\(size)-6.mp4"
     }
 
-    @Test func `a list shows everything there is of a content, and what is not there yet is empty`() async throws {
+    @Test func `a list shows all known details of a lecture, and missing ones as empty`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
-        // Sealed: pictures for lists stay in clear all the same.
+        // Sealed: pictures for lists stay in clear anyway.
         let manager = try site.manager { configuration in
             configuration.seal = .always
             configuration.deviceDirectory = site.directory.file("device")
@@ -41,8 +41,8 @@ struct DetailNetTests {
         let first = try #require(all.first)
         #expect(first.content == waiting && first.snapshotPath == nil && first.thumbnailPath == nil)
         #expect(try await manager.details(content.key) == details)
-        #expect(try await manager.details(try ContentKey("nobody")) == nil)
-        // Everything of one content: media, its pictures.
+        #expect(try await manager.details(try ContentKey("unknown")) == nil)
+        // All files of one lecture: media, its pictures.
         #expect(try await manager.mediaBytes() == 2 << 20 + 5000 + 7000)
         try await manager.remove(content.key)
         #expect(try await manager.untilRest(deadline: .seconds(30)))
@@ -52,7 +52,7 @@ struct DetailNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a list judges licences as they are judged alone, and draws no key where there are none`() async throws {
+    @Test func `a list judges licences as single calls do, and draws no key where there are none`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         var policy = CallbackPolicy()
         policy.expirationCount = 1
@@ -78,10 +78,10 @@ struct DetailNetTests {
             #expect(detail.licence == licences[detail.content.key])
             #expect(try await manager.details(detail.content.key) == detail)
         }
-        // Whoever changes a row is shown what the row is worth.
+        // A changed row is shown as forged.
         try damage(site, "UPDATE licence SET count_limit = 99 WHERE content_key = 'bytes-64K-3'")
         #expect(try await manager.details(sort: .title).last?.licence?.reasons.contains(.ledgerForged) == true)
-        // And the license of a row that was cut off from its content is still the content's.
+        // And a licence row detached from its lecture still belongs to the lecture.
         try damage(site, "UPDATE licence SET content_id = NULL")
         #expect(try await manager.details().map { $0.licence == nil } == [true, false, false])
         await manager.close()
@@ -93,14 +93,14 @@ struct DetailNetTests {
         try Connection(path: "\(site.store)/lecturekit.db", access: .readWrite).execute(sql)
     }
 
-    @Test func `a play and a record of it leave their place`() async throws {
+    @Test func `a play and its record store the resume position`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let key = try await manager.fetch("\(sandbox.http)/media/bytes-64K-1.mp4").key
         func place() async throws -> Duration? { try await manager.details(key)?.resumePoint }
         let play = try await manager.beginPlay(key)
         try await play.reached(.seconds(3))
-        #expect(try await place() == .seconds(3), "the first place is kept at once")
+        #expect(try await place() == .seconds(3), "the first resume point is stored at once")
         try await play.reached(.seconds(12))
         #expect(try await place() == .seconds(3))
         try await play.reached(.seconds(13))
@@ -115,7 +115,7 @@ struct DetailNetTests {
 
         let recorder = try await manager.recordPlay(of: key, user: "kim", duration: .seconds(600))
         try await recorder.report()
-        #expect(try await place() == .milliseconds(6_789), "it was nowhere yet")
+        #expect(try await place() == .milliseconds(6_789), "it has not moved yet")
         await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(90), lasting: .seconds(90)))
         await recorder.record(PlayedInterval(.seek, from: .seconds(90), to: .seconds(40), lasting: .zero))
         try await recorder.report()
@@ -123,11 +123,11 @@ struct DetailNetTests {
 
         try await manager.setResumePoint(key, .seconds(-1))
         #expect(try await place() == .zero)
-        let nobody = try ContentKey("nobody")
-        await #expect(throws: LectureError(.unknownContent, detail: "nobody")) {
-            try await manager.setResumePoint(nobody, .zero)
+        let unknown = try ContentKey("unknown")
+        await #expect(throws: LectureError(.unknownContent, detail: "unknown")) {
+            try await manager.setResumePoint(unknown, .zero)
         }
-        // A content that goes during its play takes its place along, and nobody is told an error.
+        // A lecture that is removed during its play takes its resume point along, and no error is reported.
         let last = try await manager.beginPlay(key)
         try await manager.remove(key)
         #expect(try await manager.untilRest(deadline: .seconds(30)))
@@ -139,7 +139,7 @@ struct DetailNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a place outlives the process, in a store of a licensed lecture too`() async throws {
+    @Test func `a resume position outlives the process, in a store of a licensed lecture too`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         var policy = CallbackPolicy()
         (policy.expirationPlaytime, policy.expirationPlaytimeType) = (60, 0)
@@ -156,7 +156,7 @@ struct DetailNetTests {
         let play = try await manager.beginPlay(key)
         try await play.reached(.seconds(1))
         try await play.reached(.seconds(8))
-        // Kept with the play time, although it is not ten seconds further; the more since the play ends with it.
+        // Stored with the play time, although it is not ten seconds further; all the more since the play ends here.
         await #expect(throws: LectureError.self) { try await play.watched(media: .seconds(60), running: .seconds(60)) }
         await manager.close()
         let again = try open()
@@ -166,7 +166,7 @@ struct DetailNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a content is found by its address and by what a link names`() async throws {
+    @Test func `a lecture is found by its address and by what a link names`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-2", query: "digest=none")
@@ -178,11 +178,11 @@ struct DetailNetTests {
         #expect(try await find(link) == gateway.key.text && gateway.key.text == "bytes-64K-2")
         #expect(try await find("\(sandbox.http)/media/bytes-64K-9.mp4?token=2") == media.key.text)
         #expect(try await find("\(sandbox.http)/media/bytes-64K-8.mp4") == named.key.text)
-        // Another link of the same content: its token differs.
+        // Another link of the same lecture: its token differs.
         #expect(try await find(try await sandbox.link(key: "bytes-64K-2", expiresIn: -5, user: "lee")) == "bytes-64K-2")
         #expect(try await find("\(sandbox.http)/i/bytes-64K-2?x=1") == "bytes-64K-2")
         #expect(try await find("https://elsewhere.example/sub/i/bytes%2D64K-2") == "bytes-64K-2")
-        // An extension makes another content of it.
+        // An extension makes it another lecture.
         #expect(try await find("\(sandbox.http)/i/bytes-64K-2-custom") == nil)
         #expect(try await find("\(sandbox.http)/i/bytes-64K") == nil)
         #expect(try await find("\(sandbox.http)/si?jwt=nonsense") == nil)
@@ -197,7 +197,7 @@ struct DetailNetTests {
         await sandbox.stop()
     }
 
-    @Test func `an outline is read from what the gateway said, and from nothing`() async throws {
+    @Test func `an outline is read from the gateway's descriptor, and is empty without one`() async throws {
         let site = try Site()
         try FileManager.default.createDirectory(atPath: "\(site.root)/i", withIntermediateDirectories: true)
         try site.file("lecture.mp4", bytes: 5_000)
@@ -227,14 +227,14 @@ struct DetailNetTests {
         #expect(outline.bookmarks.map(\.isLearners) == [false, true])
         #expect(try await manager.find("\(nginx.http)/i/outlined")?.key == content.key)
 
-        // Nothing was described, or what stands there is damaged.
+        // Not described, or a damaged description.
         let plain = try await manager.fetch("\(nginx.http)/lecture.mp4")
         #expect(try await manager.outline(plain.key) == ContentOutline())
         try damage(site, #"UPDATE content SET descriptor = '{"chapters": [{' WHERE key = 'outlined'"#)
         #expect(try await manager.outline(content.key) == ContentOutline())
         #expect(try await manager.details(content.key)?.content == content)
-        let nobody = try ContentKey("nobody")
-        await #expect(throws: LectureError(.unknownContent)) { try await manager.outline(nobody) }
+        let unknown = try ContentKey("unknown")
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.outline(unknown) }
         await manager.close()
         await nginx.stop()
     }
@@ -263,7 +263,7 @@ struct DetailNetTests {
     }
 }
 
-/// Outlines of descriptors that nobody honest sends.
+/// Outlines of descriptors that no honest server sends.
 @Suite struct OutlineTests {
     @Test(arguments: [
         "", "null", "[]", "7", "{", #"{"chapters": 7, "subtitles": {}, "bookmarks": "x"}"#, "{}", "\u{0}",
@@ -271,11 +271,11 @@ struct DetailNetTests {
         #"{"bookmarks": [null, {}, {"position": "1"}, {"position": 1, "kind": 2}]}"#,
         #"{"bookmarks": [{"position": -1}, {"position": 1e300}, {"position": null}]}"#,
     ])
-    func `what cannot be read is left out`(text: String) {
+    func `unreadable entries are left out`(text: String) {
         #expect(ContentOutline(descriptor: text) == ContentOutline())
     }
 
-    @Test func `what can be read stays beside what cannot`() {
+    @Test func `readable entries stay beside unreadable ones`() {
         let outline = ContentOutline(
             descriptor: #"""
                 {"chapters": [{"items": [{"position": 9, "value": "b"}, {"position": 3}, {"value": "x"}, 7,

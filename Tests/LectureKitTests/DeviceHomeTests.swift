@@ -5,7 +5,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// The directory of the device's key: what is in it is whole, nobody else's, and never replaced by itself.
+/// The directory of the device's key: its files are whole, private, and never replaced by themselves.
 @Suite struct DeviceHomeTests {
     private let place: TemporaryDirectory
     private let home: DeviceHome
@@ -17,7 +17,7 @@ import Testing
 
     private var keyFile: URL { URL(filePath: place.file("device/device.key")) }
 
-    @Test func `The key stays the same, and is there before it is told`() throws {
+    @Test func `The key stays the same, and is stored before it is returned`() throws {
         let identity = try home.identity()
         #expect(try home.identity() == identity)
         #expect(identity.publicJWK.contains(identity.playerID))
@@ -25,7 +25,7 @@ import Testing
         #expect(try DeviceHome(directory: place.file("other")).identity() != identity)
     }
 
-    @Test func `A file that others may use is refused, and a new key is not drawn over it`() throws {
+    @Test func `A file that other users may access is refused, and no new key is drawn over it`() throws {
         _ = try home.identity()
         for mode in [0o604, 0o640, 0o620, 0o601, 0o660, 0o777] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: keyFile.path)
@@ -35,7 +35,7 @@ import Testing
         _ = try home.identity()
     }
 
-    @Test func `A torn or changed file is refused and stays as it is`() throws {
+    @Test func `A torn or changed file is refused and left untouched`() throws {
         _ = try home.identity()
         let whole = try Data(contentsOf: keyFile)
         var changed = whole
@@ -49,7 +49,7 @@ import Testing
         #expect(throws: LectureError(.readFile)) { try home.identity() }
     }
 
-    @Test func `Links, directories and pipes in the key's place are refused`() throws {
+    @Test func `Links, directories and pipes in place of the key are refused`() throws {
         _ = try home.identity()
         let kept = place.file("kept")
         try FileManager.default.moveItem(atPath: keyFile.path, toPath: kept)
@@ -63,7 +63,7 @@ import Testing
         #expect(throws: LectureError(.readFile)) { try home.identity() }
     }
 
-    @Test func `A directory to which others may write is refused`() throws {
+    @Test func `A directory that other users may write to is refused`() throws {
         _ = try home.identity()
         let directory = place.file("device")
         for mode in [0o720, 0o702, 0o777] {
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func `What belongs to another user is refused`() throws {
+    func `Files of another user are refused`() throws {
         _ = try home.identity()
         #expect(unsafe chown(keyFile.path, 4242, 4242) == 0)
         #expect(throws: LectureError(.deviceKeyRefused)) { try home.identity() }
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: LectureError(.deviceKeyRefused)) { try home.identity() }
     }
 
-    @Test func `What a killed writer has left does not stand in the way`() throws {
+    @Test func `Leftovers of a killed writer are no obstacle`() throws {
         let directory = place.file("device")
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -125,7 +125,7 @@ import Testing
 
     private var file: URL { URL(filePath: place.file("device/anchors/\(Self.store)")) }
 
-    @Test func `What is kept is read again`() throws {
+    @Test func `A stored anchor is read back`() throws {
         #expect(try keeper().anchor(of: Self.store) == nil)
         for anchor in [
             anchor(1), anchor(2, proven: -1, estimate: nil), anchor(3, proven: .max, estimate: .min),
@@ -139,6 +139,22 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func `the newest times are those of all stores, of intact files only`() throws {
+        let keeper = try keeper()
+        #expect(try keeper.newestTimes() == AnchoredTimes())
+        try keeper.keep(.beforeFirst, of: "00000000-6a55-4a53-9a1c-1f5e0a1d2c3b")
+        try keeper.keep(anchor(1, proven: 10, estimate: 20), of: Self.store)
+        try keeper.keep(anchor(1, proven: 9, estimate: 30), of: "aaaaaaaa-6a55-4a53-9a1c-1f5e0a1d2c3b")
+        let copy = place.file("device/anchors/bbbbbbbb-6a55-4a53-9a1c-1f5e0a1d2c3b")
+        try keeper.keep(anchor(1, proven: 99, estimate: 99), of: "cccccccc-6a55-4a53-9a1c-1f5e0a1d2c3b")
+        // Under another name its code does not match.
+        try FileManager.default.moveItem(
+            atPath: place.file("device/anchors/cccccccc-6a55-4a53-9a1c-1f5e0a1d2c3b"), toPath: copy)
+        let times = AnchoredTimes(proven: Timestamp(milliseconds: 10), estimate: Timestamp(milliseconds: 30))
+        #expect(try keeper.newestTimes() == times)
+        #expect(keeper.obstacle(of: Self.store) == nil)
+    }
+
     @Test func `An older anchor never replaces a newer one`() throws {
         let keeper = try keeper()
         try keeper.keep(anchor(5, 1), of: Self.store)
@@ -148,7 +164,7 @@ import Testing
         #expect(try keeper.anchor(of: Self.store) == anchor(5, 3))
     }
 
-    @Test func `A file that was changed, torn, moved or written elsewhere is none`() throws {
+    @Test func `A changed, torn, moved or foreign file is not an anchor`() throws {
         try keeper().keep(anchor(9), of: Self.store)
         let whole = try Data(contentsOf: file)
         for index in whole.indices {
@@ -171,27 +187,27 @@ import Testing
         try FileManager.default.removeItem(at: file)
         try FileManager.default.moveItem(atPath: place.file("foreign/anchors/\(Self.store)"), toPath: file.path)
         #expect(try keeper().anchor(of: Self.store) == nil)
-        // What is none can be replaced.
+        // A damaged anchor can be replaced.
         try keeper().keep(anchor(1), of: Self.store)
         #expect(try keeper().anchor(of: Self.store) == anchor(1))
     }
 
     @Test(arguments: ["", "..", "a/b", "0b0e7f5e\u{0}", "device.key", String(repeating: "a", count: 65)])
-    func `A name that is no UUID leads nowhere`(name: String) throws {
+    func `A name that is not a UUID leads nowhere`(name: String) throws {
         let keeper = try keeper()
         #expect(throws: LectureError(.parameter)) { try keeper.anchor(of: name) }
         #expect(throws: LectureError(.parameter)) { try keeper.keep(anchor(1), of: name) }
     }
 
-    @Test func `Of many writers the newest stays`() async throws {
-        // Each with an opening of its own, as processes have.
+    @Test func `Of many writers the newest anchor wins`() async throws {
+        // Each opened separately, as in separate processes.
         let keepers = try (0..<4).map { _ in try keeper() }
         let anchors = (1...40).map { anchor(Int64($0), UInt8($0)) }
         let failures = Guarded<[String]>([])
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 DispatchQueue.concurrentPerform(iterations: 40) { index in
-                    // Any order of the revisions in which each comes once.
+                    // A permutation of the revisions.
                     let anchor = anchors[index * 17 % 40]
                     do { try keepers[index % 4].keep(anchor, of: Self.store) } catch {
                         failures.withLock { $0.append("\(error)") }

@@ -30,11 +30,11 @@ struct DeviceReplacementTests {
         #expect(try names() == ["device.key"])
     }
 
-    @Test func `The old key stays beside the new one, whole and for nobody else, and is never written over`() throws {
+    @Test func `The old key is kept beside the new one, private to its owner, and is never overwritten`() throws {
         let first = try home.identity()
         let key = try Data(contentsOf: URL(filePath: place.file("device/device.key")))
         let kept = "device-\(first.playerID).key"
-        // Somebody else's file under the name is left alone.
+        // A foreign file under the name is left alone.
         try Data([7]).write(to: URL(filePath: place.file("device/\(kept)")))
         let second = try home.replaceKey()
         #expect(second != first && second.playerID != first.playerID)
@@ -45,7 +45,7 @@ struct DeviceReplacementTests {
         #expect(try Data(contentsOf: URL(filePath: place.file("device/\(other)"))) == key)
         let attributes = try FileManager.default.attributesOfItem(atPath: place.file("device/\(other)"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        // Back to the old one and away from it again: it is there once.
+        // Back to the old key and away from it again: it is kept once.
         try FileManager.default.removeItem(atPath: place.file("device/device.key"))
         try FileManager.default.copyItem(
             atPath: place.file("device/\(other)"), toPath: place.file("device/device.key"))
@@ -84,7 +84,7 @@ struct DeviceReplacementTests {
     }
 
     @Test(arguments: [false, true])
-    func `a store says whose it is, and plays again with its own key`(isUsedMeanwhile: Bool) async throws {
+    func `a store names its device, and plays again with its own key`(isUsedMeanwhile: Bool) async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         let key = try ContentKey("bytes-64K-6")
         var manager = try Self.manager(site, sandbox, home.directory)
@@ -103,7 +103,7 @@ struct DeviceReplacementTests {
             let unrenewed = await #expect(throws: LectureError.self) { try await manager.renewLicences(.all) }
             #expect(unrenewed?.code == .storeCopied)
             try await manager.acceptDevice()
-            // What the old one has sealed stays closed, whatever a server says.
+            // What the old key has sealed stays closed, whatever a server answers.
             let report = try await manager.regrantLicences()
             #expect((report.renewed, report.failed) == (0, 1))
             let sealed = await #expect(throws: LectureError.self) { try await manager.beginPlay(key) }
@@ -112,7 +112,7 @@ struct DeviceReplacementTests {
         }
         try putBack(player)
         manager = try Self.manager(site, sandbox, home.directory)
-        // What was used with another key meanwhile is believed once its server has granted it anew.
+        // Licences used with another key meanwhile are believed once their server has granted them again.
         if isUsedMeanwhile {
             let report = try await manager.regrantLicences()
             #expect((report.renewed, report.playable, report.unbelieved) == (1, 1, []))

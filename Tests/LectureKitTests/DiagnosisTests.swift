@@ -4,7 +4,7 @@ import Testing
 
 @testable import LectureKit
 
-/// What `why` says in every state, with and without a process that would do something about it.
+/// The output of `why` in every state, with and without a process that would act on it.
 struct DiagnosisTests {
     private static let now = Timestamp(milliseconds: 1_000_000)
     private static let worker = StoreProcess(
@@ -47,11 +47,11 @@ struct DiagnosisTests {
         return all
     }
 
-    @Test func `without a process nothing is promised that one would have to do`() throws {
+    @Test func `without a process nothing is promised that needs one`() throws {
         for situation in try Self.all() where situation.workers.isEmpty && situation.holder?.isAlive != true {
             let text = "\(situation.what) \(situation.why) \(situation.next)"
             for promise in [
-                "Process 4711 ", "by itself.", "tries again in", "downloads it", "before it", "continues in",
+                "Process 4711 ", "by itself.", "tries again in", "downloads it", "ahead of it", "continues in",
             ] {
                 let isDenied = promise == "by itself." && text.contains("not retried by itself.")
                 #expect(!text.contains(promise) || isDenied, "\(situation.content.state): \(text)")
@@ -60,7 +60,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test func `every sentence is one, and every situation has a next step or needs none`() throws {
+    @Test func `every message is a sentence, and every situation has a next step or needs none`() throws {
         for situation in try Self.all() {
             for text in [situation.what, situation.why, situation.next, situation.remedy] where !text.isEmpty {
                 #expect(text.hasSuffix(".") && text.first?.isUppercase == true || text.hasPrefix("'"), "\(text)")
@@ -73,23 +73,23 @@ struct DiagnosisTests {
         }
     }
 
-    @Test func `a lecture in a queue knows who downloads it and what is before it`() throws {
+    @Test func `a queued lecture names its downloader and the lectures before it`() throws {
         var situation = try Self.situation(.queued)
         #expect(situation.why == "No process is downloading.")
         #expect(situation.remedy == "Run 'lecturectl precache'.")
         situation.workers = [Self.worker]
         #expect(situation.next == "Process 4711 (lecturectl precache) downloads it." && situation.remedy.isEmpty)
         situation.ahead = 1
-        #expect(situation.why == "One lecture is before it.")
+        #expect(situation.why == "One lecture is ahead of it.")
         situation.ahead = 14
-        #expect(situation.why == "14 lectures are before it.")
+        #expect(situation.why == "14 lectures are ahead of it.")
         situation.content.error = LectureError(.status(500), detail: "h.example")
         situation.content.nextAttempt = Self.now + .seconds(59)
         #expect(situation.why.hasPrefix("H.example: the server answered HTTP 500."))
         #expect(situation.next == "Process 4711 (lecturectl precache) tries again in 59s.")
     }
 
-    @Test func `a process that was killed is named, and one that takes over as well`() throws {
+    @Test func `a killed process is named, and one that takes over as well`() throws {
         var situation = try Self.situation(.downloading) {
             $0.holder = .init(process: Self.worker, isAlive: false)
         }
@@ -101,7 +101,7 @@ struct DiagnosisTests {
         #expect(situation.next == "Process 5 (lecturectl precache) takes over." && situation.remedy.isEmpty)
     }
 
-    @Test func `a user's pause says how to resume, and that a process is needed`() throws {
+    @Test func `a user's pause shows how to resume, and that a process is needed`() throws {
         var situation = try Self.situation(.stopped) { $0.content.stopReason = .user }
         #expect(situation.what == "Paused by a user." && situation.why.isEmpty)
         #expect(situation.remedy == "Run 'lecturectl resume a', then 'lecturectl precache'.")
@@ -110,7 +110,7 @@ struct DiagnosisTests {
         #expect(situation.what == "Cancelled by a user." && situation.remedy == "Run 'lecturectl resume a'.")
     }
 
-    @Test func `an older version that plays is said`() throws {
+    @Test func `a playable older version is mentioned`() throws {
         let situation = try Self.situation(.failed) { $0.content.isOutdated = true }
         #expect(situation.notes == ["An older version is complete and stays playable until the new one is complete."])
     }

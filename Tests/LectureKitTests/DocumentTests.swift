@@ -22,7 +22,7 @@ import Testing
 
 /// The example as a program.
 @Suite(.timeLimit(.minutes(1))) struct ExampleNetTests {
-    @Test func `The example fetches a lecture and says where it lies`() async throws {
+    @Test func `The example fetches a lecture and prints its path`() async throws {
         let origin = try await SandboxOrigin.start()
         let scratch = try TemporaryDirectory()
         let url = "\(origin.http)/media/bytes-3M-5.mp4"

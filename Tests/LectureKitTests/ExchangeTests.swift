@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// What applications are told of exchanges with an LMS and a licence server, with a real store and real servers.
+/// What applications learn of exchanges with an LMS and a licence server, with a real store and real servers.
 @Suite(.timeLimit(.minutes(2)))
 struct ExchangeNetTests {
     // MARK: Reports
@@ -12,9 +12,9 @@ struct ExchangeNetTests {
     private static let document = #"{"user_info":{"client_user_id":"kim"},"content_info":{"start_at":7,"playtime":30}}"#
 
     private func exchanges(_ events: AsyncStream<LectureEvent>) async -> [ReportExchange] {
-        var told: [ReportExchange] = []
-        for await event in events { if case .reportExchange(let exchange) = event { told.append(exchange) } }
-        return told
+        var reported: [ReportExchange] = []
+        for await event in events { if case .reportExchange(let exchange) = event { reported.append(exchange) } }
+        return reported
     }
 
     private func reports(_ count: Int) -> [LearningReport] {
@@ -26,7 +26,7 @@ struct ExchangeNetTests {
     }
 
     @Test(arguments: [(ReportFormat.kollus, "/lms"), (.json, "/lms/json"), (.xapi, "/xAPI")])
-    func `what went to an LMS and what it answered is told`(format: ReportFormat, path: String) async throws {
+    func `a request to an LMS and its answer are published`(format: ReportFormat, path: String) async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)\(path)"
         let manager = try site.manager { $0.statistics.target = ReportTarget(url: url, format: format) }
@@ -34,12 +34,12 @@ struct ExchangeNetTests {
         _ = try await manager.addReports(reports(3))
         #expect(try await manager.sendReports().delivered == 3)
         await manager.close()
-        let told = await exchanges(events)
-        #expect(told.flatMap(\.reports) == reports(3).compactMap(\.id))
-        #expect(told.flatMap(\.data) == [String](repeating: Self.document, count: 3))
-        #expect(told.count == (format == .kollus ? 3 : 1))
-        #expect(told.allSatisfy { $0.url == url && $0.status == 200 && $0.isDelivered })
-        for exchange in told { _ = try JSONScanner.value(of: try #require(exchange.answer)) }
+        let reported = await exchanges(events)
+        #expect(reported.flatMap(\.reports) == reports(3).compactMap(\.id))
+        #expect(reported.flatMap(\.data) == [String](repeating: Self.document, count: 3))
+        #expect(reported.count == (format == .kollus ? 3 : 1))
+        #expect(reported.allSatisfy { $0.url == url && $0.status == 200 && $0.isDelivered })
+        for exchange in reported { _ = try JSONScanner.value(of: try #require(exchange.answer)) }
         await sandbox.stop()
     }
 
@@ -58,13 +58,13 @@ struct ExchangeNetTests {
         #expect(try await manager.sendReports().left == 500)
         #expect(try await manager.sendReports().delivered == 500)
         await manager.close()
-        let told = await exchanges(events)
-        #expect(told.map(\.status) == [401, 200] && told.map(\.isDelivered) == [false, true])
-        #expect(told.allSatisfy { $0.reports.count == 500 && $0.data.count == 500 })
+        let reported = await exchanges(events)
+        #expect(reported.map(\.status) == [401, 200] && reported.map(\.isDelivered) == [false, true])
+        #expect(reported.allSatisfy { $0.reports.count == 500 && $0.data.count == 500 })
         await sandbox.stop()
     }
 
-    @Test func `an LMS that nobody reaches is told without status and answer`() async throws {
+    @Test func `an unreachable LMS is reported without status and answer`() async throws {
         let site = try Site()
         let port = try Places.freePort()
         let manager = try site.manager {
@@ -76,12 +76,13 @@ struct ExchangeNetTests {
         options.attempts = 1
         #expect(try await manager.sendReports(options).left == 1)
         await manager.close()
-        let told = await exchanges(events)
-        #expect(told.count == 1 && told[0].status == nil && told[0].answer == nil && !told[0].isDelivered)
-        #expect(told.first?.reports.count == 1)
+        let reported = await exchanges(events)
+        #expect(
+            reported.count == 1 && reported[0].status == nil && reported[0].answer == nil && !reported[0].isDelivered)
+        #expect(reported.first?.reports.count == 1)
     }
 
-    @Test func `who does not want exchanges gets all other events`() async throws {
+    @Test func `subscribers without exchanges get all other events`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
@@ -110,13 +111,13 @@ struct ExchangeNetTests {
         }
     }
 
-    @Test func `a licence server's questions and answers are told, and an order to delete when the file is gone`()
+    @Test func `licence requests and answers are published, and a deletion when the file is gone`()
         async throws
     {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         let manager = try manager(site, sandbox)
         let link = try await sandbox.link(key: "bytes-3M-5", query: "uservalue0=a")
-        // What lies on the disk when the exchange is told, looked at by the very call that tells it.
+        // The files on the disk when the exchange is reported, listed from within that very call.
         let media = site.store + "/media"
         let seen = Guarded<[(exchange: LicenceExchange, files: Int)]>([])
         let names = Guarded<[String]>([])
@@ -142,16 +143,16 @@ struct ExchangeNetTests {
         _ = try await manager.renewLicences(.all)
         #expect(try await manager.untilRest(deadline: .seconds(30)))
         await manager.close()
-        let told = seen.withLock(\.self)
-        #expect(told.map(\.exchange.kind) == [1, 2, 3] && told.allSatisfy { $0.exchange.error == nil })
-        for (exchange, _) in told {
+        let reported = seen.withLock(\.self)
+        #expect(reported.map(\.exchange.kind) == [1, 2, 3] && reported.allSatisfy { $0.exchange.error == nil })
+        for (exchange, _) in reported {
             let items = try JSONScanner.value(of: exchange.items).elements
             #expect(items?.count == 1 && items?[0]["media_content_key"]?.string == content.key.text)
             #expect(items?[0]["uservalues"]?["uservalue0"]?.string == "a" && items?[0]["session_key"] == nil)
             let answer = try JSONScanner.value(of: try #require(exchange.answer))
             #expect(answer["data"]?.elements?.count == 1)
         }
-        #expect(told.last?.files == 0)
+        #expect(reported.last?.files == 0)
         #expect(names.withLock(\.self) == ["exchange", "exchange", "removed", "exchange", "deleted"])
         #expect(try site.mediaFiles().isEmpty)
         await sandbox.stop()

@@ -4,15 +4,15 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Fetching from nginx, an origin that others wrote.
+/// Fetching from nginx, an independent origin.
 @Suite(.timeLimit(.minutes(2)))
 struct FetchingNetTests {
     @Test(arguments: [0, 1, 65_536, 1 << 20, (1 << 20) + 1, 5 << 20])
-    func `a file of any length is fetched, proven and found under its path`(count: Int) async throws {
+    func `a file of any length is fetched, verified and found under its path`(count: Int) async throws {
         let site = try Site()
         let bytes = try site.file("lecture.mp4", bytes: count)
         let nginx = try await NginxOrigin.start(serving: site.root)
-        // Nothing, or a byte, is no film.
+        // An empty file, or a byte, is not a film.
         let manager = try site.manager { $0.acceptsAnyMedia = true }
         let content = try await manager.fetch("\(nginx.http)/lecture.mp4")
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
@@ -59,7 +59,7 @@ struct FetchingNetTests {
         #expect(try await manager.untilRest(deadline: .seconds(60)))
         #expect(try await manager.summary().counts == [.completed: 60])
         #expect(try await nginx.requests(atLeast: 60).count == 60)
-        // Safe to repeat: nothing that is complete is fetched again.
+        // Safe to repeat: a complete lecture is not fetched again.
         let again = try await manager.enqueue((0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
         #expect(again.allSatisfy { (try? $0.get().outcome) == .alreadyComplete })
         #expect(try await manager.untilRest(deadline: .seconds(60)))
@@ -94,7 +94,7 @@ struct FetchingNetTests {
     }
 
     @Test
-    func `the finished bytes also stand where they are wished`() async throws {
+    func `the finished bytes are also published at the requested path`() async throws {
         let site = try Site()
         let bytes = try site.file("lecture.mp4", bytes: 100_000)
         let nginx = try await NginxOrigin.start(serving: site.root)
@@ -105,7 +105,7 @@ struct FetchingNetTests {
         #expect(content.state == .completed)
         _ = try await manager.first(in: events) { if case .published = $0 { true } else { false } }
         #expect(try Data(contentsOf: URL(filePath: output)) == bytes)
-        // For a content that is complete already as well.
+        // For a complete lecture as well.
         let other = site.directory.file("other.mp4")
         _ = try await manager.fetch("\(nginx.http)/lecture.mp4") { $0.outputPath = other }
         #expect(try Data(contentsOf: URL(filePath: other)) == bytes)

@@ -26,7 +26,7 @@ struct FollowerTests {
         #expect(found2 == [.bytes(begun), .state(begun)])
         let found3 = follower.changes(of: id, key, begun)
         #expect(found3.isEmpty)
-        // Fewer bytes than before are no news.
+        // Fewer bytes than before are not reported.
         let found4 = follower.changes(of: id, key, try content(.downloading, 4))
         #expect(found4.isEmpty)
         let end = try content(.completed, 9)
@@ -52,17 +52,17 @@ struct FollowerTests {
         let found9 = follower.changes(of: id, key, nil)
         #expect(found9.isEmpty)
         follower.reported(id, try content(.failed))
-        #expect(follower.isIdle, "nobody follows it")
+        #expect(follower.isIdle, "no process follows it")
     }
 
-    @Test func `a look is taken when another process has written, four times a second at most`() throws {
+    @Test func `changes of another process are checked, four times a second at most`() throws {
         var follower = Follower()
         func moment(_ milliseconds: Int64) -> BootInstant { BootInstant(nanoseconds: milliseconds * 1_000_000) }
         let due = [1_000, 1_249, 1_250].map { follower.isDue(moment($0)) }
         #expect(due == [true, false, true])
         let news = [3, 3, 4].map { follower.isNews($0) }
         #expect(news == [true, false, true])
-        // A lecture that is followed from now on is looked at, whatever was written before.
+        // A newly followed lecture is checked, whatever was written before.
         follower.add(id, try content(.queued))
         let isNews = follower.isNews(4)
         #expect(isNews)

@@ -4,25 +4,25 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// What becomes of links that a gateway refuses, and of contents that are not kept.
+/// What happens to links that a gateway refuses, and to lectures that are not kept.
 @Suite(.timeLimit(.minutes(2)))
 struct GatewayRefusalNetTests {
     private func codes(_ link: String, _ manager: LectureManager) async throws -> [LectureError?] {
         var errors: [LectureError?] = []
-        // Asked at once, and as the first contact of a download.
+        // Requested at once, and as the first contact of a download.
         do { _ = try await manager.load(link) } catch { errors.append(error as? LectureError) }
         errors.append(try await manager.fetch(link).error)
         return errors
     }
 
-    @Test func `an expired, a broken and an unknown link tell the gateway's number`() async throws {
+    @Test func `an expired, a broken and an unknown link yield the gateway's number`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let good = try await sandbox.link(key: "bytes-64K-4")
         let links = [
             (try await sandbox.link(key: "bytes-64K-4", expiresIn: -1), -4085, "HTTP 403"),
             (good.replacing("jwt=", with: "jwt=x"), -4007, "HTTP 403"), ("\(sandbox.http)/si", -4007, "HTTP 403"),
-            ("\(sandbox.http)/i/nobody", -4012, "HTTP 404"),
+            ("\(sandbox.http)/i/unknown", -4012, "HTTP 404"),
         ]
         for (link, number, cause) in links {
             let errors = try await codes(link, manager)
@@ -34,14 +34,14 @@ struct GatewayRefusalNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a refusal without a number keeps its status, and what is no gateway's is not read`() async throws {
+    @Test func `a refusal without a number keeps its status, and foreign bodies are not read`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         try await sandbox.set(fault: "status:403", on: "/si")
         let link = try await sandbox.link(key: "bytes-64K-4")
         #expect(try await codes(link, manager).map { $0?.code } == [.status(403), .status(403)])
         try await sandbox.set(fault: "", on: "/si")
-        // A server of media that answers JSON with a number is no gateway.
+        // A media server that answers JSON with a number is not a gateway.
         let body = #"{"error":4085}"#
         let server = try RawServer.answering(
             "HTTP/1.1 403 Forbidden\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
@@ -55,7 +55,7 @@ struct GatewayRefusalNetTests {
     @Test(arguments: [
         ("set.content_type=streaming", -8650), ("set.content_type=adaptiveStreaming", -8650), ("intro", -8803),
     ])
-    func `what is streamed only, and an intro, are refused by name`(query: String, number: Int) async throws {
+    func `streaming-only lectures and intros are refused with their own code`(query: String, number: Int) async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-4", query: query)
@@ -75,7 +75,73 @@ struct GatewayRefusalNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a kollus link is told apart by what it asks`() throws {
+    @Test func `a key from before the gateway named the lecture works for every question`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let link = try await sandbox.link(key: "bytes-64K-4")
+        let derived = try await manager.enqueue([DownloadRequest(url: link)])[0].get().key
+        #expect(try await manager.untilRest())
+        #expect(try await manager.contents().map(\.key) == [try ContentKey("bytes-64K-4")])
+        #expect(try await manager.verify(derived).chunks > 0)
+        #expect(try await manager.content(derived)?.isPlayable == true)
+        #expect(try await manager.refresh([derived]) == [derived: .success(.unchanged)])
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test func `a dry run with a fresh token finds the lecture that the gateway describes`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let content = try await manager.fetch(try await sandbox.link(key: "bytes-64K-4"))
+        // Another lifetime makes another token, whatever the clock shows.
+        let fresh = DownloadRequest(url: try await sandbox.link(key: "bytes-64K-4", expiresIn: 601))
+        let other = DownloadRequest(url: try await sandbox.link(key: "bytes-80K-5"))
+        let asked = try await manager.plan([fresh, other], check: .head).map { try $0.get() }
+        #expect(asked.map(\.kind) == [.complete, .new])
+        #expect(asked.map(\.bytes) == [0, 80 << 10] && asked.map(\.key) == [content.key, nil])
+        // Without asking, a new token is all that is known.
+        #expect(try await manager.plan([fresh], check: .list).map { try $0.get().kind } == [.new])
+        #expect(try await manager.contents().count == 1, "a dry run stores nothing")
+        let unfinished = DownloadRequest(url: try await sandbox.link(key: "bytes-64K-4", expiresIn: 602))
+        try FileManager.default.removeItem(atPath: try await manager.path(content.key))
+        #expect(try await manager.plan([unfinished], check: .head).map { try $0.get().kind } == [.damaged])
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `a digest requested by a link with a fresh token applies to the lecture it leads to`(
+        isDigestKnown: Bool
+    ) async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let (right, wrong) = (
+            bytes(hex: try await sandbox.sha256(of: "/media/bytes-64K-4.mp4")), [UInt8](repeating: 7, count: 32)
+        )
+        let first = try await manager.fetch(try await sandbox.link(key: "bytes-64K-4")) { request in
+            if isDigestKnown { request.sha256 = right }
+        }
+        let original = try await manager.bytes(first.key)
+
+        let events = manager.events
+        _ = try await manager.fetch(try await sandbox.link(key: "bytes-64K-4", expiresIn: 601)) { $0.sha256 = wrong }
+        _ = try await manager.first(in: events) { event in
+            if case .outdated(let content) = event { content.key == first.key } else { false }
+        }
+        let refused = try #require(try await manager.content(first.key))
+        #expect(refused.state == .failed && refused.error?.code == .digestMismatch && refused.isPlayable)
+        #expect(try await manager.bytes(first.key) == original)
+
+        _ = try await manager.fetch(try await sandbox.link(key: "bytes-64K-4", expiresIn: 602)) { $0.sha256 = right }
+        #expect(try await manager.content(first.key)?.state == .completed)
+        #expect(try await manager.contents().count == 1)
+        #expect(try await manager.bytes(first.key) == original)
+        #expect(try await manager.refresh([first.key]) == [first.key: .success(.unchanged)])
+        await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test func `a kollus link is distinguished by its action`() throws {
         guard case .download(let requests) = try KollusLink("kollus://download?url=http://a/&folder=x&url=http://b/"),
             case .play(let one) = try KollusLink("kollus://path?url=http://a/"),
             case .downloadAndPlay(let both) = try KollusLink("kollus://download_play?url=http://a/"),

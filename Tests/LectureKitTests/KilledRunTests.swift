@@ -4,10 +4,10 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// What a killed program had claimed, asked for again through the library; and what living ones have claimed.
+/// What a killed program had claimed, requested again through the library; and what living ones have claimed.
 @Suite(.enabled(if: StruckRun.isPossible, "Tools/strike needs python3 on x86-64"), .timeLimit(.minutes(10)))
 struct KilledRunNetTests {
-    @Test func `no state that a killed run has left blocks a request`() async throws {
+    @Test func `no state left by a killed run blocks a request`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let url = "\(sandbox.http)/media/bytes-2500K-3.mp4"
         func program(_ store: String) throws -> StruckRun {
@@ -57,7 +57,7 @@ struct KilledRunNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a lecture that another process downloads is accepted, and its events come`() async throws {
+    @Test func `a lecture that another process downloads is accepted, and its events arrive`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/media/bytes-4M-4.mp4"
         try await sandbox.set(fault: "stall:2000000", on: path)
@@ -85,7 +85,7 @@ struct KilledRunNetTests {
         }
         #expect(try await two.untilRest())
         try await one.remove(key)
-        // Gone for both, and asked for as something that nobody has loaded.
+        // Gone for both, and requested as something that was never loaded.
         while try await two.content(key) != nil { await Task.yield() }
         await #expect(throws: LectureError(.notLoaded, detail: key.text)) { try await two.download(key) }
         await one.close()

@@ -4,9 +4,9 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A learner is gone from every byte, or the receipt says where not.
+/// A learner is erased from every byte, or the receipt lists where not.
 @Suite struct LearnerErasureTests {
-    /// How often a text stands in the raw bytes of a file, by a program that others wrote.
+    /// How often a text occurs in the raw bytes of a file, counted by an independent program.
     private static func places(_ text: String, in path: String) async throws -> Int {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         let script = "import sys; print(open(sys.argv[1], 'rb').read().count(sys.argv[2].encode()))"
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a learner is gone from every byte, and the others stay`() async throws {
+    @Test func `an erased learner is gone from every byte, and the others stay`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let learner = "홍길동 학생"
@@ -37,13 +37,13 @@ import Testing
         try await Self.expectNowhere(learner, shelf)
         let left = try ReportShelf.records(try await shelf.exported(.jsonLines))
         #expect(left == records.filter { !$0.user.utf8.elementsEqual(learner.utf8) })
-        // Again: nothing is left to be erased.
+        // Again: nothing is left to erase.
         let again = try await shelf.manager.eraseLearner(learner)
         #expect(again.reports.isEmpty && again.sessions == 0 && again.problems.isEmpty)
     }
 
     @Test(arguments: ReportShelf.learners.filter { $0.utf8.count >= 4 && $0 != "null" })
-    func `whatever the id is`(learner: String) async throws {
+    func `any learner id can be erased`(learner: String) async throws {
         let shelf = try ReportShelf()
         try await shelf.fill(
             ReportShelf.records().filter { $0.user == "kim7" || $0.user.utf8.elementsEqual(learner.utf8) })
@@ -53,7 +53,7 @@ import Testing
         try await Self.expectNowhere(learner, shelf)
     }
 
-    @Test func `a dry run says what there is and changes nothing`() async throws {
+    @Test func `a dry run reports the findings and changes nothing`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let before = try await shelf.exported(.jsonLines)
@@ -70,7 +70,7 @@ import Testing
         await #expect(throws: LectureError(.parameter)) { try await shelf.manager.eraseLearner("") }
     }
 
-    @Test func `reports of others that name the learner are told`() async throws {
+    @Test func `reports of others that name the learner are listed`() async throws {
         let shelf = try ReportShelf()
         var record = ReportShelf.records()[0]
         record.id = "other"
@@ -93,14 +93,14 @@ import Testing
         let receipt = try await shelf.manager.eraseLearner("홍길동 학생")
         #expect(receipt.problems.isEmpty && receipt.copies.map(\.reports) == [5], "\(receipt)")
         #expect(try await Self.places("홍길동 학생", in: copy) == 0)
-        // The copy is a whole store with the others in it.
+        // The copy is a whole store with the other learners in it.
         let other = shelf.directory.file("other")
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
         try FileManager.default.copyItem(atPath: copy, toPath: "\(other)/lecturekit.db")
         #expect(try StoreTools.check(other).isEmpty)
     }
 
-    @Test func `a copy that cannot be reached is told until it is forgotten`() async throws {
+    @Test func `an unreachable copy is listed until it is forgotten`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let copy = shelf.directory.file("copy.db")
@@ -114,7 +114,7 @@ import Testing
         #expect(try await shelf.manager.eraseLearner("kim7").problems.isEmpty)
     }
 
-    @Test func `a copy that could not be made is not remembered`() async throws {
+    @Test func `a failed copy is not remembered`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let there = try shelf.directory.write("mine", to: "there")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LinkNameTests {
     private func name(_ url: String) throws -> String? { ContentKeys.name(inLink: try URLParts(url)) }
 
-    /// A token whose payload is a text; its signature is nobody's.
+    /// A token whose payload is a text; its signature is invalid.
     private func token(_ payload: String) -> String {
         "e30.\(Base64URL.text(Array(payload.utf8))).AAAA"
     }
@@ -29,7 +29,7 @@ import Testing
         (#"{"mc":[{"mckey":"i","intr":true}]}"#, nil), (#"{"mc":[]}"#, nil), (#"{"mc":{"mckey":"a"}}"#, nil),
         (#"{"mc":[{"mckey":7}]}"#, nil), (#"{"mckey":"a"}"#, nil), ("[]", nil), ("{", nil),
     ])
-    func `a token names its last item that is no intro`(payload: String, due: String?) throws {
+    func `a token names its last item that is not an intro`(payload: String, due: String?) throws {
         for place in ["s", "si", "a/si"] {
             #expect(try name("http://h/\(place)?t=1&jwt=\(token(payload))&autoplay") == due)
         }

@@ -4,11 +4,11 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Steering and asking: the manager beside fetching.
+/// Control and queries: the manager besides fetching.
 @Suite(.timeLimit(.minutes(2)))
 struct ManagerNetTests {
     @Test
-    func `load registers what the source is and fetches nothing`() async throws {
+    func `load registers the source and fetches nothing`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.manager()
@@ -24,7 +24,7 @@ struct ManagerNetTests {
         try await manager.download(described.key)
         #expect(try await manager.untilRest(deadline: .seconds(30)))
         #expect(try await manager.content(described.key)?.state == .completed)
-        #expect(try await manager.content(media.key)?.state == .queued, "nobody asked for it")
+        #expect(try await manager.content(media.key)?.state == .queued, "it was not requested")
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.download(described.key) }
         await manager.close()
         await sandbox.stop()
@@ -34,7 +34,7 @@ struct ManagerNetTests {
         ("ftp://127.0.0.1/x.mp4", LectureError.Code.urlScheme), ("http://", .urlInvalid),
         ("http://127.0.0.1:1/x.mp4", .transfer(7)),
     ])
-    func `load tells why it cannot`(url: String, code: LectureError.Code) async throws {
+    func `load throws the reason of a failure`(url: String, code: LectureError.Code) async throws {
         let site = try Site()
         let manager = try site.manager()
         await #expect(throws: LectureError(code)) { try await manager.load(url) }
@@ -42,15 +42,15 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `a key that nobody has loaded cannot be downloaded`() async throws {
+    func `a key that was not loaded cannot be downloaded`() async throws {
         let site = try Site()
         let manager = try site.manager()
-        await #expect(throws: LectureError(.notLoaded)) { try await manager.download(try ContentKey("nobody")) }
+        await #expect(throws: LectureError(.notLoaded)) { try await manager.download(try ContentKey("unknown")) }
         await manager.close()
     }
 
     @Test
-    func `pause keeps proven bytes, resume goes on, cancel is spared by resumeAll`() async throws {
+    func `pause keeps verified bytes, resume continues, cancel is skipped by resumeAll`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         // Slow enough that the machine may be busy for seconds, and fast again for the rest.
@@ -110,11 +110,11 @@ struct ManagerNetTests {
         let site = try Site()
         for index in 0..<40 { try site.file("f\(index).mp4", bytes: 200_000 + index) }
         let nginx = try await NginxOrigin.start(serving: site.root)
-        let wishes = (0..<40).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") }
+        let requests = (0..<40).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") }
         let first = try site.manager()
         let second = try site.manager()
-        _ = try await first.enqueue(wishes)
-        _ = try await second.enqueue(wishes)
+        _ = try await first.enqueue(requests)
+        _ = try await second.enqueue(requests)
         async let one = first.untilRest(deadline: .seconds(60))
         async let two = second.untilRest(deadline: .seconds(60))
         #expect(try await one)
@@ -128,7 +128,7 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `damage is located to the chunk, only that is fetched again, and reading refuses it meanwhile`() async throws {
+    func `only the damaged chunk is fetched again, and reading refuses it meanwhile`() async throws {
         let site = try Site()
         let bytes = try site.file("lecture.mp4", bytes: 6 << 20)
         let nginx = try await NginxOrigin.start(serving: site.root)
@@ -166,7 +166,7 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `a quota and a disk that is too full stop a content for that reason`() async throws {
+    func `an exceeded quota and a full disk stop a lecture for that reason`() async throws {
         let site = try Site()
         try site.file("lecture.mp4", bytes: 3 << 20)
         let nginx = try await NginxOrigin.start(serving: site.root)
@@ -188,7 +188,7 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `a timetable that allows nothing stops contents until its next window`() async throws {
+    func `a timetable that allows nothing stops lectures until its next window`() async throws {
         let site = try Site()
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager { $0.timetable = "else=off" }
@@ -203,14 +203,14 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `one content keeps its own rate`() async throws {
+    func `one lecture keeps its own rate`() async throws {
         let site = try Site()
         try site.file("lecture.mp4", bytes: 64 << 20)
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager { $0.rateLimitPerContent = 500_000 }
         let begin = ContinuousClock.now
         try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
-        // However long the machine takes: no more than the rate allows in that time, and a first burst.
+        // However slow the machine is: no more than the rate allows in that time, plus a first burst.
         #expect(!(try await manager.untilRest(deadline: .seconds(2))))
         let fetched = try await manager.summary().fetchedBytes
         let seconds = Double((ContinuousClock.now - begin).components.seconds + 1)
@@ -232,13 +232,13 @@ struct ManagerNetTests {
         #expect(!diagnosis.remedy.isEmpty)
         #expect(diagnosis.attempts.first?.status == 404)
         #expect(diagnosis.attempts.first?.decision == "failed")
-        await #expect(throws: LectureError(.unknownContent)) { try await manager.why(ContentKey("nobody")) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.why(ContentKey("unknown")) }
         await manager.close()
         await nginx.stop()
     }
 
     @Test
-    func `a file nobody has a row for is cleared away, others stay`() async throws {
+    func `a file without a row is deleted, others stay`() async throws {
         let site = try Site()
         let bytes = try site.file("lecture.mp4", bytes: 100_000)
         let nginx = try await NginxOrigin.start(serving: site.root)
@@ -259,7 +259,7 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `a playlist is refused by name`() async throws {
+    func `a playlist is refused with its own code`() async throws {
         let site = try Site()
         let manager = try site.manager()
         let results = try await manager.enqueue([DownloadRequest(url: "http://127.0.0.1:1/course/index.m3u8?a=b")])
@@ -268,7 +268,7 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `after close nothing can be begun`() async throws {
+    func `after close nothing can be started`() async throws {
         let site = try Site()
         let manager = try site.manager()
         await manager.close()

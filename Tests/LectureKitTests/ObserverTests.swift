@@ -5,7 +5,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Keeps what it gets, in order.
+/// Records what it gets, in order.
 final class Recorder: LectureObserver {
     enum Entry: Sendable {
         case log(LectureLogRecord)
@@ -56,7 +56,7 @@ struct ObserverNetTests {
         }
     }
 
-    @Test func `counters add up to what the summary says, and records come in the order of things`() async throws {
+    @Test func `counters add up to the summary, and records are in chronological order`() async throws {
         let (site, sandbox, recorder) = (try Site(), try await SandboxOrigin.start(["--no-https"]), Recorder())
         let manager = try Self.manager(site, recorder)
         var urls = (0..<20).map { "\(sandbox.http)/media/bytes-64K-\($0).mp4" }
@@ -86,7 +86,7 @@ struct ObserverNetTests {
         #expect(recorder.messages(of: last) == ["A download started.", "A download failed."])
         let failure = try #require(recorder.records.first { $0.message == "A download failed." })
         #expect(failure.level == .error && failure.fields["error_number"] == "-8404")
-        // A lecture's request is told before the lecture is complete.
+        // A lecture's request is logged before the lecture is complete.
         let path = "/media/bytes-3M-5.mp4"
         let key = try answers[20].get().key
         let request = try #require(recorder.records.firstIndex { $0.fields["url"] == "\(sandbox.http)\(path)" })
@@ -96,7 +96,7 @@ struct ObserverNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a new store, one that is opened again, and one that cannot be opened`() async throws {
+    @Test func `a new store, a reopened one, and one that cannot be opened`() async throws {
         let (site, recorder, again, refused) = (try Site(), Recorder(), Recorder(), Recorder())
         try await Self.manager(site, recorder).close()
         let made = try #require(recorder.records.first)
@@ -118,7 +118,7 @@ struct ObserverNetTests {
         #expect(refused.sum("lecturekit_store_troubles_total", ["error": code.name]) == 1)
     }
 
-    @Test func `a pause, a removal and what verify finds`() async throws {
+    @Test func `a pause, a removal and findings of verify`() async throws {
         let (site, sandbox, recorder) = (try Site(), try await SandboxOrigin.start(["--no-https"]), Recorder())
         let manager = try Self.manager(site, recorder)
         try await sandbox.set(fault: "stall:100000", on: "/media/bytes-3M-5.mp4")
@@ -156,7 +156,7 @@ struct ObserverNetTests {
         await sandbox.stop()
     }
 
-    /// Neither what the test has hidden in every place for secrets, nor the token, nor the key of the licence server.
+    /// None of the secrets that the test has planted, nor the token, nor the key of the licence server.
     private static func expectNothingSecret(_ recorder: Recorder, _ link: String, _ sandbox: SandboxOrigin) throws {
         let text = recorder.text
         #expect(text.contains("/media/bytes-64K-9.mp4") && !text.contains("canary"))
@@ -169,7 +169,7 @@ struct ObserverNetTests {
         #expect(!text.contains("?") && !text.contains("signature"))
     }
 
-    @Test func `licences and reports are counted as their own lists count them, and nothing secret is named`()
+    @Test func `licence and report counts match their lists, and no secret is named`()
         async throws
     {
         let site = try Site()
@@ -239,7 +239,7 @@ struct ObserverNetTests {
         }
         #expect(recorder.sum("lecturekit_source_checks_total", ["result": "unchanged"]) == 1)
         #expect(recorder.sum("lecturekit_requests_total", ["status": "none", "end": "failed"]) > 0)
-        // What the page promises is what there is.
+        // The page lists every metric.
         let page = try String(
             contentsOfFile: "\(Places.repository())/docs/use-in-your-package.md", encoding: .utf8)
         for name in Set(recorder.metrics.map(\.name)) { #expect(page.contains("`\(name)`"), "\(name)") }
@@ -247,10 +247,10 @@ struct ObserverNetTests {
     }
 }
 
-/// What lies between the work and a slow observer.
+/// The queue between the work and a slow observer.
 @Suite(.timeLimit(.minutes(1)))
 struct ObservationTests {
-    /// Stands still until it is let go.
+    /// Blocks until it is released.
     private final class SlowRecorder: LectureObserver {
         let kept = Recorder()
         let gate = DispatchSemaphore(value: 0)
@@ -277,12 +277,12 @@ struct ObservationTests {
         #expect(kept.sum("a") == 2000 && kept.sum("a", ["b": "0"]) == 668)
         let dropped = kept.sum("lecturekit_log_records_dropped_total")
         #expect(dropped > 0 && Int64(kept.records.count) + dropped == 1000)
-        // What is there stands in its order.
+        // The remaining records are in order.
         let numbers = kept.records.compactMap { Int($0.message) }
         #expect(numbers == numbers.sorted() && numbers.first == 0)
     }
 
-    @Test func `nothing is counted that is nothing`() async {
+    @Test func `zero amounts are not counted`() async {
         let recorder = Recorder()
         let observation = Observation(recorder)
         observation.count("a", 0)

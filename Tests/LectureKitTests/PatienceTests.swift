@@ -4,8 +4,8 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// What an application changes while its manager works. The patience that the managers begin with is ten minutes, so
-/// that no test ends in its time unless the new one holds.
+/// Settings that an application changes while its manager works. The managers start with a patience of ten minutes, so
+/// that a test only ends in time if the new one applies.
 @Suite(.timeLimit(.minutes(2)))
 struct PatienceNetTests {
     private static func manager(_ site: Site, _ sandbox: SandboxOrigin) throws -> LectureManager {
@@ -18,7 +18,7 @@ struct PatienceNetTests {
     }
 
     @Test(arguments: [0, 2])
-    func `a download that stalls is tried as often as is said, whether the room is there or not`(retries: Int)
+    func `a stalled download is tried as often as configured, free space or not`(retries: Int)
         async throws
     {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
@@ -37,7 +37,7 @@ struct PatienceNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a probe gives a silent server up`() async throws {
+    @Test func `a probe abandons a silent server`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try Self.manager(site, sandbox)
         try await manager.setPatience(timeout: .milliseconds(300), retries: 0)
@@ -49,7 +49,7 @@ struct PatienceNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a licence server that never answers is asked as often as is said`() async throws {
+    @Test func `a silent licence server is asked as often as configured`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         var policy = CallbackPolicy()
         policy.checkAbuse = 1
@@ -66,7 +66,7 @@ struct PatienceNetTests {
         options.maxAttempts = 1
         #expect(try await manager.renewLicences(.keys([key]), options).failed == 1)
         #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 3)
-        // A play asks once, and waits no longer than is said either.
+        // A play asks once, and waits no longer than the setting either.
         let error = await #expect(throws: LectureError.self) {
             try await manager.beginPlay(key, patience: .seconds(600))
         }
@@ -76,7 +76,7 @@ struct PatienceNetTests {
     }
 
     @Test(arguments: [true, false])
-    func `a target of reports that never answers is given up as is said`(isRoomThere: Bool) async throws {
+    func `a silent report target is abandoned as configured`(isRoomThere: Bool) async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager {
             $0.stallTimeout = .seconds(600)
@@ -96,7 +96,7 @@ struct PatienceNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a patience that cannot be is refused and changes nothing`() async throws {
+    @Test func `an invalid patience is refused and changes nothing`() async throws {
         let manager = try Site().manager()
         for (timeout, retries) in [(Duration.zero, 1), (.seconds(-1), 1), (.seconds(86_401), 1), (.seconds(1), -1)] {
             await #expect(throws: LectureError(.parameter)) {
@@ -112,7 +112,7 @@ struct PatienceNetTests {
 
     // MARK: The parameter of licence servers
 
-    @Test func `every question carries the text, as it is, until there is none`() async throws {
+    @Test func `every request carries the text unchanged until there is none`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         let manager = try Self.manager(site, sandbox)
         let shown = Guarded("")
@@ -142,7 +142,7 @@ struct PatienceNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a question that is repeated carries the text of its own moment`() async throws {
+    @Test func `a repeated request carries the text of its own time`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
         let manager = try Self.manager(site, sandbox)
         let key = try ContentKey("bytes-64K-5")
@@ -153,7 +153,7 @@ struct PatienceNetTests {
         try await sandbox.set(habits: "status:503;retry=2;times=1")
         let events = manager.events
         async let report = manager.renewLicences(.keys([key]))
-        // The server asks to wait for two seconds; its refusal is told before they begin to pass.
+        // The server asks to wait for two seconds; its refusal is reported before they start.
         _ = try await manager.first(in: events) { if case .licenceExchange = $0 { true } else { false } }
         await manager.setLicenceParameter("second")
         #expect(try await report.renewed == 1)

@@ -39,7 +39,7 @@ struct PlayNetTests {
         }
     }
 
-    @Test func `a play reads as often as it likes and counts once`() async throws {
+    @Test func `a play reads any number of times and counts once`() async throws {
         var policy = CallbackPolicy()
         policy.expirationCount = 2
         let scene = try await Scene(policy)
@@ -70,7 +70,7 @@ struct PlayNetTests {
         try await play.watched(media: .seconds(20), running: .seconds(10))
         let used = try await scene.manager.licence(scene.key)?.playTimeUsed
         #expect(used == (type == 0 ? .seconds(20) : .seconds(10)))
-        // What is less than ten seconds is kept with the end.
+        // Less than ten seconds is stored with the end.
         try await play.watched(media: .seconds(4), running: .seconds(2))
         #expect(try await scene.manager.licence(scene.key)?.playTimeUsed == used)
         try await play.end()
@@ -90,7 +90,7 @@ struct PlayNetTests {
         await scene.end()
     }
 
-    @Test func `a lecture that must be checked is not played while nobody answers`() async throws {
+    @Test func `a lecture that needs a check is not played without an answer`() async throws {
         var policy = CallbackPolicy()
         policy.checkAbuse = 1
         let scene = try await Scene(policy)
@@ -103,7 +103,7 @@ struct PlayNetTests {
         await scene.end()
     }
 
-    @Test func `what is sealed for everybody is played without a licence`() async throws {
+    @Test func `lectures sealed for storage only are played without a licence`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager { configuration in
             configuration.seal = .always

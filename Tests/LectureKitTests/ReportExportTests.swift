@@ -5,9 +5,9 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// Reports go out as files that other programs read.
+/// Reports are exported as files that other programs read.
 @Suite struct ReportExportTests {
-    @Test func `JSON Lines come back as they went out, into another store too`() async throws {
+    @Test func `JSON Lines are imported as exported, into another store too`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let bytes = try await shelf.exported(.jsonLines)
@@ -38,7 +38,7 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func `a file is compressed as its name says`(name: String, program: String) async throws {
+    func `the file name determines the compression`(name: String, program: String) async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let path = shelf.directory.file(name)
@@ -49,7 +49,7 @@ import Testing
         #expect(Array(ending.output) == (try await shelf.exported(format)))
     }
 
-    @Test func `python reads the CSV, and no cell is a formula`() async throws {
+    @Test func `Python reads the CSV, and no cell is a formula`() async throws {
         let shelf = try ReportShelf()
         let records = ReportShelf.records()
         try await shelf.fill(records)
@@ -61,8 +61,8 @@ import Testing
             with open(sys.argv[1], newline='', encoding='utf-8') as file:
                 for row in csv.DictReader(file, strict=True):
                     for name, cell in row.items():
-                        assert name in ('seq', 'wall_ms') or not re.match('[=+@\\t\\r-]', cell), (name, cell)
-                    text = lambda cell: cell[1:] if re.match("'+[=+@\\t\\r-]", cell) else cell
+                        assert name in ('seq', 'wall_ms') or not re.match('[=+@\\t\\r\\n＝＋－＠-]', cell), (name, cell)
+                    text = lambda cell: cell[1:] if re.match("'+[=+@\\t\\r\\n＝＋－＠-]", cell) else cell
                     print(json.dumps([row['id'], text(row['user']), text(row['session']), json.loads(row['values'])]))
             """
         let ending = try await ChildProcess.run(try Places.command("python3"), ["-c", script, path])
@@ -74,7 +74,7 @@ import Testing
         #expect(rows == due)
     }
 
-    @Test func `CSV comes back as it went out`() async throws {
+    @Test func `CSV is imported as exported`() async throws {
         let (shelf, other, records) = (try ReportShelf(), try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let path = shelf.directory.file("out.csv.gz")
@@ -84,7 +84,7 @@ import Testing
         #expect(try ReportShelf.records(try await other.exported(.jsonLines)) == records)
     }
 
-    @Test func `xAPI is an array of statements, one a report`() async throws {
+    @Test func `xAPI is an array with one statement per report`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let statements = try #require(
@@ -99,7 +99,7 @@ import Testing
             })
     }
 
-    @Test func `every rule of a filter has to hold`() async throws {
+    @Test func `every rule of a filter has to match`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         var filter = ReportExportFilter()
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ReportExportFormat.allCases)
-    func `under a key nobody is named, and the same learner has the same pseudonym`(
+    func `under a key no learner is named, and the same learner has the same pseudonym`(
         format: ReportExportFormat
     ) async throws {
         let shelf = try ReportShelf()
@@ -135,7 +135,7 @@ import Testing
         let other = try PseudonymKey(file: try shelf.key("another one of 16", "other"))
         #expect(try await shelf.exported(format, key: other) != bytes)
         let text = String(decoding: bytes, as: UTF8.self)
-        // Shorter ids, and those that are words of JSON, stand in texts that are about nobody.
+        // Shorter ids, and those that are JSON literals, also occur in texts that name no learner.
         for learner in ReportShelf.learners where learner.utf8.count >= 4 && learner != "null" {
             for spelling in LearnerSpelling.all(of: learner) {
                 #expect(text.range(of: String(decoding: spelling, as: UTF8.self)) == nil, "\(learner)")
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a key that is short or that others may read is refused`() throws {
+    @Test func `a short key, or one that other users may read, is refused`() throws {
         let shelf = try ReportShelf()
         #expect(throws: LectureError(.parameter)) { try PseudonymKey(file: try shelf.key("fifteen bytes !")) }
         let open = try shelf.directory.write("sixteen bytes ok", to: "open")
@@ -161,7 +161,7 @@ import Testing
         #expect(throws: LectureError(.readFile)) { try PseudonymKey(file: shelf.directory.file("missing")) }
     }
 
-    @Test func `what stands under the name stays until the export is whole`() async throws {
+    @Test func `an existing file stays until the export is complete`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let path = try shelf.directory.write("old", to: "out.csv")
@@ -173,7 +173,7 @@ import Testing
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == (try await shelf.exported(.csv)))
     }
 
-    @Test func `a task that is cancelled leaves no file`() async throws {
+    @Test func `a cancelled task leaves no file`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let path = shelf.directory.file("out.jsonl")
@@ -187,7 +187,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `what a stream throws ends the export`() async throws {
+    @Test func `an error of a stream ends the export`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         await #expect(throws: LectureError(.storageFull)) {
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `an empty store gives an empty export that is whole`() async throws {
+    @Test func `an empty store gives an empty but complete export`() async throws {
         let shelf = try ReportShelf()
         #expect(try ReportShelf.records(try await shelf.exported(.jsonLines)).isEmpty)
         let header = CSVWriter.columns.joined(separator: ",") + "\r\n"
@@ -203,7 +203,7 @@ import Testing
         #expect(try await shelf.exported(.xapi) == Array("[]\n".utf8))
     }
 
-    @Test func `what was there before is in the export once, whoever adds meanwhile`() async throws {
+    @Test func `earlier reports are exported once, even if others are added meanwhile`() async throws {
         let shelf = try ReportShelf()
         let before = (0..<3000).map { Self.plain("before-\($0)") }
         try await shelf.fill(before)

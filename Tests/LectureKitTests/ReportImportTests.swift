@@ -6,7 +6,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// Reports come back from files, whatever became of these.
+/// Reports are imported from files, however damaged.
 @Suite struct ReportImportTests {
     @Test func `a repeated import changes nothing`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
@@ -18,7 +18,7 @@ import Testing
         #expect(try await shelf.exported(.jsonLines) == before)
     }
 
-    @Test func `what was being sent waits again, and the target is kept`() async throws {
+    @Test func `an unfinished sending waits again, and the target is kept`() async throws {
         let shelf = try ReportShelf()
         var record = ReportShelf.records()[0]
         record.state = .leased
@@ -43,7 +43,7 @@ import Testing
         #expect(!refused.contains { $0.message.contains("kim7") })
     }
 
-    @Test func `an id with another content is refused, and the stored report stays`() async throws {
+    @Test func `a known id with other data is refused, and the stored report stays`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let before = try await shelf.exported(.jsonLines)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await shelf.exported(.jsonLines) == before)
     }
 
-    @Test func `a report that the store cannot keep is refused`() async throws {
+    @Test func `a report that the store cannot hold is refused`() async throws {
         let shelf = try ReportShelf()
         var records = Array(ReportShelf.records().prefix(4))
         records[0].user = "a\0b"
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [Compression?.none, .gzip, .zstd])
-    func `a file that is cut off anywhere is told, and what can be read of it is stored`(
+    func `a file truncated anywhere is reported, and its readable part is stored`(
         compression: Compression?
     ) async throws {
         let shelf = try ReportShelf()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `lines that were taken out, changed or turned around are told by the summary`() async throws {
+    @Test func `removed, changed or reordered lines are detected by the summary`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
         let text = String(decoding: try await shelf.exported(.jsonLines), as: UTF8.self)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `exports that stand one behind the other are read as one`() async throws {
+    @Test func `concatenated exports are read as one`() async throws {
         let (shelf, records) = (try ReportShelf(), ReportShelf.records())
         let first = try shelf.file(Array(records.prefix(10)), "a")
         let second = try shelf.file(Array(records.dropFirst(10)), "b")
@@ -116,7 +116,7 @@ import Testing
         #expect(result.stored == records.count && result.damage == nil && refused.isEmpty)
     }
 
-    @Test func `an empty file is no export that was cut off, and a missing one is told`() async throws {
+    @Test func `an empty file is not a truncated export, and a missing one is reported`() async throws {
         let shelf = try ReportShelf()
         let (result, _) = try await shelf.imported(try shelf.directory.write("", to: "empty"))
         #expect(result == ReportImportResult())

@@ -5,7 +5,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// A store of its own with reports in it, and what goes out of it and in.
+/// A separate store with reports in it, and its exports and imports.
 struct ReportShelf {
     let directory: TemporaryDirectory
     let manager: LectureManager
@@ -17,14 +17,14 @@ struct ReportShelf {
 
     var database: String { directory.file("store/lecturekit.db") }
 
-    /// Learners as nobody hopes for them: quotes, line ends, formulas, other directions, everything at once.
+    /// Learner ids from the worst case: quotes, line ends, formulas, other directions, everything at once.
     static let learners = [
         "kim7", "a\"b\\c", "line\nbreak\r\nand\ttab", "=1+2", "+82-10", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "'=1",
         "''a", "홍길동 학생", "🎓👩‍🏫", "\u{202E}evil", "a%20b c+d&e=f", "{\"user\":1}", "[]", "null", " space ", "\u{1B}[31m",
-        "x,y;z", "한", "e\u{301}", "\u{FEFF}bom", String(repeating: "é", count: 256),
+        "x,y;z", "한", "＝1+2", "＠SUM(A1)", "\n=1", ";=1", "e\u{301}", "\u{FEFF}bom", String(repeating: "é", count: 256),
     ]
 
-    /// A report of each learner in each state, with everything that a report may have.
+    /// A report of each learner in each state, with every possible member.
     static func records() -> [ReportRecord] {
         var records: [ReportRecord] = []
         for (number, learner) in learners.enumerated() {
@@ -64,7 +64,7 @@ struct ReportShelf {
         return try directory.write(bytes, to: name)
     }
 
-    /// Reads a file back, and tells what was refused.
+    /// Imports a file, and returns what was refused.
     func imported(
         _ path: String, _ format: ReportImportFormat? = nil
     ) async throws -> (result: ReportImportResult, refused: [LectureError]) {
@@ -106,7 +106,7 @@ struct ReportShelf {
         return records
     }
 
-    /// A key in a file that only its owner may read.
+    /// A key in a file with owner-only permissions.
     func key(_ text: String, _ name: String = "key") throws -> String {
         let path = try directory.write(text, to: name)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -7,12 +7,12 @@ import Testing
 /// Fetching from a server that misbehaves on demand.
 @Suite(.timeLimit(.minutes(3)))
 struct SandboxFetchingNetTests {
-    /// Servers that are odd but honest, or that can be got the better of: the right bytes are due.
+    /// Servers that are odd but honest, or whose faults can be overcome: the right bytes are due.
     @Test(arguments: [
         "", "drop:200000;times=5", "drop:1500000;times=3", "no-range", "no-length", "weak-etag", "no-validator",
         "redirect:3", "status:503;retry=1;times=1", "status:500;times=2", "status:429;times=1", "rst;times=2",
     ])
-    func `odd servers end in the right bytes`(fault: String) async throws {
+    func `odd servers yield the right bytes`(fault: String) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-3M-7.mp4"
@@ -26,12 +26,12 @@ struct SandboxFetchingNetTests {
         await sandbox.stop()
     }
 
-    /// Servers whose answers are not the object: a refusal by name is due, and nothing under a final name.
+    /// Servers whose answers are not the object: a named refusal is due, and no file under a final name.
     @Test(arguments: [
         ("html", LectureError.Code.notMedia), ("gzip", .codingRefused), ("status:404", .status(404)),
         ("status:403", .status(403)), ("redirect:30", .redirectLoop), ("status:204", .unexpectedStatus),
     ])
-    func `answers that are not the object are refused by name`(fault: String, code: LectureError.Code) async throws {
+    func `answers that are not the object have their own code`(fault: String, code: LectureError.Code) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-300K-7.mp4"
@@ -62,11 +62,11 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
-    func `a file that changes half-way is fetched anew and never mixed`() async throws {
+    func `a file that changes half-way is fetched again and never mixed`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-4M-3.mp4"
-        // The first answer breaks off in the middle; then the server has another version.
+        // The first answer breaks in the middle; then the server has another version.
         try await sandbox.set(fault: "drop:2500000;times=1,changed:after=1", on: path)
         let manager = try site.manager()
         let content = try await manager.fetch("\(sandbox.http)\(path)")
@@ -79,11 +79,11 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
-    func `closing half-way keeps what is proven and the next manager goes on behind it`() async throws {
+    func `closing half-way keeps verified chunks, and the next manager resumes after them`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-32M-6.mp4"
-        // Silent after 6 MB, so that it is not complete however late this test is told.
+        // Stalled after 6 MB, so that it is not complete however late this test sees it.
         try await sandbox.set(fault: "stall:6000000", on: path)
         let first = try site.manager { $0.connections = 1 }
         let events = first.events
@@ -114,10 +114,10 @@ struct SandboxFetchingNetTests {
     }
 
     @Test
-    func `a gateway's link is loaded, its short-lived URLs are renewed, proven bytes stay`() async throws {
+    func `a gateway's link is loaded, its short-lived URLs are renewed, and verified bytes stay`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start(["--lease-seconds", "1"])
-        // The first connection breaks when its URL has run out; the resumed one is refused.
+        // The first connection breaks when its URL has expired; the resumed one is refused.
         try await sandbox.set(fault: "slow:1000000,drop:1500000;times=1", on: "/media/*")
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
@@ -126,7 +126,7 @@ struct SandboxFetchingNetTests {
         let content = try #require(try await manager.contents().first)
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.key.text == "bytes-4M-9")
-        // The key that was derived from the link still finds the content.
+        // The key that was derived from the link still finds the lecture.
         #expect(try await manager.content(provisional)?.key == content.key)
         let requests = try await sandbox.requests()
         #expect(requests.contains { $0.status == 403 }, "the URL was to run out while it was used")
@@ -154,7 +154,7 @@ struct SandboxFetchingNetTests {
         let again = try await second.fetch("\(sandbox.http)\(path)")
         #expect(again.state == .stopped)
         #expect(again.stopReason == .serverWait)
-        #expect(try await sandbox.requests(for: path).count == asked, "it was asked again before its time")
+        #expect(try await sandbox.requests(for: path).count == asked, "it was requested again too early")
         await second.close()
         await sandbox.stop()
     }
@@ -166,9 +166,9 @@ struct SandboxFetchingNetTests {
         try await sandbox.set(fault: "status:404", on: "/media/bytes-2M-1.mp4")
         let digest = bytes(hex: try await sandbox.sha256(of: "/media/bytes-2M-2.mp4"))
         let manager = try site.manager()
-        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { wish in
-            wish.mirrors = ["\(sandbox.http)/media/bytes-2M-2.mp4"]
-            wish.sha256 = digest
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-1.mp4") { request in
+            request.mirrors = ["\(sandbox.http)/media/bytes-2M-2.mp4"]
+            request.sha256 = digest
         }
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.sha256 == digest)
@@ -182,9 +182,9 @@ struct SandboxFetchingNetTests {
         let sandbox = try await SandboxOrigin.start()
         let digest = bytes(hex: try await sandbox.sha256(of: "/media/bytes-8M-1.mp4"))
         let manager = try site.manager { $0.connections = 2 }
-        let content = try await manager.fetch("\(sandbox.http)/media/bytes-8M-1.mp4") { wish in
-            wish.mirrors = ["\(sandbox.http)/media/bytes-8M-2.mp4"]
-            wish.sha256 = digest
+        let content = try await manager.fetch("\(sandbox.http)/media/bytes-8M-1.mp4") { request in
+            request.mirrors = ["\(sandbox.http)/media/bytes-8M-2.mp4"]
+            request.sha256 = digest
         }
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.sha256 == digest)

@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Cancelled tasks that wait for licence servers and for learning management systems which never answer.
+/// Cancelled tasks that wait for licence servers and learning management systems which never answer.
 @Suite(.timeLimit(.minutes(2)))
 struct ServerCancellationNetTests {
     private static func manager(_ site: Site, _ sandbox: SandboxOrigin) throws -> LectureManager {
@@ -17,7 +17,7 @@ struct ServerCancellationNetTests {
         }
     }
 
-    /// A manager with a licensed lecture whose server is to be asked before each play, and does not answer any more.
+    /// A manager with a licensed lecture whose server must be asked before each play, and no longer answers.
     private static func silence(
         _ site: Site, _ policy: CallbackPolicy
     ) async throws -> (SandboxOrigin, LectureManager, ContentKey) {
@@ -35,7 +35,7 @@ struct ServerCancellationNetTests {
         try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked ?? 0
     }
 
-    @Test func `a play that is cancelled while its server is asked is not counted, and others wait on`() async throws {
+    @Test func `a play cancelled during its check is not counted, and other tasks wait on`() async throws {
         let site = try Site()
         var policy = CallbackPolicy()
         (policy.checkAbuse, policy.expirationCount) = (1, 5)
@@ -44,7 +44,7 @@ struct ServerCancellationNetTests {
         while try await Self.asked(sandbox) == 0 {}
         for play in plays.dropFirst() { play.cancel() }
         for play in plays.dropFirst() { #expect(await play.result.isCancelled) }
-        // The one that is left waits until its own patience is over.
+        // The remaining one waits until its own patience is over.
         let error = await #expect(throws: LectureError.self) { try await plays[0].value }
         #expect(error?.code == .licenceCheckDue)
         #expect(try await manager.licence(key)?.countLeft == 5)
@@ -54,7 +54,7 @@ struct ServerCancellationNetTests {
         await sandbox.stop()
     }
 
-    @Test func `a renewal goes on when the task that began it is cancelled`() async throws {
+    @Test func `a renewal continues when the task that started it is cancelled`() async throws {
         let site = try Site()
         let (sandbox, manager, key) = try await Self.silence(site, CallbackPolicy())
         let events = manager.events
@@ -66,14 +66,14 @@ struct ServerCancellationNetTests {
         let event = try await manager.first(in: events) { if case .renewalEnded = $0 { true } else { false } }
         guard case .renewalEnded(let report) = event else { return }
         #expect(report.total == 1 && report.waiting == 1)
-        // The next one takes the same licence up.
+        // The next one uses the same licence again.
         try await sandbox.set(habits: "")
         #expect(try await manager.renewLicences(.keys([key])).renewed == 1)
         await manager.close()
         await sandbox.stop()
     }
 
-    @Test func `of two senders one may leave; the reports are sent once`() async throws {
+    @Test func `of two senders one may be cancelled, and the reports are sent once`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         try await sandbox.setLMS(habits: "hang:100")
         let manager = try Self.manager(site, sandbox)

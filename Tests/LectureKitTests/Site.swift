@@ -4,7 +4,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A directory to serve, and a place for a store, both new and gone with the test.
+/// A directory to serve, and a directory for a store, both new and deleted with the test.
 final class Site: Sendable {
     let directory: TemporaryDirectory
     let root: String
@@ -16,7 +16,7 @@ final class Site: Sendable {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
     }
 
-    /// Makes a file of random bytes that begins as a film does.
+    /// Makes a file of random bytes that starts like a film.
     @discardableResult
     func file(_ name: String, bytes count: Int) throws -> Data {
         let source = try FileHandle(forReadingFrom: URL(filePath: "/dev/urandom"))
@@ -54,16 +54,16 @@ func bytes(hex: String) -> [UInt8] {
 }
 
 extension LectureManager {
-    /// Fetches one URL to its end and answers the content.
+    /// Fetches one URL to its end and returns the lecture.
     func fetch(_ url: String, _ change: (inout DownloadRequest) -> Void = { _ in }) async throws -> Content {
-        var wish = DownloadRequest(url: url)
-        change(&wish)
-        let key = try download(wish)
-        #expect(try await untilRest(deadline: .seconds(60)), "it did not come to rest")
+        var request = DownloadRequest(url: url)
+        change(&request)
+        let key = try download(request)
+        #expect(try await untilRest(deadline: .seconds(60)), "it did not become idle")
         return try #require(try content(key))
     }
 
-    /// The bytes of a complete content, read from its file.
+    /// The bytes of a complete lecture, read from its file.
     func bytes(_ key: ContentKey) throws -> Data { try Data(contentsOf: URL(filePath: try path(key))) }
 
     /// Waits for the first event that passes.

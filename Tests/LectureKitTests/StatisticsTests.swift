@@ -32,7 +32,7 @@ struct StatisticsNetTests {
         await #expect(throws: LectureError(.closing)) { try await manager.addReport(report("c")) }
     }
 
-    @Test func `of many reports the bad ones are told apart and the others stored`() async throws {
+    @Test func `of many reports the invalid ones are named and the others stored`() async throws {
         let site = try Site()
         let manager = try site.manager()
         var bad = report("x")
@@ -51,7 +51,7 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
-    @Test func `reports go out, are told, and are pruned when they were kept for long enough`() async throws {
+    @Test func `reports are sent, published, and pruned after their retention time`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
@@ -72,15 +72,15 @@ struct StatisticsNetTests {
         #expect((summary.counts[.delivered] ?? 0) + summary.pruned == 250)
         await manager.close()
         var named: Set<String> = []
-        var told: ReportSendResult?
+        var reported: ReportSendResult?
         for await event in events {
             if case .reportsDelivered(let ids) = event { named.formUnion(ids) }
-            if case .reportsSent(let result) = event { told = result }
+            if case .reportsSent(let result) = event { reported = result }
         }
-        #expect(named == Set((0..<250).map { "r\($0)" }) && told == result)
+        #expect(named == Set((0..<250).map { "r\($0)" }) && reported == result)
     }
 
-    @Test func `a dead letter is told, listed and sent again`() async throws {
+    @Test func `a dead letter is reported, listed and sent again`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         try await sandbox.setLMS(habits: "poison:bad")
         let manager = try site.manager {
@@ -107,7 +107,7 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
-    @Test func `a sending that is stopped returns, and the next one goes on under the same ids`() async throws {
+    @Test func `a stopped sending returns, and the next one continues with the same ids`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         try await sandbox.setLMS(habits: "hang:100")
         let manager = try site.manager {
@@ -126,7 +126,7 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
-    @Test func `a rule holds for its own server and the longest beginning`() async throws {
+    @Test func `a rule applies to its own server, and the longest prefix wins`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let path = "/lms/json"
         try await sandbox.setLMS(habits: "authorization:Key-1,gzip")
@@ -148,7 +148,7 @@ struct StatisticsNetTests {
         #expect(visits.map(\.reports).sorted() == [5, 10, 10])
         #expect(visits.allSatisfy { $0.authorized && $0.encoding == "gzip" })
         await manager.close()
-        // The text of this URL begins as the rule's does, and another server is meant.
+        // The text of this URL starts as the rule's does, but it is another server.
         let other = try site.manager {
             var rule = narrow
             rule.url = String(sandbox.http.dropLast())
@@ -194,7 +194,7 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
-    @Test func `only the newest of a player's reports goes to a target that takes sums`() async throws {
+    @Test func `only the newest of a player's reports goes to a target with totals`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         var rule = StatisticsConfiguration.Rule(url: sandbox.http)
         rule.isCumulative = true
@@ -203,7 +203,7 @@ struct StatisticsNetTests {
             $0.statistics.rules = [rule]
         }
         _ = try await manager.addReports((1...5).map { report("r\($0)") })
-        // What has no session has nothing in common.
+        // Reports without a session have nothing in common.
         _ = try await manager.addReports((1...3).map { report("s\($0)", "", "") })
         let result = try await manager.sendReports()
         #expect(result.delivered == 4 && result.superseded == 4)
@@ -211,11 +211,11 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
-    @Test func `what is too old is given up and accounted for`() async throws {
+    @Test func `expired reports are abandoned and accounted for`() async throws {
         let site = try Site()
         let manager = try site.manager { $0.statistics.expireDays = 0 }
         _ = try await manager.addReports([report("a"), report("b", "lee")])
-        // Older than nothing: the clock of the store counts milliseconds.
+        // Older than zero days: the store's clock counts milliseconds.
         let stored = Date.now
         while Date.now.timeIntervalSince(stored) < 0.002 {}
         let result = try await manager.sendReports()

@@ -11,7 +11,7 @@ struct StreamCacheNetTests {
     private let path = "/media/bytes-5M-31.mp4"
 
     @Test
-    func `nothing of the media lies in clear below the store, and every file has the owner's mode`() async throws {
+    func `no media is stored in clear, and every file has the owner's mode`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let due = try await sandbox.bytes(of: path)
@@ -40,7 +40,7 @@ struct StreamCacheNetTests {
     }
 
     @Test(arguments: ["flip", "cut", "empty", "swap", "directory", "link", "longer"])
-    func `a block that does not open is fetched anew`(damage: String) async throws {
+    func `a block that does not open is fetched again`(damage: String) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let due = try await sandbox.bytes(of: path)
@@ -73,7 +73,7 @@ struct StreamCacheNetTests {
     }
 
     @Test
-    func `the bound is kept while more is read than it allows, and the longest unused goes first`() async throws {
+    func `the bound is kept while more is read, and the least recently used goes first`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
@@ -92,7 +92,7 @@ struct StreamCacheNetTests {
             #expect(basket.data == due)
             await stream.end()
         }
-        // The first lecture had to go for the beginning of the second.
+        // The first lecture was evicted for the start of the second.
         try await sandbox.reset()
         let again = try await manager.openStream("\(sandbox.http)\(path)")
         _ = try await again.data(0..<2_000_000)
@@ -107,7 +107,7 @@ struct StreamCacheNetTests {
     }
 
     @Test
-    func `with no room media is kept until its last stream ends`() async throws {
+    func `without space media is kept until its last stream ends`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
@@ -129,7 +129,7 @@ struct StreamCacheNetTests {
     }
 
     @Test
-    func `what another program streams stays, whatever is asked for`() async throws {
+    func `blocks that another program streams stay, whatever is requested`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let (reader, cleaner) = (try site.streamer(), try site.streamer())
@@ -146,14 +146,14 @@ struct StreamCacheNetTests {
         #expect(try await stream.data() == due)
         #expect(try await sandbox.requests().isEmpty)
         await reader.close()
-        // The other program's bound holds for this one as well.
+        // The other program's limit applies to this one as well.
         #expect(try site.cacheFiles().isEmpty)
         await cleaner.close()
         await sandbox.stop()
     }
 
     @Test
-    func `what a killed program leaves is used or cleaned up`() async throws {
+    func `leftovers of a killed program are used or cleaned up`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let due = try await sandbox.bytes(of: path)
@@ -174,7 +174,7 @@ struct StreamCacheNetTests {
             }
         }
         #expect(try site.cacheFiles().count >= 3)
-        // What other moments of a kill leave: half a block, and files whose rows are gone.
+        // Leftovers of other moments of a kill: half a block, and files whose rows are gone.
         try Data(repeating: 1, count: 99).write(to: URL(filePath: "\(site.store)/cache/1/4.1.7.new"))
         try Data(repeating: 1, count: 99).write(to: URL(filePath: "\(site.store)/cache/1/77"))
         try FileManager.default.createDirectory(atPath: "\(site.store)/cache/999", withIntermediateDirectories: true)
@@ -182,7 +182,7 @@ struct StreamCacheNetTests {
         let manager = try site.streamer()
         try await sandbox.reset()
         let stream = try await manager.openStream(url)
-        // Cleaned when the cache was opened: what is left are blocks.
+        // Cleaned when the cache was opened: only blocks are left.
         let kept = try site.cacheFiles()
         #expect(kept.count >= 3 && !kept.values.contains(99), "\(kept)")
         #expect(!FileManager.default.fileExists(atPath: "\(site.store)/cache/999"))
@@ -214,7 +214,7 @@ struct StreamCacheNetTests {
     }
 
     @Test
-    func `a reader that stands still holds up nobody, and no more comes than the bound`() async throws {
+    func `a stalled reader blocks no other, and no more arrives than the bound`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
@@ -246,7 +246,7 @@ struct StreamCacheNetTests {
     }
 
     @Test
-    func `a stream that nobody holds any more gives its place up`() async throws {
+    func `a released stream frees its slot`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
@@ -255,7 +255,7 @@ struct StreamCacheNetTests {
         _ = try await stream?.data()
         #expect(try site.cacheFiles().count == 6)
         stream = nil
-        // The place is given up by a task that stands in line before the next question, or soon after it.
+        // The cache is released by a task queued before the next query, or soon after it.
         var looks = 0
         while try await manager.streamCacheBytes() > 0, looks < 100_000 {
             looks += 1
@@ -267,13 +267,13 @@ struct StreamCacheNetTests {
     }
 }
 
-/// Disks that take nothing, with file systems mounted for the purpose.
+/// Disks that accept no bytes, with file systems mounted for the purpose.
 @Suite(
     .enabled(if: TightDisk.isPossible, "this process may not mount; full and read-only disks are NOT tested"),
     .timeLimit(.minutes(2)))
 struct StreamDiskNetTests {
     @Test(arguments: ["full", "reserve", "read-only"])
-    func `a disk that takes nothing is told once, and the stream goes on`(trouble: String) async throws {
+    func `an unwritable disk is reported once, and the stream continues`(trouble: String) async throws {
         let site = try Site()
         let disk = try TightDisk("size=6m")
         let sandbox = try await SandboxOrigin.start()
@@ -303,7 +303,7 @@ struct StreamDiskNetTests {
     }
 }
 
-/// A small file system of its own; needs the right to mount.
+/// A separate small file system; needs the right to mount.
 final class TightDisk: Sendable {
     let path: String
 

@@ -5,7 +5,7 @@ import LectureTestSupport
 import Testing
 
 extension Site {
-    /// A manager with a device key of the test's own.
+    /// A manager with the test's own device key.
     func streamer(_ change: (inout LectureConfiguration) -> Void = { _ in }) throws -> LectureManager {
         try manager { configuration in
             configuration.deviceDirectory = "\(directory.path)/device"
@@ -26,7 +26,7 @@ extension Site {
     }
 }
 
-/// Collects what a read hands out.
+/// Collects the bytes of a read.
 final class Basket: Sendable {
     private let held = Guarded(Data())
 
@@ -53,7 +53,7 @@ extension SandboxOrigin {
     }
 }
 
-/// The troubles that a manager tells.
+/// The errors that a manager reports.
 final class Troubles: Sendable {
     private let held = Guarded<[LectureError]>([])
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct StreamNetTests {
     @Test
-    func `what was read is not fetched again, also by the next program, and any range is right`() async throws {
+    func `read data is not fetched again, not even by the next program, and any range is right`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-5M-21.mp4"
@@ -35,7 +35,7 @@ struct StreamNetTests {
             let to = Int64.random(in: from...6 << 20, using: &random)
             #expect(try await again.data(from..<to) == due[from..<min(to, 5 << 20)], "\(from)..<\(to)")
         }
-        // One request tells the version; its body is not taken.
+        // One request gets the version; its body is not read.
         let requests = try await sandbox.requests(for: path)
         #expect(requests.count == 1 && requests[0].range == nil, "\(requests.count)")
         await again.end()
@@ -54,7 +54,7 @@ extension StreamNetTests {
         ("no-length", true),
         ("no-etag", true), ("weak-etag", false), ("no-validator", false), ("no-validator,no-range", false),
     ])
-    func `odd servers end in the right bytes, and only what is proven is kept`(fault: String, kept: Bool) async throws {
+    func `odd servers yield the right bytes, and only verified ones are kept`(fault: String, kept: Bool) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-4M-22.mp4"
@@ -75,7 +75,7 @@ extension StreamNetTests {
         ("html", LectureError.Code.notMedia), ("gzip", .codingRefused), ("status:404", .status(404)),
         ("redirect:30", .redirectLoop), ("no-length,no-range", .badLength), ("status:503;retry=3600", .status(503)),
     ])
-    func `what is no media is refused at the opening`(fault: String, code: LectureError.Code) async throws {
+    func `data that is not media is refused on opening`(fault: String, code: LectureError.Code) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         try await sandbox.set(fault: fault, on: "/media/*")
@@ -89,7 +89,7 @@ extension StreamNetTests {
     }
 
     @Test
-    func `a server that fails for good is told by name in the middle`() async throws {
+    func `a permanent server failure is reported with its own code in the middle`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-4M-23.mp4"
@@ -102,7 +102,7 @@ extension StreamNetTests {
             try await sandbox.set(fault: fault, on: path)
             await #expect(throws: LectureError(code)) { try await stream.data(3_500_000..<3_500_010) }
         }
-        // It was the server's, not the stream's.
+        // The error was the server's, not the stream's.
         try await sandbox.set(fault: "", on: path)
         #expect(try await stream.data(3_500_000..<3_500_010).count == 10)
         await manager.close()
@@ -133,14 +133,14 @@ extension StreamNetTests {
         #expect(try await fresh.data() == new)
         await stream.end()
         await fresh.end()
-        // The old version went with its last reader.
+        // The old version was deleted with its last reader.
         #expect(try Set(site.cacheFiles().keys.map { $0.prefix { $0 != "/" } }).count == 1)
         await manager.close()
         await sandbox.stop()
     }
 
     @Test
-    func `a version that changes before the first byte is taken in place of the old one`() async throws {
+    func `a version that changes before the first byte replaces the old one`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-3M-25.mp4"
@@ -151,7 +151,7 @@ extension StreamNetTests {
         let stream = try await manager.openStream("\(sandbox.http)\(path)")
         try await sandbox.set(fault: "changed", on: path)
         let new = try await sandbox.bytes(of: path)
-        // The first block is not there, so that the change is seen with the first request.
+        // The first block is missing, so that the change is noticed with the first request.
         #expect(try await stream.data() == new)
         #expect(new[1_500_000..<3_000_000] != old)
         await manager.close()
@@ -159,13 +159,13 @@ extension StreamNetTests {
     }
 
     @Test(arguments: ["ignore-if-range,changed:after=2", "no-range,changed:after=2"])
-    func `a server that hides behind its habits is found out`(fault: String) async throws {
+    func `a server that hides its version is detected`(fault: String) async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-6M-26.mp4"
         let old = try await sandbox.bytes(of: path)
         try await sandbox.reset()
-        // One request is the opening's, one that of the first read.
+        // One request is for the opening, one for the first read.
         try await sandbox.set(fault: "\(fault),drop:3000000;after=1;times=1", on: path)
         let manager = try site.streamer()
         let stream = try await manager.openStream("\(sandbox.http)\(path)")
@@ -179,7 +179,7 @@ extension StreamNetTests {
     // MARK: Gateways
 
     @Test
-    func `a gateway's media URL is renewed when it is over, and the content is known by its key`() async throws {
+    func `a gateway's expired media URL is renewed, and the lecture is known by its key`() async throws {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start(["--require-lease"])
         let due = try await sandbox.bytes(of: "/media/bytes-4M-27.mp4?\(try await lease(sandbox, "bytes-4M-27"))")

@@ -22,9 +22,9 @@ struct CallbackPaceTests {
         return limits
     }
 
-    /// Asks as often as is allowed, with steps at any distance, and counts what begins in each window of a second.
+    /// Asks as often as allowed, in steps of any length, and counts the requests started in each window of a second.
     @Test(arguments: [1.0, 3, 20, 37, 100, 200], [UInt64(1), 2, 3])
-    func `in no second more than a twentieth above the rate begins`(rate: Double, seed: UInt64) {
+    func `in no second more requests start than the rate and a twentieth`(rate: Double, seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         var pace = CallbackPace(
             limits: limits {
@@ -34,7 +34,7 @@ struct CallbackPaceTests {
         var begun: [Int64] = []
         var now: Int64 = 0
         while begun.count < 2000 {
-            // Prompt for a while, then late, then any.
+            // Prompt for a while, then late, then random.
             let steps: [Int64] = begun.count % 600 < 300 ? [1] : [3, 80, 1500]
             now += Int64.random(in: 1...(steps.randomElement(using: &chance) ?? 1), using: &chance)
             while pace.mayStart(origin, at: at(now)) == .yes {
@@ -55,7 +55,7 @@ struct CallbackPaceTests {
         #expect(Double(most) >= rate * 0.9, "and it is nearly used")
     }
 
-    @Test func `a caller that asks when it is told to reaches the rate`() {
+    @Test func `a caller that waits as instructed reaches the rate`() {
         var pace = CallbackPace(
             limits: limits { ($0.initialRate, $0.maximumRate, $0.maximumConcurrency) = (50, 50, 99) })
         var (now, count) = (BootInstant(nanoseconds: 0), 0)
@@ -102,7 +102,7 @@ struct CallbackPaceTests {
         #expect(pace.rate(other) == 20, "another server has a pace of its own")
     }
 
-    @Test func `time-outs halve what runs at once, and good answers widen it`() {
+    @Test func `time-outs halve the concurrency, and good answers widen it`() {
         var pace = CallbackPace()
         for _ in 0..<8 { pace.started(origin, at: at(0)) }
         #expect(pace.mayStart(origin, at: at(60_000)) == .busy)
@@ -135,7 +135,7 @@ struct CallbackPaceTests {
         #expect(pace.mayStart(origin, at: until + .seconds(1)) == .yes)
     }
 
-    @Test func `what was begun before the breaker opened decides nothing about a probe`() {
+    @Test func `requests from before the breaker opened do not decide a probe`() {
         var pace = CallbackPace()
         for _ in 0..<7 { pace.started(origin, at: at(0)) }
         for _ in 0..<5 { pace.ended(origin, begun: at(0), .failed, at: at(10), random: 0) }
@@ -147,7 +147,7 @@ struct CallbackPaceTests {
         #expect(pace.mayStart(origin, at: at(9000)) == .yes, "a probe that was cancelled makes room for another")
     }
 
-    @Test func `a hold is obeyed and the longer one counts`() {
+    @Test func `a server's wait is obeyed, and the longer one counts`() {
         var pace = CallbackPace()
         pace.held(origin, until: at(9000))
         pace.held(origin, until: at(5000))

@@ -2,7 +2,7 @@ import LectureLicence
 import LectureModel
 import Testing
 
-/// What is read of an exchange, and what is refused.
+/// What is read from an exchange, and what is refused.
 struct CallbackReplyTests {
     private static let now = Timestamp(milliseconds: 1_750_000_000_000)
 
@@ -31,7 +31,7 @@ struct CallbackReplyTests {
         #expect(try reply(body).token() == "a.b.c")
     }
 
-    @Test func `an answer without a token is named for what it is`() {
+    @Test func `an answer without a token is classified`() {
         #expect(fault(reply(""))?.error.code.number == -8651)
         #expect(fault(reply(" \n "))?.error.code.number == -8651)
         #expect(fault(reply("", status: 204))?.error.code.number == -8651)
@@ -43,7 +43,7 @@ struct CallbackReplyTests {
         }
     }
 
-    @Test func `what a failure says about the server decides about its pace`() {
+    @Test func `the kind of failure decides about the server's pace`() {
         #expect(fault(reply("", status: 429))?.outcome == .overloaded)
         #expect(fault(reply("", status: 503))?.outcome == .overloaded)
         #expect(fault(reply("", status: 408))?.outcome == .timedOut)
@@ -62,7 +62,7 @@ struct CallbackReplyTests {
         #expect(fault(reply("", status: 429))?.wait == nil)
     }
 
-    @Test func `numbers of licence servers come back from the store as themselves`() {
+    @Test func `numbers of licence servers are read back from the store`() {
         for code in [LectureError.Code.callbackTransfer(28), .callbackTransfer(6), .callbackStatus(503)] {
             #expect(LectureError.Code.stored(code.number).name == code.name && !code.summary.isEmpty)
         }
@@ -73,7 +73,7 @@ struct CallbackReplyTests {
 
     private func items(_ payload: String, _ keys: [String]) throws -> [String] {
         let value = try JSONScanner.value(of: payload)
-        return try CallbackReading.items(in: value, kind: .check, keys: keys).map { item in
+        return try CallbackAnswers(value).answers(for: keys, .check).map { item in
             switch item {
             case .answer(let answer): answer.isPermitted ? "yes" : "no"
             case .unreadable(let error): "\(error.code.number)"
@@ -94,7 +94,7 @@ struct CallbackReplyTests {
         #expect(try items(#"{"data":[]}"#, ["a"]) == ["missing"])
     }
 
-    @Test func `two answers for one item are none that can be believed`() throws {
+    @Test func `two answers for one item are both rejected`() throws {
         let (yes, no) = (Self.answer("a"), Self.answer("a", #""result":0"#))
         #expect(try items(#"{"data":[\#(yes),\#(no),\#(Self.answer("b"))]}"#, ["a", "b"]) == ["-8636", "yes"])
         #expect(try items(#"{"data":[\#(yes),\#(yes),\#(yes)]}"#, ["a"]) == ["-8636"])
@@ -102,13 +102,14 @@ struct CallbackReplyTests {
         #expect(try items(#"{"data":[\#(yes),\#(other)]}"#, ["a"]) == ["yes"], "another kind is another answer")
     }
 
-    @Test func `a value that cannot be spoils only its own item`() throws {
+    @Test func `an invalid value spoils only its own item`() throws {
         let wrong = Self.answer("a", #""result":1,"expiration_count":"3""#)
         #expect(try items(#"{"data":[\#(wrong),\#(Self.answer("b"))]}"#, ["a", "b"]) == ["-8636", "yes"])
         #expect(try items(#"{"data":[\#(Self.answer("a", kind: #""3""#))]}"#, ["a"]) == ["-8636"])
         #expect(try items(#"{"data":[5,\#(Self.answer("b"))]}"#, ["a", "b"]) == ["missing", "yes"])
         #expect(try items(#"{"data":[{"kind":3,"result":1}]}"#, ["a"]) == ["-8636"], "asked alone, it is this one")
         #expect(try items(#"{"data":[{"kind":3,"result":1}]}"#, ["a", "b"]) == ["missing", "missing"])
+        #expect(try items(#"{"data":[null,\#(Self.answer("b"))]}"#, ["a", "b"]) == ["missing", "yes"])
     }
 
     @Test(arguments: [#"{}"#, #"{"data":1}"#, #"{"data":null}"#, #"[]"#, #"{"data":"a"}"#])

@@ -16,7 +16,7 @@ struct CallbackTests {
 
     // MARK: Reading
 
-    @Test func `a whole answer is read`() throws {
+    @Test func `a complete answer is read`() throws {
         let answer = try answer(
             #"""
             "kind":1,"result":1,"message":"ok","expiration_date":1800000000,"expiration_count":5,
@@ -32,7 +32,7 @@ struct CallbackTests {
         #expect(!answer.deletes && !answer.expires && !answer.resets)
     }
 
-    @Test func `nought is no bound, and what is missing says nothing`() throws {
+    @Test func `zero is no limit, and missing members change nothing`() throws {
         let said = try answer(
             #"""
             "kind":1,"result":1,"expiration_date":0,"expiration_count":0,"expiration_playtime":0,
@@ -55,25 +55,49 @@ struct CallbackTests {
         #""kind":1,"result":1,"offline_bookmark":1"#, #""kind":1,"result":1,"offline_bookmark":{"download":3}"#,
         #""kind":3,"result":1,"content_expired":"0""#, #""kind":3,"result":1,"session_key":1"#,
     ])
-    func `a value that cannot be is refused`(members: String) {
+    func `an invalid value is refused`(members: String) {
         #expect(throws: LectureError(.json)) { try answer(members) }
     }
 
-    @Test func `a payload may hold one object, and a bad element spoils only itself`() throws {
-        func all(_ text: String) throws -> [Result<CallbackAnswer, LectureError>] {
-            try CallbackAnswer.all(in: try JSONScanner.value(of: Array(text.utf8)))
+    @Test func `a payload may be one object, and a bad element spoils only itself`() throws {
+        func all(_ text: String) throws -> [CallbackItemAnswer] {
+            try CallbackAnswers(try JSONScanner.value(of: Array(text.utf8))).answers(about: nil)
         }
         let one = #"{"kind":1,"media_content_key":"a","result":1}"#
         #expect(try all(#"{"data":\#(one),"iat":1}"#).count == 1)
         let two = try all(#"{"data":[\#(one),{"kind":1}]}"#)
-        #expect(try two[0].get().mediaContentKey == "a")
-        #expect(throws: LectureError(.json)) { try two[1].get() }
-        #expect(throws: LectureError(.json)) { try all(#"{"exp":1}"#) }
+        guard case .answer(let answer) = two[0], case .unreadable(let error) = two[1] else {
+            Issue.record("not read as an answer and an unreadable one")
+            return
+        }
+        #expect(answer.mediaContentKey == "a" && error.code == .answerInvalid)
+        #expect(throws: LectureError(.answerUnreadable)) { try all(#"{"exp":1}"#) }
+    }
+
+    @Test(arguments: [
+        "expiration_date", "expiration_count", "expiration_playtime", "expiration_playtime_type",
+        "check_expiration_date", "check_abuse", "expiration_refresh_popup", "offline_bookmark", "content_delete",
+        "content_expired", "content_expire_reset",
+    ])
+    func `null is no limit, neither in an answer nor in a licence file`(member: String) throws {
+        let answers = try CallbackAnswers(
+            try JSONScanner.value(
+                of: Array(#"{"data":[{"kind":1,"media_content_key":"a","result":1,"\#(member)":null}]}"#.utf8)))
+        guard case .unreadable(let error) = answers.answers(for: ["a"], .grant)[0] else {
+            Issue.record("null was read")
+            return
+        }
+        #expect(error.code == .answerInvalid && error.cause.contains(member))
+        // A file has nothing to reset.
+        if member == "content_expire_reset" { return }
+        let file = LicenceFile(
+            try JSONScanner.value(of: Array(#"{"mck":"a","policy":{"\#(member)":null}}"#.utf8)))
+        #expect(file.faults.map(\.name) == ["policy_out_of_range"])
     }
 
     // MARK: Rules
 
-    @Test func `a grant makes a licence, and a refusal makes none and takes none`() throws {
+    @Test func `a grant creates a licence, and a refusal neither creates nor removes one`() throws {
         let yes = CallbackRules.apply(
             try answer(#""kind":1,"result":1,"expiration_count":3"#), to: nil, sessionKey: nil)
         #expect(yes.licence?.policy.countLimit == 3 && yes.refusal == nil)
@@ -84,7 +108,7 @@ struct CallbackTests {
         #expect(outcome.licence == old && outcome.refusal?.code.number == -8655 && outcome.refusal?.cause == "no")
     }
 
-    @Test func `a completion may order the file away, and may name a day for a check`() throws {
+    @Test func `a completion may order the file deleted, and may set a day for a check`() throws {
         let outcome = CallbackRules.apply(
             try answer(#""kind":2,"result":1,"content_delete":1,"check_expiration_date":1800000000"#), to: granted(),
             sessionKey: nil)
@@ -94,14 +118,14 @@ struct CallbackTests {
         #expect(refused.refusal?.code.number == -8656 && refused.licence == granted())
     }
 
-    @Test func `a check that is refused leaves the licence as it is`() throws {
+    @Test func `a refused check leaves the licence as it is`() throws {
         let old = granted { ($0.policy.countLimit, $0.countUsed) = (3, 1) }
         let outcome = CallbackRules.apply(
             try answer(#""kind":3,"result":0,"expiration_count":1,"expiration_date":1"#), to: old, sessionKey: "s")
         #expect(outcome.licence == old && outcome.refusal?.code.number == -8657)
     }
 
-    @Test func `a check replaces the bounds it names and leaves the others`() throws {
+    @Test func `a check replaces the limits it names and leaves the others`() throws {
         let old = granted {
             ($0.policy.countLimit, $0.countUsed) = (3, 2)
             $0.policy.expiresAt = Timestamp(milliseconds: 5)
@@ -144,13 +168,13 @@ struct CallbackTests {
         #expect(outcome.licence?.wasSeenExpired == false && outcome.licence?.playTimeUsed == .zero)
     }
 
-    @Test func `a check of what has no licence grants none`() throws {
+    @Test func `a check without a licence grants none`() throws {
         let outcome = CallbackRules.apply(try answer(#""kind":3,"result":1"#), to: nil, sessionKey: "s")
         #expect(outcome.licence == nil && outcome.refusal != nil)
     }
 
     @Test(arguments: [LicenceSuspicion.rolledBack, .forged, .copied])
-    func `a licence that is not believed is cleared only by what leaves nothing to count`(doubt: LicenceSuspicion)
+    func `a rejected licence is cleared only by an answer that leaves nothing to count`(doubt: LicenceSuspicion)
         throws
     {
         func left(_ members: String, _ licence: LicenceRecord?) throws -> LicenceSuspicion? {
@@ -173,7 +197,7 @@ struct CallbackTests {
         #expect(try left(reset + #""other""#, counted) == doubt)
     }
 
-    @Test func `a completion that is refused ends the licence only where the configuration is strict`() throws {
+    @Test func `a refused completion ends the licence only where the configuration is strict`() throws {
         let refused = try answer(#""kind":2,"result":0"#)
         let lenient = CallbackRules.apply(refused, to: granted(), sessionKey: nil)
         #expect(lenient.licence?.isForceExpired == false)
@@ -181,7 +205,7 @@ struct CallbackTests {
         #expect(strict.licence?.isForceExpired == true && strict.refusal?.code == .completionRefused)
     }
 
-    @Test func `a permitted check makes a licence verified whose token was not`() throws {
+    @Test func `a permitted check verifies a licence with an unverified token`() throws {
         let unverified = granted { $0.isVerified = false }
         let yes = try answer(#""kind":3,"result":1"#)
         #expect(CallbackRules.apply(yes, to: unverified, sessionKey: "s").licence?.isVerified == true)
@@ -193,7 +217,7 @@ struct CallbackTests {
 
     // MARK: Asking
 
-    @Test func `the body is a form that any server can read, and what is shown has no session key`() throws {
+    @Test func `the body is a form that any server can read, and the shown one has no session key`() throws {
         var question = CallbackQuestion(
             .check, mediaContentKey: "k&=+% é", clientUserID: "u", playerID: "p", deviceName: "d",
             localTime: Timestamp(milliseconds: 0))
@@ -206,7 +230,7 @@ struct CallbackTests {
         #expect(!CallbackQuestion.items([question], withSecrets: false).contains("secret-session"))
     }
 
-    @Test func `what the application adds is a field of its own, and in no item`() throws {
+    @Test func `application parameters are a field of their own, and in no item`() throws {
         let question = CallbackQuestion(
             .grant, mediaContentKey: "k", clientUserID: "u", playerID: "p", deviceName: "d",
             localTime: Timestamp(milliseconds: 0))
@@ -220,7 +244,7 @@ struct CallbackTests {
         #expect(text("a b&=+%é\0\n*-._~") == "\(start)&extra_drm_param=a+b%26%3D%2B%25%C3%A9%00%0A*-._%7E")
     }
 
-    @Test func `a question carries what its kind carries`() throws {
+    @Test func `a request has the fields of its kind`() throws {
         var question = CallbackQuestion(
             .check, mediaContentKey: "k-1", clientUserID: #"u"1"#, playerID: "p", deviceName: "Linux",
             localTime: Timestamp(milliseconds: 1_750_000_000_999))

@@ -4,13 +4,13 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// What an answer writes into a licence beside its bounds, and what it leaves.
+/// What an answer writes into a licence besides its bounds, and what it leaves unchanged.
 struct EngineAnswerTests {
     private func permitting(_ members: String) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
         { request, _ in .payload(FakeServer.permit(request.items, members)) }
     }
 
-    @Test func `a completion proves nothing new: the token that granted stays`() throws {
+    @Test func `a completion does not replace the token that granted`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("d") { entry in
             entry.record?.policy.expiresAt = nil
@@ -24,7 +24,7 @@ struct EngineAnswerTests {
         #expect(entry.token == "the.granting.token" && entry.tokenID == "first" && entry.checked != nil)
     }
 
-    @Test func `a check is not the word that a strict server owes`() throws {
+    @Test func `a check does not replace the answer that a strict server owes`() throws {
         let world = try LicenceWorld { $0.isStrict = true }
         try world.licensed(["d"]) { entry, _ in entry.owesCompletion = true }
         #expect(try world.renew().renewed == 1)
@@ -32,7 +32,7 @@ struct EngineAnswerTests {
         #expect(try world.engine.judge(ContentKey(stored: "d"), forPlay: true).reasons == [.checkDue])
     }
 
-    @Test func `a licence that is permitted as it was is stored with its new proof`() throws {
+    @Test func `a licence permitted unchanged is stored with its new proof`() throws {
         let world = try LicenceWorld()
         try world.licensed(["d"]) { entry, _ in entry.token = "old" }
         let before = try world.entry("d")
@@ -44,7 +44,7 @@ struct EngineAnswerTests {
         #expect(try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store)).isIntact)
     }
 
-    @Test func `a permission ends what failed attempts have left behind`() throws {
+    @Test func `a permission clears the traces of failed attempts`() throws {
         let world = try LicenceWorld()
         try world.licensed(["d"]) { entry, _ in
             (entry.attempts, entry.error) = (3, LectureError(.answerMissing))

@@ -5,7 +5,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Grants before downloads, checks before plays, and debts.
+/// Grants before downloads, checks before plays, and pending callbacks.
 struct EngineAskingTests {
     private func permitting(_ members: String) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
         { request, _ in .payload(FakeServer.permit(request.items, members)) }
@@ -58,7 +58,7 @@ struct EngineAskingTests {
         (.body("", status: 404), -9404, true), (.body("x"), -8634, false), (.payload(#"{"data":[]}"#), -8682, true),
         (.payload(#"{"data":{"kind":1,"result":"1"}}"#), -8636, true), (.silence, -9028, false),
     ])
-    func `without an answer there is no download, and it is told whether asking again can help`(
+    func `without an answer there is no download, and the error says whether to ask again`(
         action: ServerAction, code: Int, isFinal: Bool
     ) throws {
         let world = try LicenceWorld()
@@ -71,7 +71,7 @@ struct EngineAskingTests {
         #expect(try world.engine.standing(of: key) == .due)
     }
 
-    @Test func `a grant for a held server is answered at once, with the time it may be asked`() throws {
+    @Test func `a grant for a paused server is answered at once, with the time of the next request`() throws {
         let world = try LicenceWorld()
         let (one, other) = (try world.waiting("g1"), try world.waiting("g2"))
         world.server.behave { _, _ in .body("", status: 429, headers: [("Retry-After", "600")]) }
@@ -84,7 +84,7 @@ struct EngineAskingTests {
         #expect(wait > .seconds(590) && wait <= .seconds(600))
     }
 
-    @Test func `a source that is taken back is forgotten, and a licence that was granted is not`() throws {
+    @Test func `a withdrawn source is forgotten, a granted licence is not`() throws {
         let world = try LicenceWorld()
         let (_, key) = try world.waiting("g")
         try world.index.transaction { try world.engine.noteSource(nil, of: key) }
@@ -97,8 +97,7 @@ struct EngineAskingTests {
         #expect(try world.ledger.inspect(against: anchor).isIntact && anchor != nil)
     }
 
-    @Test func `a transaction of downloads that is rolled back leaves no anchor that the store does not reach`() throws
-    {
+    @Test func `a rolled back transaction of downloads leaves no anchor ahead of the store`() throws {
         let world = try LicenceWorld()
         let key = try world.content("g")
         struct Change: Error {}
@@ -114,7 +113,7 @@ struct EngineAskingTests {
 
     // MARK: Checks
 
-    @Test func `a check that is permitted allows one play`() throws {
+    @Test func `a permitted check allows one play`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { entry in
             entry.record?.policy.expiresAt = nil
@@ -144,7 +143,7 @@ struct EngineAskingTests {
         #expect(try world.engine.judge(key, forPlay: true).reasons == [.checkDue])
     }
 
-    @Test func `a check tells a refusal from a server that cannot be reached`() throws {
+    @Test func `a check distinguishes a refusal from an unreachable server`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a")
         let before = try world.record("a")
@@ -165,7 +164,7 @@ struct EngineAskingTests {
         #expect(try world.record("a") == before)
     }
 
-    @Test func `a check goes before a batch that has everything to do`() throws {
+    @Test func `a check goes before a batch of everything`() throws {
         let world = try LicenceWorld { $0.pace.initialConcurrency = 2 }
         try world.licensed((0..<400).map { "k\($0)" })
         let key = try world.licensed("mine")
@@ -178,7 +177,7 @@ struct EngineAskingTests {
         #expect(position - before <= 1)
     }
 
-    @Test func `a forced end in a refusal is stored and told`() throws {
+    @Test func `a forced end in a refusal is stored and reported`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         world.server.behave(refusing(#","content_expired":1"#))
@@ -189,7 +188,7 @@ struct EngineAskingTests {
         #expect(world.notices.contains { if case .ended = $0 { true } else { false } })
     }
 
-    // MARK: Debts
+    // MARK: Pending callbacks
 
     private func owing(_ world: LicenceWorld, _ name: String = "d") throws -> ContentKey {
         let key = try world.licensed(name) { $0.record?.policy.expiresAt = nil }
@@ -197,12 +196,12 @@ struct EngineAskingTests {
         return key
     }
 
-    /// Whether no debt is left after a while.
+    /// Whether no callback is pending after a while.
     private func paysAll(_ world: LicenceWorld) -> Bool {
         world.run(for: .seconds(4000)) { world in (try? world.ledger.debts(limit: 9).isEmpty) == true }
     }
 
-    @Test func `a debt is tried until it is paid, over days and restarts`() throws {
+    @Test func `a pending callback is retried until it is answered, over days and restarts`() throws {
         let world = try LicenceWorld()
         let key = try owing(world)
         world.server.behave { _, _ in .failure(curl: 7) }
@@ -218,7 +217,7 @@ struct EngineAskingTests {
         #expect(world.notices.contains { if case .debtPaid(_, nil) = $0 { true } else { false } })
     }
 
-    @Test func `many debts share requests, and a missing answer is asked for again alone`() throws {
+    @Test func `many pending callbacks share requests, and a missing answer is requested again alone`() throws {
         let world = try LicenceWorld()
         for number in 0..<25 { _ = try owing(world, "d\(number)") }
         world.server.behave { request, _ in .payload(FakeServer.permit(Array(request.items.prefix(1)), #""x":1"#)) }
@@ -226,7 +225,7 @@ struct EngineAskingTests {
         #expect(world.server.requests[0].items.count == 10)
     }
 
-    @Test func `a completion that is refused is recorded, not repeated, and locks only where that is configured`()
+    @Test func `a refused completion is recorded, not repeated, and locks only where configured`()
         throws
     {
         for isStrict in [false, true] {
@@ -242,7 +241,7 @@ struct EngineAskingTests {
         }
     }
 
-    @Test func `a strict lecture is free as soon as its server was told`() throws {
+    @Test func `a strict lecture is unlocked as soon as its server was notified`() throws {
         let world = try LicenceWorld { $0.isStrict = true }
         let key = try owing(world)
         world.server.behave(permitting(#""x":1"#))
@@ -250,7 +249,7 @@ struct EngineAskingTests {
         #expect(try world.engine.takePlay(key).owesCompletion == false)
     }
 
-    @Test func `a server may order the file away when it is told of it`() throws {
+    @Test func `a server may order the file deleted in answer to a completion`() throws {
         let world = try LicenceWorld()
         let key = try owing(world)
         world.server.behave(permitting(#""content_delete":1"#))

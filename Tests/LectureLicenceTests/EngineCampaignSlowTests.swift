@@ -5,9 +5,9 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Many renewals through everything that goes wrong, from seeds.
+/// Many renewals under all kinds of failures, from seeds.
 struct EngineCampaignSlowTests {
-    /// The most requests that began within one second.
+    /// The most requests that started within one second.
     private func mostInASecond(_ requests: [ServerRequest]) -> Int {
         let begun = requests.map(\.begun).sorted()
         var (first, most) = (0, 0)
@@ -36,7 +36,7 @@ struct EngineCampaignSlowTests {
     }
 
     @Test(arguments: [UInt64(1)])
-    func `ten thousand renewals survive twenty kills, refusals and silence: none lost, none doubled`(seed: UInt64)
+    func `ten thousand renewals survive twenty kills, refusals and silence, with none lost or doubled`(seed: UInt64)
         throws
     {
         let cap = 200.0
@@ -58,8 +58,10 @@ struct EngineCampaignSlowTests {
         }
         let summary = try world.renew()
         #expect((summary.total, summary.renewed, summary.failed, summary.waiting) == (count, count, 0, 0))
-        let told = world.progress
-        #expect(told.count == count && Set(told.map(\.key)).count == count && told.allSatisfy { $0.error == nil })
+        let reported = world.progress
+        #expect(
+            reported.count == count && Set(reported.map(\.key)).count == count
+                && reported.allSatisfy { $0.error == nil })
         var after: ContentKey?
         var seen = 0
         while true {
@@ -81,7 +83,7 @@ struct EngineCampaignSlowTests {
     }
 
     @Test(arguments: [5, 40])
-    func `a server that takes fewer requests than we begin with is found out and not overrun`(limit: Int) throws {
+    func `a server with a lower limit than our start rate is detected and not overrun`(limit: Int) throws {
         let world = try LicenceWorld(seed: 3)
         try world.licensed((0..<2000).map { "k\(100_000 + $0)" })
         let (recent, refused) = (Guarded<[BootInstant]>([]), Guarded(0))
@@ -127,7 +129,7 @@ struct EngineCampaignSlowTests {
         }
     }
 
-    @Test func `a stop of an engine whose store cannot be written comes to rest`() throws {
+    @Test func `an engine whose store cannot be written still stops`() throws {
         let world = try LicenceWorld(seed: 5)
         try world.licensed((0..<50).map { "k\($0)" })
         world.engine.renew(.all)

@@ -4,7 +4,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// What is told of exchanges: each once, of every kind, and an order to delete when it was followed.
+/// Notices of exchanges: each once, of every kind, and an order to delete once it was carried out.
 struct EngineExchangeTests {
     private func deleting(_ names: Set<String>) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
         { request, _ in
@@ -18,7 +18,7 @@ struct EngineExchangeTests {
         }
     }
 
-    /// The names of what was told that matters here, in order.
+    /// The names of the relevant notices, in order.
     private func story(_ world: LicenceWorld) -> [String] {
         world.notices.compactMap { notice in
             switch notice {
@@ -31,7 +31,7 @@ struct EngineExchangeTests {
         }
     }
 
-    /// Time passes in steps, as it does for a timer.
+    /// Time passes in steps, as for a timer.
     private func pass(_ world: LicenceWorld, _ duration: Duration) {
         let end = world.clock.boot() + duration
         while world.clock.boot() < end {
@@ -41,7 +41,7 @@ struct EngineExchangeTests {
     }
 
     @Test(arguments: [ServerAction.payload(""), .failure(curl: 7), .body("", status: 500), .body("x"), .body("")])
-    func `every kind is told once for each request, also when it fails`(action: ServerAction) throws {
+    func `every kind is published once per request, also when it fails`(action: ServerAction) throws {
         let world = try LicenceWorld { $0.attempts = 1 }
         if case .payload = action {} else { world.server.behave { _, _ in action } }
         let (content, key) = try world.waiting("g")
@@ -68,7 +68,7 @@ struct EngineExchangeTests {
         }
     }
 
-    @Test func `an order to delete is told when the lecture is gone`() throws {
+    @Test func `a deletion order is published when the lecture is gone`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("d")
         world.server.behave(deleting(["d"]))
@@ -82,12 +82,12 @@ struct EngineExchangeTests {
         #expect(world.exchanges.count == 1)
     }
 
-    @Test func `of several lectures all are gone before the exchange is told, and others do not wait`() throws {
+    @Test func `several lectures are all gone before the exchange is published, and others do not wait`() throws {
         let world = try LicenceWorld()
         try world.licensed((0..<20).map { "d\($0)" })
         world.server.behave(deleting(["d3", "d4"]))
         #expect(try world.renew().total == 20)
-        // The other ten are told at once.
+        // The other ten are reported at once.
         #expect(story(world) == ["exchange 3"])
         world.engine.contentRemoved(ContentKey(stored: "d3"))
         world.settle()
@@ -97,7 +97,7 @@ struct EngineExchangeTests {
         #expect(story(world) == ["exchange 3", "deleted d3", "exchange 3", "deleted d4"])
     }
 
-    @Test func `a lecture that cannot be removed holds its exchange back for ten seconds and no longer`() throws {
+    @Test func `a lecture that cannot be removed delays its exchange by ten seconds at most`() throws {
         let world = try LicenceWorld()
         try world.licensed(["d", "e"])
         world.server.behave(deleting(["d", "e"]))
@@ -107,13 +107,13 @@ struct EngineExchangeTests {
         let waited = world.clock.boot() - begun
         #expect(waited > .milliseconds(9000) && waited <= .milliseconds(10_001))
         #expect(story(world) == ["removal_waits d", "removal_waits e", "exchange 3"])
-        // When it goes later, that is told for itself.
+        // A later removal is reported by its own notice.
         world.engine.contentRemoved(ContentKey(stored: "e"))
         world.settle(for: .seconds(60))
         #expect(story(world).suffix(2) == ["exchange 3", "deleted e"] && world.exchanges.count == 1)
     }
 
-    @Test func `as long as lectures go, the others have their turn`() throws {
+    @Test func `as long as lectures are being removed, the exchange waits for the others`() throws {
         let world = try LicenceWorld()
         let names = (0..<5).map { "d\($0)" }
         try world.licensed(names)
@@ -130,7 +130,7 @@ struct EngineExchangeTests {
         #expect(story(world).suffix(2) == ["exchange 3", "deleted d4"])
     }
 
-    @Test func `what is not in the store any more is told at once`() throws {
+    @Test func `a lecture that is no longer in the store is reported at once`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("d")
         world.contents.ids[key] = nil
@@ -139,7 +139,7 @@ struct EngineExchangeTests {
         #expect(story(world) == ["exchange 3", "deleted d"])
     }
 
-    @Test func `an engine that stops tells what it held back`() throws {
+    @Test func `a stopping engine publishes the exchanges it held back`() throws {
         let world = try LicenceWorld()
         try world.licensed("d")
         world.server.behave(deleting(["d"]))

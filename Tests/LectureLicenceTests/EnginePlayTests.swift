@@ -6,7 +6,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Plays, trusted time, anchors, and stores that are not what they were.
+/// Plays, trusted time, anchors, and stores that were changed or put back.
 struct EnginePlayTests {
     private func anchored(_ world: LicenceWorld) throws -> LedgerAnchor? {
         try world.anchors.anchor(of: world.settings.store)
@@ -27,16 +27,46 @@ struct EnginePlayTests {
         #expect(try world.record("a").countUsed == 2)
     }
 
-    @Test func `a play is refused when its anchor cannot be kept`() throws {
+    @Test func `a play whose anchor cannot be kept is refused and given back`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         world.anchors.refuse(true)
-        #expect(throws: LectureError(.writeFile)) { try world.engine.takePlay(key) }
+        #expect(throws: LectureError(.anchorUnwritable)) { try world.engine.takePlay(key) }
+        #expect(try world.record("a").countUsed == 0)
         world.anchors.refuse(false)
-        #expect(try world.engine.takePlay(key).record?.countUsed == 2)
+        #expect(try world.engine.takePlay(key).record?.countUsed == 1)
+        #expect(try world.ledger.inspect(against: anchored(world)).isIntact)
     }
 
-    @Test func `play time counts in the unit of the policy`() throws {
+    @Test func `a play that obviously cannot be recorded is refused before it is taken`() throws {
+        let world = try LicenceWorld()
+        let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
+        let before = try world.ledger.newestTime()
+        world.anchors.obstruct(LectureError(.createFile, detail: "anchor"))
+        #expect(try world.engine.judge(key, forPlay: false).reasons == [.anchorUnwritable])
+        #expect(throws: LectureError(.anchorUnwritable)) { try world.engine.takePlay(key) }
+        #expect(try world.ledger.newestTime() == before)
+        world.anchors.obstruct(nil)
+        #expect(try world.engine.takePlay(key).record?.countUsed == 1)
+    }
+
+    @Test func `the first row of a store follows its first anchor, and time of the device's other stores`() throws {
+        let world = try LicenceWorld()
+        world.anchors.set(nil, of: world.settings.store)
+        let later = world.clock.now() + .seconds(86_400)
+        world.anchors.set(
+            LedgerAnchor(revision: 7, code: [], proven: later, estimate: later + .seconds(60)), of: "another")
+        #expect(try world.engine.time().noEarlierThan == later + .seconds(60))
+        world.anchors.refuse(true)
+        #expect(throws: LectureError(.writeFile)) { try world.waiting("a") }
+        #expect(try world.ledger.newestTime() == nil, "no grant is stored without an anchor")
+        world.anchors.refuse(false)
+        _ = try world.waiting("b")
+        #expect(try world.anchors.anchor(of: world.settings.store) != nil)
+        #expect(try world.ledger.newestTime() != nil)
+    }
+
+    @Test func `play time is counted in the unit of the policy`() throws {
         let world = try LicenceWorld()
         for (name, unit) in [("m", LicencePolicy.PlayTimeUnit.media), ("r", .running)] {
             let key = try world.licensed(name) { entry in
@@ -52,7 +82,7 @@ struct EnginePlayTests {
         #expect(try world.engine.judge(ContentKey("r"), forPlay: true).reasons == [.playTimeUsedUp])
     }
 
-    @Test func `once seen past its end a licence stays ended, whatever the clock shows then`() throws {
+    @Test func `a licence once seen past its end stays ended, whatever the clock shows then`() throws {
         let world = try LicenceWorld()
         let start = world.clock.now()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = start + .seconds(100) }
@@ -67,7 +97,7 @@ struct EnginePlayTests {
         #expect(try world.ledger.inspect(against: anchored(world)).isIntact)
     }
 
-    @Test func `a content that is incomplete, unknown or without a licence does not play`() throws {
+    @Test func `a lecture that is incomplete, unknown or without a licence does not play`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         world.contents.incomplete = [key]
@@ -90,7 +120,7 @@ struct EnginePlayTests {
 
     // MARK: Time
 
-    @Test func `the time of a server that TLS has verified ends a doubt, and one without TLS does not`() throws {
+    @Test func `a server's time over TLS ends a doubt, and one without TLS does not`() throws {
         for url in ["https://drm.example/x", "http://drm.example/x"] {
             let world = try LicenceWorld()
             let start = world.clock.now()
@@ -112,7 +142,7 @@ struct EnginePlayTests {
         }
     }
 
-    @Test func `the time at which a verified token was issued is a bound from below, and nonsense is none`() throws {
+    @Test func `the issue time of a verified token is a lower bound, and nonsense is ignored`() throws {
         let world = try LicenceWorld()
         let start = world.clock.now()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = start + .seconds(86_400 * 30) }
@@ -133,14 +163,14 @@ struct EnginePlayTests {
 
     // MARK: Findings
 
-    /// Makes a store's copy, plays in the store, and puts the copy back.
+    /// Copies a store, plays in the store, and restores the copy.
     private func rolledBack(_ change: (inout LicenceEntry) -> Void) throws -> (LicenceWorld, ContentKey) {
         let world = try LicenceWorld()
         let key = try world.licensed("a", change)
         _ = try world.engine.takePlay(key)
         let (old, anchor) = (try world.entry("a"), try anchored(world))
         _ = try world.engine.takePlay(key)
-        // The same rows as a copy would bring, and the anchor of the newer store.
+        // The rows that a copy would restore, and the anchor of the newer store.
         let newest = try #require(try anchored(world))
         #expect(newest != anchor)
         let path = "\(world.location.directory)/lecturekit.db"
@@ -151,7 +181,7 @@ struct EnginePlayTests {
         return (world, key)
     }
 
-    @Test func `a ledger that was changed believes no licence until its server has answered`() throws {
+    @Test func `a tampered ledger accepts no licence until its server has answered`() throws {
         let (world, key) = try rolledBack { entry in
             entry.record?.policy.expiresAt = nil
         }
@@ -167,8 +197,7 @@ struct EnginePlayTests {
         #expect(try world.ledger.inspect(against: anchored(world)).isIntact, "the finding is over")
     }
 
-    @Test func `plays that were taken come back neither by a changed ledger nor by a renewal, only by a reset`() throws
-    {
+    @Test func `used plays are restored neither by a changed ledger nor by a renewal, only by a reset`() throws {
         let (world, key) = try rolledBack { entry in
             entry.record?.policy.expiresAt = nil
             entry.record?.policy.countLimit = 2
@@ -184,7 +213,7 @@ struct EnginePlayTests {
         #expect(try world.engine.takePlay(key).record?.countLeft == 1)
     }
 
-    @Test func `an older store does not make it earlier`() throws {
+    @Test func `restoring an older store does not turn back the time`() throws {
         let world = try LicenceWorld()
         let start = world.clock.now()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = start + .seconds(1000) }
@@ -204,7 +233,7 @@ struct EnginePlayTests {
         #expect(try world.ledger.inspect(against: kept).isIntact)
     }
 
-    @Test func `a process that is killed before its anchor is kept leaves no finding`() throws {
+    @Test func `a process killed before storing its anchor causes no finding`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         _ = try world.engine.takePlay(key)
@@ -217,7 +246,7 @@ struct EnginePlayTests {
         #expect(try world.engine.takePlay(key).record?.countUsed == 2)
     }
 
-    @Test func `an anchor that could not be kept is kept later, and told`() throws {
+    @Test func `an anchor that could not be stored is stored later, and reported`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         _ = try world.engine.takePlay(key)
@@ -235,6 +264,6 @@ struct EnginePlayTests {
 }
 
 extension LicenceWorld {
-    /// A look at both clocks.
+    /// A reading of both clocks.
     var reading: ClockReading { ClockReading(wall: clock.now(), boot: clock.boot(), bootID: settings.bootID) }
 }

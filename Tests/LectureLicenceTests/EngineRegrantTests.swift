@@ -5,9 +5,9 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// New grants for licences that are not believed any more, and stores of another device.
+/// New grants for licences that are no longer believed, and stores of another device.
 struct EngineRegrantTests {
-    /// Licences of three plays each, of which one was taken, in a ledger that was put back.
+    /// Licences of three plays each, of which one was taken, in a ledger that was rolled back.
     private func suspected(_ names: [String]) throws -> LicenceWorld {
         let world = try LicenceWorld()
         try world.licensed(names) { entry, _ in
@@ -31,7 +31,7 @@ struct EngineRegrantTests {
 
     private static let permit = #""expiration_count":3"#
 
-    @Test func `everything that is not believed is granted anew, ten a request and without a session key`() throws {
+    @Test func `every rejected licence is granted again, ten a request and without a session key`() throws {
         let names = (0..<25).map { "k\(100 + $0)" }
         let world = try suspected(names)
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, Self.permit)) }
@@ -47,7 +47,7 @@ struct EngineRegrantTests {
         #expect(try world.engine.takePlay(entry.key).record?.countLeft == 2)
     }
 
-    @Test func `a licence that is believed is never granted anew`() throws {
+    @Test func `an accepted licence is never granted again`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { entry in
             entry.record?.policy.expiresAt = nil
@@ -61,9 +61,9 @@ struct EngineRegrantTests {
         #expect(throws: LectureError(.countUsedUp)) { try world.engine.takePlay(key) }
     }
 
-    @Test func `one that is believed again by the time its turn comes is not asked for`() throws {
+    @Test func `a licence accepted again before its turn is not requested`() throws {
         let world = try suspected(["a"])
-        // A run that was begun and interrupted; a check with a reset came between.
+        // A run that was started and interrupted; a check with a reset came between.
         _ = try world.ledger.beginRenewal(.all, .regrant, now: world.clock.now())
         world.server.behave { request, _ in
             .payload(FakeServer.permit(request.items, #""content_expire_reset":1"#))
@@ -89,13 +89,13 @@ struct EngineRegrantTests {
             #expect(after.record == before.record && after.suspicion == .rolledBack && after.token == before.token)
             #expect(after.granted == before.granted && after.error != nil)
         }
-        // An answer for another question grants nothing.
+        // An answer to another question grants nothing.
         world.server.behave { _, _ in .payload(#"{"data":[{"kind":3,"media_content_key":"a","result":1}]}"#) }
         #expect(try regrant(world).renewed == 0)
         #expect(throws: LectureError(.storeRolledBack)) { try world.engine.takePlay(ContentKey("a")) }
     }
 
-    @Test func `a lecture that this device cannot open is not asked for`() throws {
+    @Test func `a lecture that this device cannot open is not requested`() throws {
         let world = try suspected(["a", "b"])
         world.contents.sealedElsewhere = [ContentKey(stored: "a")]
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, Self.permit)) }
@@ -106,7 +106,7 @@ struct EngineRegrantTests {
         #expect(try world.engine.judge(ContentKey("a"), forPlay: false).reasons.first == .storeCopied)
     }
 
-    @Test func `a renewal says what still does not play, also when it was interrupted`() throws {
+    @Test func `a renewal reports lectures that still do not play, also when it was interrupted`() throws {
         let world = try suspected(["a", "b", "c"])
         try world.licensed("free") { $0.record?.policy.expiresAt = nil }
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, #""message":"""#)) }
@@ -124,7 +124,7 @@ struct EngineRegrantTests {
     // MARK: Another device's store
 
     /// Another device's ledger on the store of a world.
-    private func stranger(_ world: LicenceWorld) throws -> (LicenceEngine, SQLiteLicenceLedger, MemoryAnchors) {
+    private func foreignStore(_ world: LicenceWorld) throws -> (LicenceEngine, SQLiteLicenceLedger, MemoryAnchors) {
         let index = try SQLiteDownloadIndex(opening: world.location, now: world.clock.now())
         let authenticator = try LedgerAuthenticator(try DeviceKey.generate())
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
@@ -147,7 +147,7 @@ struct EngineRegrantTests {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { $0.record?.policy.expiresAt = nil }
         _ = try world.engine.takePlay(key)
-        let (engine, ledger, anchors) = try stranger(world)
+        let (engine, ledger, anchors) = try foreignStore(world)
         let (row, newest) = (try world.entry("a"), try world.ledger.newestTime())
         #expect(throws: LectureError(.storeCopied)) { try engine.open() }
         #expect(try world.entry("a") == row && world.ledger.newestTime() == newest)
@@ -157,12 +157,12 @@ struct EngineRegrantTests {
         try engine.open(accepting: true)
         #expect(try ledger.entry(key)?.suspicion == .copied && ledger.hasOwnRows())
         #expect(throws: LectureError(.storeCopied)) { try engine.takePlay(key) }
-        // Nothing is left to be lost: the first device goes on with its store without being asked.
+        // Nothing is left to lose: the first device continues with its store without asking the user.
         try world.restart()
         #expect(try world.entry("a").suspicion == .copied && world.ledger.hasOwnRows())
     }
 
-    @Test func `what a look concludes is what opening the ledger writes`() throws {
+    @Test func `a read-only check concludes what opening the ledger writes`() throws {
         for (doubt, suspicion) in [
             (ClockDoubt.storeRolledBack, LicenceSuspicion.rolledBack), (.storeCopied, .copied),
             (.ledgerForged, .forged),

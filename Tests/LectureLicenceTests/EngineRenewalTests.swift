@@ -4,13 +4,13 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Batch renewals against servers of every habit, on a real store in virtual time.
+/// Batch renewals against servers with any behaviour, on a real store in virtual time.
 struct EngineRenewalTests {
     private func names(_ count: Int) -> [String] { (0..<count).map { "k\(100_000 + $0)" } }
 
     private static let end = Timestamp(milliseconds: 1_861_919_999_000)
 
-    @Test func `everything is renewed, ten a request, and told once each`() throws {
+    @Test func `everything is renewed, ten a request, and reported once each`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(95))
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items)) }
@@ -26,7 +26,7 @@ struct EngineRenewalTests {
         #expect(try world.ledger.attempts(entry.key, limit: 5).map(\.outcome) == ["permitted"])
     }
 
-    @Test func `a question says what the licence is, and asks under a new session key each`() throws {
+    @Test func `a request describes the licence, and has a new session key each`() throws {
         let world = try LicenceWorld()
         try world.licensed("a") { entry in
             entry.record?.wasSeenExpired = true
@@ -55,12 +55,12 @@ struct EngineRenewalTests {
         let summary = try world.renew()
         #expect(summary.renewed == 200 && summary.failed == 0)
         let sizes = world.server.requests.map(\.items.count)
-        // What was on its way when it showed may have been in company; nothing after it is.
+        // Requests in flight when this was noticed may have several items; no later one has.
         #expect(sizes.filter { $0 > 1 }.count <= world.settings.pace.initialConcurrency)
         #expect(sizes.suffix(100).allSatisfy { $0 == 1 })
     }
 
-    @Test func `what is never answered fails alone, and its licence stays as it is`() throws {
+    @Test func `an unanswered item fails alone, and its licence stays as it is`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(20))
         world.server.behave { request, _ in
@@ -78,7 +78,7 @@ struct EngineRenewalTests {
         #expect(try world.ledger.attempts(after.key, limit: 9).map(\.outcome) == ["missing", "missing"])
     }
 
-    @Test func `refused and impossible answers fail their item only, and take nothing away`() throws {
+    @Test func `refused and invalid answers fail only their item, and remove nothing`() throws {
         let world = try LicenceWorld()
         try world.licensed(["a", "b", "c", "d"]) { entry, _ in entry.record?.policy.countLimit = 5 }
         world.server.behave { request, _ in
@@ -104,7 +104,7 @@ struct EngineRenewalTests {
         #expect(try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store)).isIntact)
     }
 
-    @Test func `a forced end is stored before it is told, and a deletion is told when the file is gone`() throws {
+    @Test func `a forced end is stored before it is reported, and a deletion reported when the file is gone`() throws {
         let world = try LicenceWorld()
         try world.licensed(["ends", "goes"])
         world.server.behave { request, _ in
@@ -118,24 +118,24 @@ struct EngineRenewalTests {
         }
         world.engine.renew(.all)
         world.run { world in
-            let told = world.notices.contains { if case .ended(let key) = $0 { key.text == "ends" } else { false } }
-            if told { #expect((try? world.record("ends").isForceExpired) == true) }
+            let reported = world.notices.contains { if case .ended(let key) = $0 { key.text == "ends" } else { false } }
+            if reported { #expect((try? world.record("ends").isForceExpired) == true) }
             return !world.summaries.isEmpty
         }
         let errors = Set(world.progress.map { $0.error?.code.number })
         #expect(errors == [-8658, -8680])
         #expect(try world.record("goes").isDeleted)
         #expect(try world.engine.judge(ContentKey(stored: "goes"), forPlay: true).reasons.first == .deleted)
-        let isTold = { (world: LicenceWorld) in
+        let isReported = { (world: LicenceWorld) in
             world.notices.contains { if case .deleted(_, let message) = $0 { message == "bye" } else { false } }
         }
-        #expect(!isTold(world), "the file is still there")
+        #expect(!isReported(world), "the file is still there")
         #expect(try world.index.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.desire == .remove)
         world.engine.contentRemoved(ContentKey(stored: "goes"))
-        #expect(world.run(until: isTold))
+        #expect(world.run(until: isReported))
     }
 
-    @Test func `one item that a server cannot bear does not spoil the nine beside it`() throws {
+    @Test func `one item that breaks a server does not spoil the nine beside it`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(30))
         world.server.behave { request, _ in
@@ -153,7 +153,7 @@ struct EngineRenewalTests {
         (.payload(#"{"dat":[]}"#), -8635), (.failure(curl: 7), -9007), (.body("", status: 404), -9404),
         (.silence, -9028),
     ])
-    func `a server that gives no answers is given up, and every licence stays`(action: ServerAction, code: Int) throws {
+    func `a server that never answers is abandoned, and every licence stays`(action: ServerAction, code: Int) throws {
         let world = try LicenceWorld()
         try world.licensed(names(300))
         world.server.behave { _, _ in action }
@@ -162,12 +162,12 @@ struct EngineRenewalTests {
         #expect(world.progress.allSatisfy { $0.error?.code.number == code })
         #expect(world.server.requests.count < 100, "a dead server is not asked for each")
         #expect(try world.record("k100000").policy.expiresAt == Timestamp(milliseconds: 1_749_999_940_000))
-        // The next run gives it another chance.
+        // The next run tries it again.
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items)) }
         #expect(try world.renew().renewed == 300)
     }
 
-    @Test func `a missing key ends the run without asking again and again`() throws {
+    @Test func `a missing key ends the run without repeated requests`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(20)) { entry, _ in entry.source.keyID = "unknown" }
         let summary = try world.renew()
@@ -175,7 +175,7 @@ struct EngineRenewalTests {
         #expect(Set(world.progress.map { $0.error?.code }) == [.licenceKeyMissing])
     }
 
-    @Test func `a server that asks to wait is left alone for that long, in both forms`() throws {
+    @Test func `a server that asks to wait gets no requests for that long, in both forms`() throws {
         for usesDate in [false, true] {
             let world = try LicenceWorld()
             try world.licensed(names(40))
@@ -195,7 +195,7 @@ struct EngineRenewalTests {
         }
     }
 
-    @Test func `a run does not wait for days: it ends unfinished, and the next one goes on with it`() throws {
+    @Test func `a run ends unfinished instead of waiting for days, and the next one continues`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(40))
         let clock = world.clock
@@ -249,7 +249,7 @@ struct EngineRenewalTests {
         #expect(world.progress.count < 400 && world.progress.count > 0)
     }
 
-    @Test func `a stop gives everything back, and the next process goes on`() throws {
+    @Test func `a stop releases all items, and the next process continues`() throws {
         let world = try LicenceWorld()
         try world.licensed(names(200))
         world.engine.renew(.all)

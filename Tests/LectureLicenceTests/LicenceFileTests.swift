@@ -2,7 +2,7 @@ import LectureLicence
 import LectureModel
 import Testing
 
-/// The claims of a licence file against a context: for each rule what is accepted beside what is not.
+/// The claims of a licence file checked against a context: for each rule, accepted and refused files.
 @Suite struct LicenceFileTests {
     private static let now: Int64 = 1_800_000_000
     private static let device = String(repeating: "A", count: 42) + "A"
@@ -27,14 +27,14 @@ import Testing
     }
 
     private static func reasons(_ payload: String, _ context: LicenceFileContext = context()) -> [String] {
-        // No key of a test is a real one; what it names is told apart by its text.
+        // The keys of these tests are not real; they are distinguished by their text.
         LicenceFileJudge.judge(Array(payload.utf8), context) { $0["kty"]?.string == "X" ? device : nil }.reasons
             .map(\.name)
     }
 
-    @Test func `A file that fits in everything is accepted`() { #expect(Self.reasons(Self.whole) == []) }
+    @Test func `A file that matches in everything is accepted`() { #expect(Self.reasons(Self.whole) == []) }
 
-    /// One change of the file each, and what it has to be refused for; nothing where it still fits.
+    /// One change of the file each, and the expected refusals; none where it still fits.
     private static let changes: [(String, String, [String])] = [
         (#""iss":"academy""#, #""iss":"Academy""#, ["issuer_wrong"]),
         (#""iss":"academy","#, "", ["issuer_missing"]),
@@ -101,13 +101,13 @@ import Testing
         #expect(Self.reasons(changed) == expected)
     }
 
-    @Test func `What is no object is refused`() {
+    @Test func `A payload that is not an object is refused`() {
         for text in ["", "[]", "\"a\"", "1", "null", "{", "{}x", "{\"a\":01}", "\u{FEFF}{}"] {
             #expect(["payload_syntax", "payload_not_object"].contains(Self.reasons(text).first ?? ""), "\(text)")
         }
     }
 
-    @Test func `A context that asks for nothing takes a file that says nothing, unless a content is due`() {
+    @Test func `An empty context accepts an empty file, unless a lecture is required`() {
         var context = LicenceFileContext(now: Timestamp(milliseconds: 0))
         #expect(Self.reasons("{}", context) == [])
         context.needsContent = true
@@ -117,7 +117,7 @@ import Testing
         #expect(Self.reasons(#"{"mck":"a","cnf":{"jkt":"abc"}}"#, context) == ["claim_malformed"])
     }
 
-    @Test func `What was used and seen counts`() {
+    @Test func `Recorded use and times count`() {
         var context = Self.context()
         context.countUsed = 2
         context.playTimeUsed = .milliseconds(599_999)
@@ -128,7 +128,7 @@ import Testing
         #expect(Self.reasons(Self.whole, context) == ["clock_set_back", "count_used_up", "play_time_used_up"])
     }
 
-    @Test func `Where there is no serial number the time of issue counts`() {
+    @Test func `Without a serial number the issue time counts`() {
         let file = Self.whole.replacing(#""serial":7,"#, with: "")
         var context = Self.context()
         context.serialFloor = 1_799_999_000
@@ -150,7 +150,7 @@ import Testing
             ])
     }
 
-    @Test func `Two spellings of a letter are two names`() {
+    @Test func `Two normalisations of a letter are two names`() {
         var context = LicenceFileContext(now: Timestamp(milliseconds: 0))
         context.user = "e\u{301}"
         #expect(Self.reasons("{\"sub\":\"\u{E9}\"}", context) == ["user_wrong"])
@@ -167,17 +167,17 @@ import Testing
         #expect(file.serial == 7 && file.identity == "t1" && file.content == "algebra" && file.contentKey == nil)
     }
 
-    @Test func `An application's key stands for a bundle and not for a content`() {
+    @Test func `An application key is valid for a bundle, not for a lecture`() {
         var context = LicenceFileContext(now: Timestamp(milliseconds: Self.now * 1000))
         context.needsContent = true
         let key = #"{"iss":"academy","app":{"bundle_id":"org.example","exp":1800000001}}"#
         #expect(Self.reasons(key, context) == [])
         #expect(Self.reasons(key.replacing("1800000001", with: "1800000000"), context) == ["expired"])
         #expect(Self.reasons(key.replacing("\"org.example\"", with: "7"), context) == ["claim_malformed"])
-        // What an application is permitted says nothing about a lecture.
+        // An application's policy says nothing about a lecture.
         context.content = "algebra"
         #expect(Self.reasons(key, context) == ["content_missing"])
-        // Beside a content it is a claim that nobody knows.
+        // Together with a lecture it is an unknown claim.
         #expect(Self.reasons(#"{"mck":"algebra","app":7}"#, context) == [])
     }
 
@@ -206,19 +206,24 @@ import Testing
     ]
 
     @Test(arguments: answers)
-    func `An answer is held against its content`(payload: String, expected: [String]) {
+    func `An answer is checked against its lecture`(payload: String, expected: [String]) {
         var context = LicenceFileContext(now: Timestamp(milliseconds: Self.now * 1000))
         context.content = "algebra"
         #expect(Self.reasons(payload, context) == expected)
     }
 
-    @Test func `An answer for another content does not count, a second one for the same does`() {
+    @Test func `An answer for another lecture does not count, a second one for the same does`() {
         var context = LicenceFileContext(now: Timestamp(milliseconds: Self.now * 1000))
         context.content = "algebra"
         let refusal = #"{"kind":1,"media_content_key":"b","result":0}"#
         let other = #"{"data":[\#(refusal),{"kind":1,"media_content_key":"algebra","result":1}]}"#
         #expect(Self.reasons(other, context) == [])
-        #expect(Self.reasons(other.replacing("\"b\"", with: "\"algebra\""), context) == ["refused"])
+        // Two answers of one kind are none, as for the engine.
+        let twice = other.replacing("\"b\"", with: "\"algebra\"")
+        #expect(Self.reasons(twice, context) == ["refused", "answer_malformed"])
+        #expect(Self.reasons(twice.replacing("\"result\":0", with: "\"result\":1"), context) == ["answer_malformed"])
+        let later = twice.replacing("{\"kind\":1,\"media_content_key\":\"algebra\",\"result\":0}", with: "null")
+        #expect(Self.reasons(later, context) == [], "an element that names no lecture answers for none")
         context.content = nil
         #expect(Self.reasons(other, context) == ["refused"])
         context.countUsed = 2

@@ -32,7 +32,7 @@ struct RenewalPlanTests {
         #expect(plan.groups[1].candidates.map(\.key) == [1, 3].map(Self.key))
     }
 
-    @Test func `what may not be tried yet waits, the soonest first`() {
+    @Test func `items that may not be tried yet wait, the soonest first`() {
         let plan = RenewalPlan(
             [
                 candidate(1, deadline: 1, notBefore: 60), candidate(2, deadline: 1, notBefore: 0),

@@ -3,9 +3,9 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A machine with two clocks, one of which anybody may set.
+/// A machine with two clocks, one of which any user may set.
 private struct Machine {
-    /// What time it really is.
+    /// The real time.
     var real = Timestamp(milliseconds: 1_750_000_000_000)
     /// How far the wall clock is off.
     var error: Duration = .zero
@@ -69,12 +69,12 @@ struct TimeLedgerTests {
             machine.pass(.seconds(100))
             #expect(machine.doubt == nil)
         }
-        // Daylight saving changes what is shown, not the clock. While suspended both clocks go on.
+        // Daylight saving changes the displayed time, not the clock. While suspended both clocks continue.
         machine.pass(.seconds(36_000))
         #expect(machine.doubt == nil)
     }
 
-    @Test func `a clock that creeps for months raises no alarm`() {
+    @Test func `a clock that drifts for months raises no alarm`() {
         var machine = Machine()
         for hour in 1...4000 {
             machine.error = .milliseconds(-100 * hour)
@@ -84,15 +84,60 @@ struct TimeLedgerTests {
         #expect(machine.ledger.row.estimate == machine.real)
     }
 
+    @Test func `a boot clock that runs backwards is doubted until it is true again`() {
+        for hears in [false, true] {
+            var machine = Machine()
+            machine.pass(day)
+            if hears { machine.hear() }
+            for step in [1, 100, 86_000] {
+                machine.boot = machine.boot + .seconds(-step)
+                machine.pass(.milliseconds(1))
+                #expect(machine.doubt == .setBack, "\(step)")
+                machine.boot = machine.boot + .seconds(step)
+                machine.pass(.seconds(10))
+                #expect(machine.isRight, "\(step)")
+            }
+            machine.boot = machine.boot + .seconds(-50)
+            machine.hear()
+            #expect(machine.isRight)
+            machine.pass(.seconds(10))
+            #expect(machine.isRight)
+        }
+    }
+
+    @Test func `restarts give no time, however many there are`() {
+        var machine = Machine()
+        for _ in 1...100 {
+            machine.restart(off: .seconds(10))
+            #expect(machine.isRight)
+        }
+        // A clock that is behind by less than the tolerance is forgiven, and costs nothing.
+        machine.restart(off: .zero, error: .seconds(-60))
+        #expect(machine.isRight)
+    }
+
+    @Test func `a new store starts no earlier than the device's other stores`() {
+        let real = Timestamp(milliseconds: 1_750_000_000_000)
+        let reading = ClockReading(wall: real, boot: BootInstant(nanoseconds: 5), bootID: "1")
+        let later = real + day
+        for times in [AnchoredTimes(proven: later), AnchoredTimes(estimate: later)] {
+            let ledger = TimeLedger(first: reading, noEarlierThan: times)
+            #expect(ledger.time == .doubtful(noEarlierThan: later, .setBack))
+        }
+        let earlier = AnchoredTimes(proven: real + .seconds(-5), estimate: real + .seconds(-3))
+        #expect(TimeLedger(first: reading, noEarlierThan: earlier).time == .known(real))
+        #expect(TimeLedger(first: reading).time == .known(real))
+    }
+
     @Test func `a virtual machine that was paused catches up when its clock is set`() {
         var machine = Machine()
-        // The boot clock stood still, and the wall clock was corrected.
+        // The boot clock stopped, and the wall clock was corrected.
         machine.real = machine.real + day
         machine.ledger.look(at: machine.reading)
         #expect(machine.isRight)
     }
 
-    @Test func `a clock that is set back is named, and the boot clock goes on`() {
+    @Test func `a clock that is set back is reported, and the boot clock continues`() {
         var machine = Machine()
         machine.set(.zero - day)
         #expect(machine.doubt == .setBack)
@@ -102,7 +147,7 @@ struct TimeLedgerTests {
         #expect(machine.isRight)
     }
 
-    @Test func `a clock that is set back while the machine is off is named`() {
+    @Test func `a clock that is set back while the machine is off is reported`() {
         var machine = Machine()
         machine.pass(day)
         let before = machine.real
@@ -113,7 +158,7 @@ struct TimeLedgerTests {
         #expect(machine.isRight)
     }
 
-    @Test func `a clock that is set forward and back is named until a server tells the time`() {
+    @Test func `a clock that is set forward and back is reported until a server's time arrives`() {
         var machine = Machine()
         machine.set(day * 30)
         #expect(machine.ledger.time == .known(machine.real + day * 30))
@@ -128,7 +173,7 @@ struct TimeLedgerTests {
     @Test func `a clock that was set forward is remembered over a restart`() {
         var machine = Machine()
         machine.set(day * 30)
-        // The day it was off is taken, and what came before is not forgotten.
+        // The day it was off is accepted, and the earlier doubt is not forgotten.
         machine.restart(off: day)
         machine.set(.zero)
         #expect(machine.doubt == .forwardThenBack)
@@ -158,7 +203,7 @@ struct TimeLedgerTests {
         #expect(machine.isRight)
     }
 
-    @Test func `after a server has told the time the wall clock says nothing in this run`() {
+    @Test func `after a server's time the wall clock is ignored during this boot`() {
         var machine = Machine()
         machine.hear()
         for error in [day, .zero - day, day * 900, .zero] {
@@ -169,7 +214,7 @@ struct TimeLedgerTests {
         }
     }
 
-    @Test func `a clock that is wrong by a constant is no doubt once a server has told the time`() {
+    @Test func `a clock with a constant error raises no doubt after a server's time`() {
         var machine = Machine()
         machine.set(.seconds(-9 * 3600))
         machine.hear()
@@ -179,7 +224,7 @@ struct TimeLedgerTests {
         #expect(machine.isRight)
     }
 
-    @Test func `a signed time is a bound from below and ends no doubt by being old`() {
+    @Test func `a signed time is a lower bound, and an old one ends no doubt`() {
         var machine = Machine()
         machine.pass(day)
         machine.set(.zero - day)
@@ -189,7 +234,7 @@ struct TimeLedgerTests {
         #expect(machine.ledger.time.noEarlierThan == machine.real + .seconds(7200))
     }
 
-    @Test func `after a finding no time before the one that was known is believed`() {
+    @Test func `after a finding no time before the known one is accepted`() {
         var machine = Machine()
         let (earlier, later) = (machine.real + (.zero - day), machine.real + day)
         machine.ledger.rise(proven: earlier, estimate: later, at: machine.reading)
@@ -205,7 +250,7 @@ struct TimeLedgerTests {
         #expect(new.doubt == .neverSet)
     }
 
-    @Test func `whatever is done to the wall clock of a running machine, no time is gained`() {
+    @Test func `no manipulation of a running machine's wall clock gains time`() {
         var chance = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             var machine = Machine()
@@ -221,7 +266,7 @@ struct TimeLedgerTests {
         }
     }
 
-    @Test func `what a server has told never runs backwards`() {
+    @Test func `a server's time never runs backwards`() {
         var chance = SeededGenerator(seed: 8)
         for _ in 0..<2000 {
             var machine = Machine()

@@ -87,8 +87,11 @@ struct VerdictTests {
             "an older store, and a check just made",
             with(facts()) { ($0.suspicion, $0.isCheckedForThisPlay) = (.rolledBack, true) }, .storeRolledBack),
         Row(
-            "a server that must first be told, and a check just made",
+            "a pending completion callback, and a check just made",
             with(facts()) { ($0.owesCompletion, $0.isCheckedForThisPlay) = (true, true) }, .checkDue),
+        Row(
+            "a device whose directory cannot be written", with(facts()) { $0.isAnchorUnwritable = true },
+            .anchorUnwritable),
         Row(
             "everything at once, in its order", everything, .deleted, .forceExpired, .mediaIncomplete, .unverified,
             .otherDevice, .storeRolledBack, .clockUntrusted, .checkDue, .expired, .countUsedUp, .playTimeUsedUp),
@@ -121,13 +124,13 @@ struct VerdictTests {
         #expect(verdict.isPlayable == row.reasons.isEmpty)
     }
 
-    @Test func `every reason stands in the table, with a code and a name of its own`() {
+    @Test func `every reason is in the table, with its own code and name`() {
         #expect(Set(Self.rows.flatMap(\.reasons)) == Set(LicenceReason.allCases))
         #expect(Set(LicenceReason.allCases.map(\.code.number)).count == LicenceReason.allCases.count)
         #expect(Set(LicenceReason.allCases.map(\.name)).count == LicenceReason.allCases.count)
     }
 
-    @Test func `as time goes on no reason goes away but that it has not begun`() {
+    @Test func `as time passes no reason disappears except that the licence has not started`() {
         var chance = SeededGenerator(seed: 41)
         for _ in 0..<20_000 {
             let licence = Self.randomLicence(&chance)
@@ -141,7 +144,7 @@ struct VerdictTests {
         }
     }
 
-    @Test func `a doubt about the time never makes playable what is not`() {
+    @Test func `a doubt about the time never makes a licence playable`() {
         var chance = SeededGenerator(seed: 42)
         for _ in 0..<20_000 {
             let licence = Self.randomLicence(&chance)
@@ -156,7 +159,7 @@ struct VerdictTests {
         }
     }
 
-    @Test func `using more of a licence never makes playable what is not`() {
+    @Test func `more use of a licence never makes it playable`() {
         var chance = SeededGenerator(seed: 43)
         for _ in 0..<20_000 {
             let licence = Self.randomLicence(&chance)

@@ -8,7 +8,7 @@ import Testing
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"),
     ])
-    func `Published examples go both ways`(text: String, digits: String) {
+    func `Published examples encode and decode`(text: String, digits: String) {
         #expect(Base64URL.text(Array(text.utf8)) == digits)
         #expect(Base64URL.bytes(digits) == Array(text.utf8))
     }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `Of all texts of two digits exactly those of one byte are read`() {
+    @Test func `Of all texts of two digits exactly those that encode one byte are accepted`() {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         var read: Set<[UInt8]> = []
         for first in alphabet {

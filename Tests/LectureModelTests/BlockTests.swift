@@ -2,7 +2,7 @@ import Glibc
 import LectureModel
 import Testing
 
-/// Compares as the C library does: a debug build is slow at single bytes.
+/// Compares with the C library: a debug build is slow with single bytes.
 private func holds(_ block: Block, _ bytes: ArraySlice<UInt8>) -> Bool {
     guard block.count == bytes.count else { return false }
     return unsafe block.withBytes { held in
@@ -13,9 +13,9 @@ private func holds(_ block: Block, _ bytes: ArraySlice<UInt8>) -> Bool {
     }
 }
 
-/// Blocks, whose memory goes from one to the next.
+/// Blocks, whose memory is reused by the next one.
 struct BlockTests {
-    /// The lengths around those at which the memory comes from elsewhere.
+    /// Lengths around the threshold at which another allocator is used.
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 300_000, 1 << 20, (1 << 20) + 1, 3 << 20])
     func `a block holds its own bytes and no more than fit`(capacity: Int) {
         for turn in 0..<20 {

@@ -3,7 +3,7 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// `docs/errors.md` is written by the catalogue. `RECORD_GOLDEN=1` writes it anew and fails the test, so that a
+/// `docs/errors.md` is generated from the catalogue. `RECORD_GOLDEN=1` writes it again and fails the test, so that a
 /// recording run is never taken for a passing one.
 @Suite struct ErrorDocumentTests {
     private static let path = "\(Places.repository())/docs/errors.md"
@@ -69,7 +69,7 @@ import Testing
         return text
     }
 
-    @Test func `The document is what the catalogue says`() throws {
+    @Test func `The document matches the catalogue`() throws {
         if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" {
             try Data(Self.document.utf8).write(to: URL(filePath: Self.path))
             Issue.record("recorded errors.md; run again without RECORD_GOLDEN")
@@ -79,14 +79,14 @@ import Testing
         #expect(written == Self.document, "RECORD_GOLDEN=1 writes it anew")
     }
 
-    @Test func `Every code of the catalogue stands in the document once`() {
+    @Test func `Every code of the catalogue is in the document once`() {
         let document = Self.document
         for code in LectureError.Code.all {
             #expect(document.ranges(of: "| \(code.number) | `\(code.name)` |").count == 1, "\(code.name)")
         }
     }
 
-    @Test func `Numbers and names are used once, and every sentence can be put together`() {
+    @Test func `Numbers and names are used once, and every message can be built`() {
         let all = LectureError.Code.all
         #expect(Set(all.map(\.number)).count == all.count)
         #expect(Set(all.map(\.name)).count == all.count)

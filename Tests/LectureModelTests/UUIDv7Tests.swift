@@ -2,7 +2,7 @@ import LectureModel
 import Testing
 
 struct UUIDv7Tests {
-    /// Gives its numbers one after another, then zeros.
+    /// Returns its numbers one after another, then zeros.
     private final class Numbers: RandomSource {
         private let left: Guarded<[UInt64]>
         init(_ numbers: UInt64...) { left = Guarded(numbers) }
@@ -16,13 +16,13 @@ struct UUIDv7Tests {
         #expect(UUIDv7.text(at: time, random: random) == "017f22e2-79b0-7cc3-98c4-dc0c0c07398f")
     }
 
-    @Test func `all bits of chance leave version and variant alone`() {
+    @Test func `random bits leave version and variant alone`() {
         let random = Numbers(.max, .max)
         let text = UUIDv7.text(at: Timestamp(milliseconds: 0), random: random)
         #expect(text == "00000000-0000-7fff-bfff-ffffffffffff")
     }
 
-    @Test func `impossible times are held inside 48 bits`() {
+    @Test func `impossible times are clamped to 48 bits`() {
         #expect(UUIDv7.text(at: Timestamp(milliseconds: .min), random: Numbers()).hasPrefix("00000000-0000-7000-8"))
         #expect(UUIDv7.text(at: Timestamp(milliseconds: .max), random: Numbers()).hasPrefix("ffffffff-ffff-7000-8"))
     }

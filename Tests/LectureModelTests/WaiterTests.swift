@@ -1,9 +1,9 @@
 import LectureModel
 import Testing
 
-/// Calls that wait, and what ends them first.
+/// Calls that wait, and the first event to end them.
 @Suite(.timeLimit(.minutes(2))) struct WaiterTests {
-    @Test func `an answer that comes before the call is kept, and nothing after it counts`() async throws {
+    @Test func `an answer before the call is kept, and later ones are ignored`() async throws {
         let waiter = Waiter<Int>()
         #expect(waiter.answer(1))
         #expect(!waiter.answer(2))
@@ -11,13 +11,13 @@ import Testing
         #expect(try await waiter.value() == 1)
     }
 
-    @Test func `a call fails with what it is given`() async {
+    @Test func `a call fails with the given error`() async {
         let waiter = Waiter<Int>()
         waiter.fail(LectureError(.closing))
         await #expect(throws: LectureError(.closing)) { try await waiter.value() }
     }
 
-    @Test func `a call that is cancelled ends without an answer, and a later one is refused`() async {
+    @Test func `a cancelled call ends without an answer, and a later one is refused`() async {
         let waiter = Waiter<Int>()
         let task = Task { try await waiter.value() }
         task.cancel()
@@ -25,7 +25,7 @@ import Testing
         #expect(!waiter.answer(1))
     }
 
-    @Test func `a call in a task that was cancelled before ends as well`() async {
+    @Test func `a call in an already cancelled task ends as well`() async {
         let waiter = Waiter<Int>()
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -35,7 +35,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `of an answer and a cancellation at once one counts, and both sides agree which`() async {
+    @Test func `of a simultaneous answer and cancellation one counts, and both sides agree which`() async {
         for _ in 0..<200 {
             let waiter = Waiter<Int>()
             let task = Task { try await waiter.value() }
@@ -45,7 +45,7 @@ import Testing
             case (true, .success(let value)): #expect(value == 7)
             case (false, .failure(let error)): #expect(error is CancellationError)
             case (true, .failure(let error)): Issue.record("answered, and yet \(error)")
-            case (false, .success): Issue.record("not answered, and yet there is a value")
+            case (false, .success): Issue.record("a value without an answer")
             }
         }
     }

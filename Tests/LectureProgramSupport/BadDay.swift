@@ -3,9 +3,9 @@ import Glibc
 package import LectureTestSupport
 package import Testing
 
-/// A person's account on a machine: the built program, a home and a store of its own, gone with the test.
+/// A person's account on a machine: the built program, its own home and store, deleted with the test.
 package final class BadDay: Sendable {
-    /// Whether this program may mount file systems in a name space of its own, for disks that are full or read-only.
+    /// Whether this program may mount file systems in its own namespace, for disks that are full or read-only.
     package static let mayMount: Bool = {
         let result = try? BuiltProgram.run(
             URL(filePath: "/usr/bin/unshare"), ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
@@ -42,14 +42,14 @@ package final class BadDay: Sendable {
             BuiltProgram.url.path, words, environment: environment, directory: home.path)
     }
 
-    /// Runs a shell script in which `$0` is the program, with mounts of its own.
+    /// Runs a shell script in which `$0` is the program, with its own mounts.
     package func withMounts(_ script: String, _ words: String...) async throws -> ChildProcess.Ending {
         try await ChildProcess.run(
             "/usr/bin/unshare", ["--mount", "bash", "-euc", script, BuiltProgram.url.path] + words,
             environment: environment, directory: home.path)
     }
 
-    /// What the store says of its contents, by key.
+    /// The lectures of the store, by key.
     package func list() async throws -> [Line] { try await Line.all(self("list", "--json").text) }
 
     /// The store must be sound.
@@ -58,14 +58,14 @@ package final class BadDay: Sendable {
         #expect(check.status == 0, "\(check.errorText)", sourceLocation: sourceLocation)
     }
 
-    /// The bytes of the only content's file.
+    /// The bytes of the only lecture's file.
     package func bytes() async throws -> Data {
         let key = try #require(try await list().first?.key)
         let path = try await self("path", key).text.trimmingCharacters(in: .newlines)
         return try Data(contentsOf: URL(filePath: path))
     }
 
-    /// The SHA-256 of the only content's file, by a program that others wrote.
+    /// The SHA-256 of the only lecture's file, computed by an independent program.
     package func sha256() async throws -> String {
         let key = try #require(try await list().first?.key)
         let path = try await self("path", key).text.trimmingCharacters(in: .newlines)
@@ -73,11 +73,11 @@ package final class BadDay: Sendable {
     }
 }
 
-/// A line of JSON output, as far as tests look at it.
+/// A line of JSON output, as far as tests need it.
 package struct Line: Decodable, Sendable {
-    /// What the line tells of.
+    /// The event's name.
     package let event: String?
-    /// The content.
+    /// The lecture.
     package let key: String?
     /// Its state.
     package let state: String?
@@ -85,24 +85,24 @@ package struct Line: Decodable, Sendable {
     package let stopReason: String?
     /// The error's name.
     package let name: String?
-    /// Proven bytes.
+    /// Verified bytes.
     package let bytes: Int?
     /// All bytes.
     package let total: Int?
-    /// Contents that are complete.
+    /// Lectures that are complete.
     package let completed: Int?
-    /// Contents that failed.
+    /// Lectures that failed.
     package let failed: Int?
-    /// Contents that stopped.
+    /// Lectures that stopped.
     package let stopped: Int?
-    /// Contents that were passed by.
+    /// Lectures that were skipped.
     package let skipped: Int?
-    /// Proven bytes.
+    /// Verified bytes of this run.
     package let bytesFetched: Int?
-    /// Proven bytes.
+    /// Verified bytes of earlier runs.
     package let bytesReused: Int?
 
-    /// Reads output, each line of which must be what its schema says.
+    /// Reads output, each line of which must match its schema.
     package static func all(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Line] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -122,7 +122,7 @@ package struct Line: Decodable, Sendable {
 }
 
 extension ChildProcess {
-    /// Waits until standard output holds a text.
+    /// Waits until standard output contains a text.
     package func wait(forOutput text: String) async throws {
         try await wait(for: .output) { $0.range(of: Data(text.utf8)) != nil }
     }

@@ -1,7 +1,7 @@
 package import Foundation
 import LectureTestSupport
 
-/// The built `lecturectl`, which lies beside the test runner.
+/// The built `lecturectl`, which is beside the test runner.
 package enum BuiltProgram {
     /// The program.
     package static let url = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
@@ -11,7 +11,7 @@ package enum BuiltProgram {
     package struct Result {
         /// The exit status, or the signal.
         package let status: Int32
-        /// Which of the two.
+        /// Which of the two it is.
         package let reason: Process.TerminationReason
         /// Standard output.
         package let output: Data

@@ -1,7 +1,7 @@
 import Foundation
 import LectureTestSupport
 
-/// Another clock for programs that are started with it: libfaketime.
+/// Another clock for child programs: libfaketime.
 package enum FakeClock {
     /// Debian's library; nil when it is not installed.
     package static let library: String? = {
@@ -11,8 +11,8 @@ package enum FakeClock {
             .first { FileManager.default.fileExists(atPath: $0) }
     }()
 
-    /// libfaketime also moves timers of the clock that counts from the start (`timerfd_settime`), as no kernel does: a
-    /// pause of a second would become one of a year. This goes before it and puts them right.
+    /// libfaketime also shifts timers of the monotonic clock (`timerfd_settime`), as no kernel does: a pause of a
+    /// second would become one of a year. This library is loaded before it and corrects them.
     package static let timers: String? = {
         guard let directory, let compiler = try? Places.command("clang") else { return nil }
         let source = """
@@ -30,14 +30,14 @@ package enum FakeClock {
             environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         return result?.status == 0 ? library : nil
     }()
-    /// Lives as long as the tests.
+    /// Lives as long as the test run.
     private static let directory = try? TemporaryDirectory()
 
-    /// Whether there is all that is needed.
+    /// Whether everything needed is available.
     package static let isPossible = library != nil && timers != nil
 
-    /// The environment of a program with another wall clock; as on a real machine the clocks that count from the start
-    /// go on. `FAKETIME` or `FAKETIME_TIMESTAMP_FILE` says which time.
+    /// The environment of a program with another wall clock; as on a real machine the monotonic clocks keep running.
+    /// `FAKETIME` or `FAKETIME_TIMESTAMP_FILE` sets the time.
     package static let environment = [
         "LD_PRELOAD": [timers, library].compactMap(\.self).joined(separator: ":"),
         "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_NO_CACHE": "1",

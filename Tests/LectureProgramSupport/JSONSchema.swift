@@ -1,8 +1,8 @@
 package import Foundation
 import LectureTestSupport
 
-/// The part of JSON Schema (2020-12) that docs/json uses. A keyword it does not know is a fault, so that no rule of a
-/// schema is passed by in silence. Members that a schema does not name are a fault as well: the schemas are complete.
+/// The part of JSON Schema (2020-12) that docs/json uses. An unknown keyword is a fault, so that no rule of a schema
+/// is silently ignored. Members that a schema does not name are a fault as well: the schemas are complete.
 package struct JSONSchema {
     /// Where the schemas are.
     package static let directory = URL(filePath: Places.repository()).appending(path: "docs/json")
@@ -14,7 +14,7 @@ package struct JSONSchema {
         root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
     }
 
-    /// The values that a property may have; `nil` where the schema does not say.
+    /// The values that a property may have; `nil` where the schema does not restrict it.
     package func enumeration(_ property: String) -> [String]? {
         let properties = root["properties"] as? [String: Any]
         return (properties?[property] as? [String: Any])?["enum"] as? [String]

@@ -4,7 +4,7 @@ import LectureSQLite
 import LectureTestSupport
 import Testing
 
-/// A new database with one table, and the directory it lies in.
+/// A new database with one table, and its directory.
 struct SmallDatabase {
     let directory: TemporaryDirectory
     let path: String
@@ -20,7 +20,7 @@ struct SmallDatabase {
     }
 }
 
-/// The error that a body throws; nil when it throws none or another kind.
+/// The error thrown by a body; nil when it throws none or another type.
 func lectureError(_ body: () throws -> Void) -> LectureError? {
     do { try body() } catch let error as LectureError { return error } catch {}
     return nil
@@ -95,7 +95,7 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
         #expect(try database.connection.query(sql) { $0.text(0) } == ["a"])
     }
 
-    @Test func changedRowsAndNewRowNumbersAreTold() throws {
+    @Test func changedRowsAndNewRowNumbersAreReported() throws {
         let database = try SmallDatabase()
         #expect(try database.connection.execute("INSERT INTO item(id, name) VALUES (7, 'a')") == 1)
         #expect(database.connection.lastInsertedID == 7)
@@ -177,7 +177,7 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
 
     @Test func aPlaceThatCannotKeepALogIsUnsafe() throws {
         // A database in memory answers journal_mode with "memory", as a file system without shared memory would with
-        // "delete": what was asked for did not take.
+        // "delete": the requested mode was not set.
         let connection = try Connection(path: ":memory:", access: .create)
         #expect(lectureError { try connection.requireDurability() }?.code == .storeUnsafe)
     }

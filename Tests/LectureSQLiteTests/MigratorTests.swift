@@ -26,7 +26,7 @@ enum Steps {
     }
 }
 
-/// A database in a fresh directory, changed only by what a test does.
+/// A database in a fresh directory, changed only by the test.
 struct Place {
     let directory: TemporaryDirectory
     var path: String { directory.file("store.db") }
@@ -147,7 +147,7 @@ struct Place {
 @Suite struct InspectionTests {
     private let migrator = Steps.migrator(Steps.first, Steps.second)
 
-    /// Inspects a place and checks that nothing there changed and nothing came to it.
+    /// Inspects a place and checks that nothing there was changed or added.
     private func refusal(_ place: Place, _ migrator: Migrator? = nil) throws -> LectureError? {
         let before = try place.contents()
         let error = lectureError { _ = try (migrator ?? self.migrator).inspect(path: place.path) }
@@ -156,7 +156,7 @@ struct Place {
         return error
     }
 
-    @Test func nothingAndAnEmptyFileAreToldApart() throws {
+    @Test func nothingAndAnEmptyFileAreDistinguished() throws {
         let place = try Place()
         #expect(try migrator.inspect(path: place.path) == .absent)
         try place.directory.write("", to: "store.db")

@@ -26,7 +26,7 @@ import Testing
         #expect(error.code == .storageFull)
     }
 
-    @Test func aViolatedRuleIsToldWithoutTheValue() throws {
+    @Test func aViolatedRuleIsReportedWithoutTheValue() throws {
         let database = try SmallDatabase()
         let secret = "a very private title"
         try database.connection.execute("INSERT INTO item(name) VALUES (?)", secret)
@@ -36,7 +36,7 @@ import Testing
         #expect(error?.message.contains(secret) == false)
     }
 
-    @Test func aFullDiskIsToldAndLeavesTheDatabaseAsItWas() throws {
+    @Test func aFullDiskIsReportedAndLeavesTheDatabaseAsItWas() throws {
         let database = try SmallDatabase()
         try database.connection.execute("PRAGMA max_page_count = 4")
         let error = lectureError {
@@ -53,7 +53,7 @@ import Testing
         #expect(try database.connection.integrityFindings().isEmpty)
     }
 
-    @Test func aSecondWriterWaitsAndThenIsToldThatTheStoreIsBusy() throws {
+    @Test func aSecondWriterWaitsAndThenIsReportedThatTheStoreIsBusy() throws {
         let database = try SmallDatabase()
         let impatient = try Connection(path: database.path, access: .readWrite, busyTimeout: .milliseconds(1))
         try database.connection.transaction {
@@ -84,11 +84,11 @@ import Testing
     @Test func aRunningStatementIsEndedFromAnotherThread() throws {
         let database = try SmallDatabase()
         let interrupter = database.connection.interrupter
-        // The query would run for hours; it tells of its start by writing into a pipe that the other thread reads.
+        // The query would run for hours; it reports its start by writing into a pipe that the other thread reads.
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
         let (reading, writing) = (ends[0], ends[1])
-        // A thread of its own: the pool's may all be busy, this one's query among them.
+        // A separate thread: the pool's may all be busy, this one's query among them.
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             var byte: UInt8 = 0
@@ -96,13 +96,13 @@ import Testing
             interrupter.interrupt()
             done.signal()
         }
-        var told = false
+        var reported = false
         let error = lectureError {
             _ = try database.connection.query(
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i % 1000 = 0"
             ) { _ in
-                if !told { _ = unsafe write(writing, "x", 1) }
-                told = true
+                if !reported { _ = unsafe write(writing, "x", 1) }
+                reported = true
             }
         }
         #expect(error?.code == .interrupted)
@@ -127,7 +127,7 @@ import Testing
         let path = database.directory.file("copy.db")
         try database.connection.transaction {
             try database.connection.execute("INSERT INTO item(name) VALUES ('not yet')")
-            // The copy neither waits for the open transaction nor sees it.
+            // The copy neither waits for the open transaction nor sees its changes.
             try reader.copy(to: try Connection(path: path, access: .create))
         }
         let copy = try Connection(path: path, access: .readWrite)
@@ -135,7 +135,7 @@ import Testing
         #expect(try copy.integrityFindings().isEmpty)
     }
 
-    @Test func aTargetThatCannotBeWrittenIsTold() throws {
+    @Test func aTargetThatCannotBeWrittenIsReported() throws {
         let database = try SmallDatabase()
         let target = try Connection(path: database.path, access: .readOnly)
         let other = try SmallDatabase()

@@ -3,9 +3,9 @@ import LectureModel
 
 /// Many scenarios on a few threads.
 package enum Campaign {
-    /// What many scenarios came to.
+    /// The result of many scenarios.
     package struct Summary: Sendable {
-        /// Scenarios that were told.
+        /// Scenarios that were run.
         package var scenarios = 0
         /// Those with a finding.
         package var failed = 0
@@ -29,14 +29,14 @@ package enum Campaign {
         var running: Int
     }
 
-    /// Tells the scenarios of a range of seeds and waits for the last. On threads of its own: a story is told without
-    /// a pause and a pool of threads is there for others too.
+    /// Runs the scenarios of a range of seeds and waits for the last. Uses its own threads: a run never suspends, and a
+    /// pool of threads is shared with other work.
     ///
     /// - Parameters:
     ///   - seeds: the seeds.
     ///   - jobs: how many threads.
-    ///   - isTwice: whether each is told twice; a difference is a finding.
-    ///   - enough: after so many scenarios with findings no more are begun.
+    ///   - isTwice: whether each is run twice; a difference is a finding.
+    ///   - enough: after so many scenarios with findings no more are started.
     ///   - report: gets each seed with findings, on any of the threads, one call at a time.
     /// - Returns: sums.
     package static func run(
@@ -53,12 +53,12 @@ package enum Campaign {
         return state.withLock { $0.summary }
     }
 
-    /// As above, for who must not wait on a thread.
+    /// As above, for callers that must not block a thread.
     ///
     /// - Parameters:
     ///   - seeds: the seeds.
     ///   - jobs: how many threads.
-    ///   - isTwice: whether each is told twice; a difference is a finding.
+    ///   - isTwice: whether each is run twice; a difference is a finding.
     ///   - report: gets each seed with findings, on any of the threads, one call at a time.
     /// - Returns: sums.
     package static func run(
@@ -87,7 +87,7 @@ package enum Campaign {
         for _ in 0..<max(1, jobs) {
             let thread = Thread {
                 while let seed = next(state, seeds) {
-                    let (outcome, findings) = tell(seed, isTwice: isTwice)
+                    let (outcome, findings) = run(seed, isTwice: isTwice)
                     state.withLock { $0.summary.add(outcome, failed: !findings.isEmpty) }
                     if !findings.isEmpty { reports.withLock { report(seed, findings) } }
                 }
@@ -116,17 +116,17 @@ package enum Campaign {
         }
     }
 
-    /// Tells one scenario.
-    private static func tell(_ seed: UInt64, isTwice: Bool) -> (Simulation.Outcome?, [String]) {
+    /// Runs one scenario.
+    private static func run(_ seed: UInt64, isTwice: Bool) -> (Simulation.Outcome?, [String]) {
         do {
             let scenario = Scenario(seed: seed)
             let outcome = try Simulation(scenario).run()
             guard isTwice else { return (outcome, outcome.findings) }
             let again = try Simulation(scenario).run()
             let differs = again.fingerprint != outcome.fingerprint
-            return (outcome, outcome.findings + (differs ? ["the same seed told another story"] : []))
+            return (outcome, outcome.findings + (differs ? ["the same seed ran differently"] : []))
         } catch {
-            return (nil, ["the scenario could not be told: \(error)"])
+            return (nil, ["the scenario could not be run: \(error)"])
         }
     }
 }

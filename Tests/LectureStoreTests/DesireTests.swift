@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aLeasedContentIsOnlyTold() throws {
+    @Test func aLeasedContentIsOnlyReported() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             try store.index.setStatus(lease, ItemStatus(.downloading), now: store.now)
@@ -118,7 +118,7 @@ import Testing
     @Test func thereIsAlwaysAPlaceBetweenTwo() throws {
         try StoreFixture.with { store in
             for name in ["a", "b", "c"] { try store.add(name) }
-            // Each move halves the gap; after some the whole priority is spread anew.
+            // Each move halves the gap; after some moves the whole priority is renumbered.
             for round in 0..<60 {
                 let moved = round.isMultiple(of: 2) ? "c" : "b"
                 let other = round.isMultiple(of: 2) ? "b" : "c"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LectureStore
 
-/// What lists show of contents beyond their rows.
+/// What lists show of lectures besides their rows.
 @Suite struct DetailTests {
     private static let everything = ContentPage()
 
@@ -16,12 +16,12 @@ import Testing
         try queries.details(filter, sort: sort, page: page, withLicences: withLicences) { $0 }
     }
 
-    /// A complete content with pictures: those of the roles in `placed` are there, the others are only planned.
+    /// A complete lecture with pictures: those of the roles in `placed` are there, the others are only planned.
     private func pictured(_ store: StoreFixture, _ name: String, placed: Set<ResourceRole>) throws -> ContentID {
         let lease = try store.leased(name)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
-        let wishes = roles.map { ResourceWish(role: $0, name: "", urls: ["http://127.0.0.1/\(name)-\($0.name)"]) }
-        let version = try store.index.beginVersion(lease, wishes: wishes, now: store.now)
+        let requests = roles.map { ResourceRequest(role: $0, name: "", urls: ["http://127.0.0.1/\(name)-\($0.name)"]) }
+        let version = try store.index.beginVersion(lease, requests: requests, now: store.now)
         for var resource in try store.index.resources(version) {
             resource.state = .planned
             resource.path = "media/\(name)-\(resource.role.name)"
@@ -97,7 +97,7 @@ import Testing
             #expect(rows.map(\.id) == [both, still, lease.content])
             #expect(rows.map(\.snapshotPath) == ["media/both-snapshot", "media/still-snapshot", nil])
             #expect(rows.map(\.thumbnailPath) == ["media/both-thumbnail", nil, nil])
-            // What an older version had is not shown, whatever became of the newer one.
+            // Pictures of an older version are not shown, whatever happened to the newer one.
             try store.index.connection.execute(
                 "UPDATE version SET state = 2 WHERE content_id = ?", both)
             #expect(try details(queries).first?.snapshotPath == nil)
@@ -145,7 +145,7 @@ import Testing
     @Test func aStoreOfSchemaFourKeepsWhereAPlayerGoesOn() throws {
         for number in ["0001", "0002", "0003", "0004", "0005"] {
             let (directory, location) = try SchemaTests.store(shipped: number)
-            // An older one is migrated here.
+            // An older schema is migrated here.
             let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
             let queries = try SQLiteContentQueries(opening: location)
             let row = try #require(try queries.detail(try ContentKey("completed"), withLicence: true))
@@ -173,7 +173,7 @@ import Testing
 
     @Test func theFoldersBelowAFolderAreListedOnce() throws {
         try StoreFixture.with { store in
-            // '-' comes before '/', '0' behind it: what lies below `a` is not all in one place.
+            // '-' sorts before '/', '0' after it: the children of `a` are not contiguous.
             try fill(
                 store,
                 [
@@ -239,7 +239,7 @@ import Testing
                         #expect(
                             !withLicences
                                 || tables.contains { $0.contains("licence") && $0.contains("(content_key=?)") })
-                        // With a state and few rows in it a sort is cheaper: see ContentList.
+                        // With a state and few rows a sort is cheaper: see ContentList.
                         if state == nil { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(sort): \(plan)") }
                     }
                 }
@@ -256,7 +256,7 @@ import Testing
                 let page = try #require(plan.firstIndex { $0 == "SCAN page" }, "\(sort): \(plan)")
                 let licence = try #require(plan.firstIndex { $0.contains("licence") }, "\(sort): \(plan)")
                 #expect(page < licence, "\(sort): \(plan)")
-                // The whole list is read without sorting it, as far as the page is not short.
+                // The whole list is read without a sort, unless the page is short.
                 let all = try queries.detailPlan(
                     ContentFilter(), sort: sort, withLicences: true, page: ContentPage(offset: 1))
                 #expect(!all.contains { $0.contains("TEMP B-TREE") }, "\(sort): \(all)")

@@ -7,7 +7,8 @@ import Testing
 
 @testable import LectureStore
 
-/// What a kill leaves. The children end themselves by SIGKILL: nothing of theirs runs afterwards, as with any kill.
+/// The state after a kill. The children end themselves with SIGKILL: none of their code runs afterwards, as
+/// with any kill.
 @Suite struct KillTests {
     @Test func aKillInsideATransactionLeavesWhatWasCommittedBefore() async throws {
         let directory = try TemporaryDirectory()
@@ -35,10 +36,10 @@ import Testing
             let now = Timestamp(milliseconds: 0)
             let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
             let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
-            let wish = DownloadRequest(url: "http://127.0.0.1/a")
+            let request = DownloadRequest(url: "http://127.0.0.1/a")
             let key = try ContentKey("a")
             let id = try index.enqueue(
-                wish, source: RequestSource(derivedKey: key, identity: [1], isGateway: false), check: .list, now: now
+                request, source: RequestSource(derivedKey: key, identity: [1], isGateway: false), check: .list, now: now
             ).id
             let item = try #require(try index.claim(content: id, owner: owner, now: now))
             try index.setStatus(item.lease, ItemStatus(.downloading), now: now)
@@ -57,8 +58,8 @@ import Testing
         #expect(try index.claim(content: id, owner: owner, now: now)?.fence == 2)
     }
 
-    /// Everything a new store goes through on its way, killed after a number of written bytes: the limit on the size of
-    /// a file ends the process by SIGXFSZ in the middle of a write.
+    /// Every step of creating a store, killed after a number of written bytes: the limit on the size of a file ends the
+    /// process with SIGXFSZ in the middle of a write.
     @Test(arguments: [1, 4_096, 20_000, 60_000, 100_000, 150_000, 200_000])
     func aKillWhileTheStoreIsMadeLeavesNoStoreOrAWholeOne(bytes: Int) async throws {
         let directory = try TemporaryDirectory()

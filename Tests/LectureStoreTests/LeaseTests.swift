@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Every write that takes a lease, with what it does to a content whose lease was lost.
+    /// Every write that takes a lease, with its effect on a lecture whose lease was lost.
     private static func writes(
         _ store: StoreFixture, _ old: ContentLease, _ version: VersionID, _ resource: ResourceRecord
     )
@@ -139,7 +139,7 @@ import Testing
             ("setFacts", { _ = try index.setFacts(old, facts, now: now) }),
             ("merge", { try index.merge(old, into: old.content) }),
             ("deleteContent", { try index.deleteContent(old) }),
-            ("beginVersion", { _ = try index.beginVersion(old, wishes: [], now: now) }),
+            ("beginVersion", { _ = try index.beginVersion(old, requests: [], now: now) }),
             ("discardVersion", { _ = try index.discardVersion(old, version) }),
             ("updateResource", { try index.updateResource(old, resource) }),
             (
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func changedDesiresOfLeasedContentsAreTold() throws {
+    @Test func changedDesiresOfLeasedContentsAreReported() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             _ = try store.leased("b")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LectureStore
 
-/// Batches of renewals, and debts: what is left after kills, refusals and clocks that jump.
+/// Batches of renewals, and pending callbacks: their state after kills, refusals and clock jumps.
 @Suite struct LedgerBatchTests {
     private let now = Timestamp(milliseconds: 1_700_000_000_000)
 
@@ -39,7 +39,7 @@ import Testing
         try store.ledger.storeAttempt(entry)
     }
 
-    @Test("Every selection takes what it should, the earliest deadline first and those without one last")
+    @Test("Every selection returns its licences, the earliest deadline first and those without one last")
     func selections() throws {
         let store = try filled()
         let all = try keys("soon", "never", "deleted", "file", "missing", "unknown", "soon")
@@ -66,7 +66,7 @@ import Testing
         #expect(candidate.callbackURL == "https://drm.example/callback" && candidate.deadline == now)
     }
 
-    @Test("A run is gone on with where it was, takes in what has ended since, and renews nothing twice")
+    @Test("A run is continued, includes what has ended since, and renews nothing twice")
     func continued() throws {
         let store = try filled()
         let first = try store.ledger.beginRenewal(.expired, .renewal, now: now)
@@ -74,7 +74,7 @@ import Testing
         let claimed = try store.ledger.claimRenewals(first.run, owner: store.owner, limit: 1, now: now)
         #expect(claimed.map(\.key.text) == ["forced"])
         try store.ledger.settleRenewal(first.run, claimed[0].key, error: nil)
-        // The process is gone; the next one comes later.
+        // The process is gone; the next one starts later.
         let later = now + .seconds(2)
         let other = try store.another()
         let second = try other.ledger.beginRenewal(.expired, .renewal, now: later)
@@ -86,7 +86,7 @@ import Testing
         #expect(try store.ledger.beginRenewal(.all, .renewal, now: now).run != first.run)
     }
 
-    @Test("What another owner has is passed by, and free once the owner is dismissed")
+    @Test("Claims of another owner are skipped, and free once the owner is dismissed")
     func owners() throws {
         let store = try filled()
         let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
@@ -107,7 +107,7 @@ import Testing
             try store.ledger.claimRenewals(run, owner: store.owner, limit: 9, now: now).map(\.key.text) == ["forced"])
     }
 
-    @Test("What waits is claimed when it is due, and at once when the clock was set back behind the decision")
+    @Test("A postponed item is claimed when due, and at once when the clock was set back behind the decision")
     func waits() throws {
         let store = try filled()
         let run = try store.ledger.beginRenewal(.all, .renewal, now: now).run
@@ -133,7 +133,7 @@ import Testing
         #expect(try store.ledger.renewalProgress(run).nextDue == now + .milliseconds(3_000))
     }
 
-    @Test("Progress counts, a run ends when it wants nothing more, and the ended run before it goes")
+    @Test("Progress counts, a run ends when nothing is left, and the ended run before it is deleted")
     func ends() throws {
         let store = try filled()
         let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
@@ -144,7 +144,7 @@ import Testing
         }
         let progress = try store.ledger.renewalProgress(run)
         #expect(progress.renewed == 1 && progress.failed == 1 && progress.wanted == 0)
-        // Ended too early above: it went on.
+        // The calls above came too early, so the run continues.
         #expect(try store.ledger.beginRenewal(.expired, .renewal, now: now).isContinued)
         try store.ledger.endRenewal(run, now: now)
         let next = try store.ledger.beginRenewal(.expired, .renewal, now: now)
@@ -158,7 +158,7 @@ import Testing
         #expect(try StoreMaintenance.check(store.location) == [])
     }
 
-    @Test("A lecture that is removed while its renewal is wanted is wanted no more")
+    @Test("A lecture removed during its renewal is no longer renewed")
     func removedMeanwhile() throws {
         let store = try filled()
         let run = try store.ledger.beginRenewal(.expired, .renewal, now: now).run
@@ -171,9 +171,9 @@ import Testing
         #expect(try StoreMaintenance.check(store.location) == [])
     }
 
-    // MARK: Debts
+    // MARK: Pending callbacks
 
-    @Test("A debt is noted once, survives the lecture, is claimed, postponed and paid")
+    @Test("A pending callback is recorded once, survives the lecture, is claimed, postponed and settled")
     func debts() throws {
         let store = try filled()
         let key = try ContentKey("soon")
@@ -201,7 +201,7 @@ import Testing
         #expect(stored.error?.detail == "drm.example" && stored.nextAttempt == now + .seconds(60))
     }
 
-    @Test("A debt that waits is claimed when it is due, and at once when the clock was set back")
+    @Test("A postponed callback is claimed when due, and at once when the clock was set back")
     func debtsWait() throws {
         let store = try filled()
         try store.ledger.addDebt(try ContentKey("soon"), kind: 2, now: now)
@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Plans
 
-    @Test("Every question finds its rows by an index and sorts nothing")
+    @Test("Every query finds its rows by an index and sorts nothing")
     func plans() throws {
         let store = try filled()
         let connection = store.index.connection
@@ -258,7 +258,7 @@ import Testing
         let count = 100_000
         try store.commit {
             for number in 0..<count {
-                // Deadlines that do not come in the order of the rows; every tenth has none.
+                // Deadlines in an order other than the rows'; every tenth has none.
                 let spread = Int64(number * 7_919 % 99_991) * 10_000
                 let deadline = number % 10 == 0 ? nil : now.milliseconds - 100_000_000 + spread
                 let name = "k\(number)"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LectureStore
 
-/// A store with a ledger, a device's key, and the anchor that is kept beside it.
+/// A store with a ledger, a device's key, and the anchor stored beside it.
 final class LedgerFixture {
     let directory: TemporaryDirectory
     let location: StoreLocation
@@ -39,7 +39,7 @@ final class LedgerFixture {
         return (index, try SQLiteLicenceLedger(index: index, authenticator: authenticator), owner)
     }
 
-    /// A row of the time ledger; the clock goes on with each.
+    /// A row of the time ledger; the clock advances with each.
     func time() -> TimeRow {
         clock += 1
         var row = TimeRow(
@@ -58,7 +58,7 @@ final class LedgerFixture {
         if keepingAnchor { self.anchor = anchor }
     }
 
-    /// A granted licence of a content that is there.
+    /// A granted licence of an existing lecture.
     func licence(_ name: String, deadline: Int64? = nil, _ change: (inout LicenceEntry) -> Void = { _ in }) throws
         -> LicenceEntry
     {
@@ -73,7 +73,7 @@ final class LedgerFixture {
         return entry
     }
 
-    /// Makes contents with licences, all in one commit.
+    /// Makes lectures with licences, all in one commit.
     func fill(_ deadlines: [(name: String, deadline: Int64?)]) throws {
         try commit {
             for (name, deadline) in deadlines {
@@ -99,14 +99,14 @@ final class LedgerFixture {
 
     func entry(_ name: String) throws -> LicenceEntry? { try ledger.entry(try ContentKey(name)) }
 
-    /// What a stranger does with the database: no device's key, and no rule of ours.
+    /// A change by a foreign program: without the device's key, and without our constraints.
     func tamper(_ script: String) throws {
         try Connection(path: database, access: .readWrite).run(
             script: "PRAGMA ignore_check_constraints = ON; DROP TRIGGER IF EXISTS time_ledger_is_append_only; \(script)"
         )
     }
 
-    /// What a process that starts now finds, with the anchor as it is.
+    /// The finding of a process that starts now, with the current anchor.
     func finding() throws -> LedgerFinding { try another().ledger.inspect(against: anchor) }
 
     /// The doubt of ``finding()``; nil when the ledger is intact.

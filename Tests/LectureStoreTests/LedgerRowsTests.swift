@@ -38,6 +38,7 @@ import Testing
             entry.checked = Timestamp(milliseconds: 5)
             entry.owesCompletion = true
             entry.suspicion = .rolledBack
+            entry.grantingKeys = GrantingKeys(answers: ["answer"], files: ["one", "two"])
             entry.attempts = 3
             entry.nextAttempt = Timestamp(milliseconds: 6)
             entry.waitSet = Timestamp(milliseconds: 7)
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("A licence comes back as it was stored, and is replaced and forgotten")
+    @Test("A licence is read as it was stored, replaced and deleted")
     func roundTrip() throws {
         let store = try LedgerFixture()
         let entry = try full(store, "a")
@@ -62,7 +63,7 @@ import Testing
         #expect(try store.isIntact)
     }
 
-    @Test("A row of the time ledger comes back to the nanosecond")
+    @Test("A row of the time ledger is read back to the nanosecond")
     func timeRow() throws {
         let store = try LedgerFixture()
         var row = store.time()
@@ -74,7 +75,7 @@ import Testing
         #expect(anchor.proven == row.proven && anchor.estimate == row.estimate)
     }
 
-    @Test("Every column that decides is part of the code")
+    @Test("Every column that affects a verdict is part of the code")
     func everyColumnIsCoded() throws {
         let store = try LedgerFixture()
         let names = try store.index.connection.query("SELECT name FROM pragma_table_xinfo('licence')") { $0.text(0) }
@@ -86,7 +87,7 @@ import Testing
         #expect(LicenceColumns.coded[Int(LicenceColumns.suspicion)].name == "suspicion")
     }
 
-    @Test("How the last attempt went is stored without a code and without an append")
+    @Test("The result of the last attempt is stored without a code and without an append")
     func attemptOnly() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000)])
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("A rolled-back append is not in the chain, and the next one goes on where it was")
+    @Test("A rolled-back append is not in the chain, and the next one continues from before it")
     func rolledBackAppend() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000)])
@@ -158,7 +159,7 @@ import Testing
         #expect(try store.finding() == .new)
     }
 
-    @Test("Two processes that take turns keep one chain and one sum")
+    @Test("Two alternating processes keep one chain and one sum")
     func twoConnections() throws {
         let store = try LedgerFixture()
         let other = try store.another()
@@ -179,7 +180,7 @@ import Testing
         #expect(try store.entry("shared")?.record?.countUsed == 23)
     }
 
-    @Test("Three processes that write at the same time keep one chain and one sum")
+    @Test("Three concurrent processes keep one chain and one sum")
     func threeProcesses() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")
@@ -246,13 +247,13 @@ import Testing
         let index = try SQLiteDownloadIndex(
             opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 1))
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(key))
-        #expect(try ledger.inspect(against: nil) == .intact(try #require(try ledger.newestTime())))
+        #expect(try ledger.inspect(against: .beforeFirst) == .intact(try #require(try ledger.newestTime())))
         #expect(try ledger.newestTime()?.reading.boot.nanoseconds == 1)
         #expect(try ledger.entry(try ContentKey("a")) != nil)
         #expect(try ledger.entry(try ContentKey("b")) == nil)
     }
 
-    @Test("Of a long chain the newest rows are kept, and it is whole from the oldest of them on")
+    @Test("A long chain keeps its newest rows, and is intact from the oldest of them on")
     func pruning() throws {
         let store = try LedgerFixture()
         try store.index.transaction {
@@ -268,9 +269,9 @@ import Testing
         #expect(try store.doubt() == .storeRolledBack)
     }
 
-    // MARK: What is not believed
+    // MARK: Licences that are not believed
 
-    @Test("New grants are for what is not believed, and a store whose licences are all so has none to lose")
+    @Test("Only rejected licences are granted again, and a store with no others has none to lose")
     func unbelieved() throws {
         let store = try LedgerFixture()
         #expect(try !store.ledger.hasBelievedLicences() && !store.ledger.hasOwnRows())
@@ -283,7 +284,7 @@ import Testing
         for selection in [RenewalSelection.all, .keys(keys), .expired] {
             #expect(try store.ledger.candidates(selection, .regrant, now: store.now).map(\.key.text) == ["b"])
         }
-        // Runs of both kinds are told apart.
+        // The two kinds of runs are distinguished.
         let (run, total, _, _) = try store.ledger.beginRenewal(.all, .regrant, now: store.now)
         #expect(total == 1)
         #expect(try store.ledger.beginRenewal(.all, .renewal, now: store.now).total == 3)
@@ -298,7 +299,7 @@ import Testing
 
     // MARK: Retired licences, lists
 
-    @Test("The licence of a lecture that is gone is in no list, and comes back with it: with what was used")
+    @Test("The licence of a removed lecture is in no list, and returns with it, including what was used")
     func retired() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
@@ -319,7 +320,7 @@ import Testing
         #expect(try StoreMaintenance.check(store.location) == [])
     }
 
-    @Test("A content that learns its key finds the licence of that key, and leaves the one it had")
+    @Test("A lecture that gets its final key has that key's licence, and loses its former one")
     func renamedContent() throws {
         let store = try LedgerFixture()
         try store.fill([("derived", 1_000)])
@@ -332,7 +333,7 @@ import Testing
         #expect(try StoreMaintenance.check(store.location) == [])
     }
 
-    @Test("Lists come in pages, by key and by deadline, with the content's title and state")
+    @Test("Lists are paged by key and by deadline, with the lecture's title and state")
     func lists() throws {
         let store = try LedgerFixture()
         try store.fill([("c", 3_000), ("a", 1_000), ("e", nil), ("b", 2_000), ("d", 2_000)])
@@ -349,7 +350,7 @@ import Testing
             last = page.last?.entry.key
         }
         #expect(seen == ["a", "b", "c", "d", "e"])
-        // Ended by the server comes first, ordered away not at all.
+        // Ended by the server is first; one with a deletion order is not listed.
         #expect(try store.ledger.entries(deadlineBefore: nil, limit: 9).map(\.key.text) == ["e", "b", "d", "c"])
         let bound = Timestamp(milliseconds: 3_000)
         #expect(try store.ledger.entries(deadlineBefore: bound, limit: 2).map(\.key.text) == ["e", "b"])
@@ -359,7 +360,7 @@ import Testing
         let place = (try #require(first.last?.entry.deadline), try ContentKey("e"))
         let page = try queries.licences(deadlineBefore: bound, after: place, limit: 5)
         #expect(page.map(\.entry.key.text) == ["b", "d"])
-        // Two with one deadline are told apart; behind a content that is gone its deadline is over.
+        // Two with the same deadline are ordered by key; paging continues after a lecture that was removed.
         let (two, three) = (Timestamp(milliseconds: 2_000), Timestamp(milliseconds: 3_000))
         for (key, due) in [("b", ["d", "c"]), ("d", ["c"]), ("gone", ["c"])] {
             let rest = try queries.licences(deadlineBefore: nil, after: (two, try ContentKey(key)), limit: 9)
@@ -372,7 +373,7 @@ import Testing
         #expect(contents.map(\.key.text) == ["e", "b", "d", "c", "a"])
     }
 
-    @Test("The deadline of the store is the licence's own, whatever the licence says")
+    @Test("The stored deadline equals the licence's own, for every record")
     func deadlines() throws {
         let store = try LedgerFixture()
         try store.addContent("a")
@@ -396,9 +397,9 @@ import Testing
         }
     }
 
-    // MARK: Questions, keys
+    // MARK: Queries, keys
 
-    @Test("The latest twenty questions about a licence are kept, and go with it")
+    @Test("The latest twenty checks of a licence are kept, and deleted with it")
     func attempts() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", 1_000)])
@@ -419,7 +420,7 @@ import Testing
         #expect(try store.ledger.attempts(key, limit: 9).isEmpty)
     }
 
-    @Test("A content's key is stored once and goes with the content")
+    @Test("A lecture's key is stored once and deleted with the lecture")
     func contentKeys() throws {
         let store = try LedgerFixture()
         let content = try store.addContent("a")
@@ -435,7 +436,7 @@ import Testing
         #expect(try store.ledger.contentKey(content) == nil)
     }
 
-    @Test("A backup carries the ledger: it is the same store for the same anchor")
+    @Test("A backup contains the ledger: it is the same store for the same anchor")
     func backup() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", nil)])
@@ -452,9 +453,9 @@ import Testing
     }
 
     @Test(
-        "A check of the store finds what breaks a rule between the tables of licences",
+        "A check of the store finds violations of the rules between licence tables",
         arguments: [
-            ("UPDATE licence SET content_id = NULL WHERE content_key = 'a'", "do not know each other"),
+            ("UPDATE licence SET content_id = NULL WHERE content_key = 'a'", "do not refer to each other"),
             ("UPDATE content SET deadline_ms = 7 WHERE key = 'a'", "another deadline"),
             ("DELETE FROM time_ledger", "no time ledger"),
             ("DELETE FROM time_ledger WHERE id = 2", "does not follow"),

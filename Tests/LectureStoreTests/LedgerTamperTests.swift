@@ -3,13 +3,14 @@ import LectureCrypto
 import LectureModel
 import LectureSQLite
 import LectureTestSupport
+import SchemaMigrations
 import Testing
 
 @testable import LectureStore
 
-/// Whatever is done to a store without the device's key is found and named, and nothing else is.
+/// Every change of a store without the device's key is found and named, with no false findings.
 @Suite struct LedgerTamperTests {
-    /// Three licences, of which one was played once: two commits after the first.
+    /// Three licences, one of which was played once: two commits after the first.
     private func played() throws -> LedgerFixture {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
@@ -49,6 +50,49 @@ import Testing
         #expect(try store.doubt() == .ledgerForged)
     }
 
+    @Test(
+        "Granting keys that were changed, removed, added or taken from another licence are forged",
+        arguments: [
+            "UPDATE licence SET granting_keys = NULL WHERE content_key = 'a'",
+            "UPDATE licence SET granting_keys = 'mine/mine' WHERE content_key = 'a'",
+            "UPDATE licence SET granting_keys = 'answer/mine' WHERE content_key = 'a'",
+            "UPDATE licence SET granting_keys = '/' WHERE content_key = 'c'",
+            "UPDATE licence SET granting_keys = (SELECT granting_keys FROM licence WHERE content_key = 'b') "
+                + "WHERE content_key = 'a'",
+            "UPDATE licence SET token = token || granting_keys, granting_keys = NULL WHERE content_key = 'a'",
+        ])
+    func grantingKeys(change: String) throws {
+        let store = try LedgerFixture()
+        try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
+        try store.commit {
+            for (name, keys) in [("a", GrantingKeys(answers: ["answer"], files: ["file"])), ("b", GrantingKeys())] {
+                try store.ledger.store(store.licence(name, deadline: 1_000) { $0.grantingKeys = keys })
+            }
+        }
+        #expect(try store.isIntact)
+        try store.tamper(change)
+        #expect(try store.doubt() == .ledgerForged)
+    }
+
+    @Test("A store of the schema before granting keys stays intact, and its licences have none")
+    func beforeGrantingKeys() throws {
+        let store = try played()
+        let before = try store.ledger.entries(after: nil, limit: 9)
+        let step = try #require(MigrationCatalogue.entries.first { $0.identifier.hasSuffix("_add_granting_keys") })
+        try store.tamper(
+            "ALTER TABLE licence DROP COLUMN granting_keys; \(String(decoding: step.sql, as: UTF8.self))")
+        #expect(try store.isIntact)
+        #expect(try store.entry("a")?.grantingKeys == nil)
+        #expect(try store.ledger.entries(after: nil, limit: 9) == before)
+        // The first grant sets them, and they are covered from then on.
+        let keys = GrantingKeys(answers: ["answer"])
+        try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000) { $0.grantingKeys = keys }) }
+        #expect(try store.isIntact)
+        #expect(try store.entry("a")?.grantingKeys == keys)
+        try store.tamper("UPDATE licence SET granting_keys = NULL WHERE content_key = 'a'")
+        #expect(try store.doubt() == .ledgerForged)
+    }
+
     @Test("A licence that does not fit its code is read as forged, and the others as they are")
     func entryChecksItsCode() throws {
         let store = try played()
@@ -61,7 +105,7 @@ import Testing
         #expect(try queries.licences(after: nil, limit: 9).map(\.entry.suspicion) == [.forged, nil, nil])
     }
 
-    @Test("A licence that is put back from an older copy, code and all, is forged")
+    @Test("A licence restored from an older copy, code and all, is forged")
     func olderRow() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", 2_000)])
@@ -73,12 +117,12 @@ import Testing
             UPDATE licence SET count_used = (SELECT count_used FROM older), mac = (SELECT mac FROM older)
             WHERE content_key = 'a'; DROP TABLE older
             """)
-        // The row fits its own code: only the sum tells.
+        // The row fits its own code: only the sum shows the change.
         #expect(try store.entry("a")?.suspicion == nil)
         #expect(try store.doubt() == .ledgerForged)
     }
 
-    @Test("Two licences that are both put back do not make up for each other")
+    @Test("Two licences that are both restored do not cancel each other out")
     func severalOlderRows() throws {
         let store = try LedgerFixture()
         let names = (0..<40).map { "k\($0)" }
@@ -129,7 +173,7 @@ import Testing
         #expect(try store.doubt() == .ledgerForged)
     }
 
-    @Test("Of a forged chain the newest row that fits its code is told")
+    @Test("The finding on a forged chain has the newest row that fits its code")
     func newestBelievedRow() throws {
         let store = try played()
         let before = try store.ledger.newestTime()
@@ -139,7 +183,7 @@ import Testing
         #expect(try store.finding() == .suspect(.ledgerForged, before))
     }
 
-    @Test("Newest rows that were cut off are found: as forged where licences changed with them, else as put back")
+    @Test("Missing newest rows are detected: as forged where licences changed with them, else as restored")
     func cutOff() throws {
         let store = try played()
         try store.tamper("DELETE FROM time_ledger WHERE id = 3")
@@ -148,7 +192,7 @@ import Testing
         #expect(try store.doubt() == .ledgerForged)
     }
 
-    @Test("The whole store put back from an older copy is found")
+    @Test("A store restored from an older copy is detected")
     func rolledBack() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000)])
@@ -162,37 +206,43 @@ import Testing
         }
         let row = try #require(try old().newestTime())
         #expect(try old().inspect(against: store.anchor) == .suspect(.storeRolledBack, row))
-        // It goes on, but never with a number that was given before, and the same number would have another code.
+        // Appending works, but never with a number that was used before, and the same number would have another code.
         let other = try old()
         _ = try other.append(store.time(), source: .clocks)
         #expect(try old().inspect(against: store.anchor) == .suspect(.storeRolledBack, try other.newestTime()))
     }
 
-    @Test("A store that was emptied is put back too")
+    @Test("An emptied store counts as rolled back")
     func emptied() throws {
         let store = try played()
         try store.tamper("DELETE FROM licence; DELETE FROM time_ledger")
         #expect(try store.finding() == .suspect(.storeRolledBack, nil))
     }
 
-    @Test("A store whose anchor is lost is not believed, unless it has only just begun")
+    @Test("A store whose anchor is lost is rejected, however young it is")
     func lostAnchor() throws {
         let store = try played()
         store.anchor = nil
-        #expect(try store.isIntact)
-        for _ in 0..<SQLiteLicenceLedger.timesWithoutAnchor { try store.commit {} }
-        store.anchor = nil
         #expect(try store.doubt() == .storeRolledBack)
+        let new = try LedgerFixture()
+        #expect(try new.finding() == .new)
+        new.anchor = .beforeFirst
+        #expect(try new.finding() == .new)
+        // Killed between the first commits and their anchor.
+        for _ in 0..<40 { try new.commit(keepingAnchor: false) {} }
+        #expect(try new.isIntact)
+        try new.tamper("DELETE FROM time_ledger WHERE id < 20")
+        #expect(try new.doubt() == .storeRolledBack)
     }
 
-    @Test("The store of another device is named so, also after its rows were given this device's name")
+    @Test("Another device's store is recognised, also after its rows were given this device's name")
     func otherDevice() throws {
         let store = try played()
-        let stranger = try LedgerFixture.device()
-        let ledger = try SQLiteLicenceLedger(index: try store.another().index, authenticator: stranger)
+        let foreign = try LedgerFixture.device()
+        let ledger = try SQLiteLicenceLedger(index: try store.another().index, authenticator: foreign)
         #expect(try ledger.inspect(against: nil) == .suspect(.storeCopied, try store.ledger.newestTime()))
         #expect(try ledger.entry(try ContentKey("b"))?.suspicion == .forged)
-        let digits = stranger.device.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digits = foreign.device.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         try store.tamper("UPDATE time_ledger SET device = x'\(digits)'")
         guard case .suspect(.ledgerForged, _) = try ledger.inspect(against: nil) else {
             Issue.record("rows of another device's key were believed")
@@ -226,9 +276,9 @@ import Testing
         #expect(try store.doubt() == .ledgerForged)
     }
 
-    // MARK: What becomes of a ledger that is not believed
+    // MARK: A ledger that is not believed
 
-    @Test("After a finding every licence is suspect, nothing is forgotten, and the ledger is whole again")
+    @Test("After a finding every licence is suspect, none is lost, and the ledger is intact again")
     func suspectAll() throws {
         let store = try played()
         try store.tamper("UPDATE licence SET count_used = 0 WHERE content_key = 'a'")
@@ -237,13 +287,13 @@ import Testing
         #expect(try store.ledger.entries(after: nil, limit: 9).map(\.suspicion) == [.forged, .forged, .forged])
         #expect(try store.entry("b")?.token == "token of b")
         #expect(try store.entry("b")?.deadline == Timestamp(milliseconds: 0))
-        // A server answers for one of them.
+        // A server grants one of them again.
         try store.commit { try store.ledger.store(store.licence("b", deadline: 5_000)) }
         #expect(try store.isIntact)
         #expect(try store.ledger.entries(after: nil, limit: 9).map(\.suspicion) == [.forged, nil, .forged])
     }
 
-    @Test("A forged chain is whole again after the finding, and what was forged before it stays judged")
+    @Test("A forged chain is intact again after the finding, and earlier forgeries stay suspect")
     func findingEndsTheForgery() throws {
         let store = try played()
         try store.tamper("UPDATE time_ledger SET wall_ms = 1 WHERE id = 2")
@@ -256,7 +306,7 @@ import Testing
         #expect(try store.doubt() == .ledgerForged)
     }
 
-    @Test("After a roll-back numbers go on behind the anchor, also when a kill keeps the new anchor from being written")
+    @Test("After a roll-back numbers continue after the anchor, even if a kill prevents writing the new anchor")
     func rollBackIsGoneOnWith() throws {
         let store = try played()
         try store.tamper("DELETE FROM time_ledger WHERE id = 3")
@@ -274,7 +324,7 @@ import Testing
         #expect(try store.ledger.entries(after: nil, limit: 9).allSatisfy { $0.suspicion == .rolledBack })
     }
 
-    @Test("A copy that was made right after a finding is older than what came after it")
+    @Test("A copy made right after a finding is older than later changes")
     func copyAfterFinding() throws {
         let store = try played()
         try store.commit(source: .finding) { try store.ledger.suspectAll(.forged) }
@@ -287,7 +337,7 @@ import Testing
         }
         let row = try #require(try store.ledger.newestTime())
         #expect(try old().inspect(against: store.anchor) == .intact(row))
-        // The licence is granted anew and played; then the copy comes back.
+        // The licence is granted again and played; then the copy is restored.
         try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000) { $0.record?.countUsed = 1 }) }
         #expect(try old().inspect(against: store.anchor) == .suspect(.storeRolledBack, row))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import LectureStore
 
 @Suite struct ListTests {
-    /// Nine contents whose titles, sizes and times run against each other, with ties.
+    /// Nine lectures whose titles, sizes and times are in different orders, with ties.
     private func fill(_ store: StoreFixture) throws {
         for number in 0..<9 {
             let id = try store.add("k\(number)") { request in
@@ -31,12 +31,12 @@ import Testing
         }
     }
 
-    /// Every third has no deadline; the others run against the order of registration, with a tie.
+    /// Every third has no deadline; the others are in reverse order of registration, with a tie.
     private static func deadline(_ number: Int) -> Int64? {
         number.isMultiple(of: 3) ? nil : Int64([0, 500, 400, 0, 300, 300, 0, 100, 200][number])
     }
 
-    /// What a list must be, worked out in Swift from the unordered whole.
+    /// The expected list, computed in Swift from all lectures.
     private func expected(_ all: [Content], _ filter: ContentFilter, _ sort: ContentSort) -> [String] {
         let passed = all.enumerated().filter { index, content in
             (filter.states.isEmpty || filter.states.contains(content.state))
@@ -64,7 +64,7 @@ import Testing
             case .priority:
                 if a.priority != b.priority { return a.priority > b.priority }
                 return a.position == b.position ? left.offset < right.offset : a.position < b.position
-            // By the deadlines that fill(_:) has given: every third has none.
+            // By the deadlines set by fill(_:): every third has none.
             case .expiry:
                 let (x, y) = (Self.deadline(left.offset) ?? .max, Self.deadline(right.offset) ?? .max)
                 return x == y ? left.offset < right.offset : x < y
@@ -119,7 +119,7 @@ import Testing
                 }
                 #expect(try queries.count(filter) == expected(all, filter, .added).count, "\(filter)")
             }
-            // The rows were made by hand: they have no versions that could be checked.
+            // The rows were made by hand: they have no versions to check.
             try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }
     }
@@ -168,7 +168,7 @@ import Testing
     }
 }
 
-/// Lists of 100,000 contents. What is checked is the plan, not the clock: a page must come out of an index.
+/// Lists of 100,000 lectures. The plan is checked, not the time: a page must be read from an index.
 @Suite struct LargeListTests {
     private static func fill(_ connection: Connection, count: Int) throws {
         // Nine of ten complete, the rest queued, stopped, failed or in flight; two courses, one of them large.
@@ -205,7 +205,7 @@ import Testing
                     #expect(last.count == min(50, max(0, try queries.count(filter) - 40)))
                 }
             }
-            // The copy of the deadline is enough for the order; four of five have one.
+            // The copied deadline is enough for the order; four of five have one.
             try store.index.connection.execute("UPDATE content SET deadline_ms = id * 7919 % 99991 WHERE id % 5")
             try checkConditions(queries)
             try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")

@@ -9,7 +9,7 @@ import Testing
 @testable import LectureStore
 
 @Suite struct MaintenanceTests {
-    @Test func whatThereIsToKnowAboutAStoreIsTold() throws {
+    @Test func whatThereIsToKnowAboutAStoreIsReported() throws {
         try StoreFixture.with { store in
             try store.completed("a")
             let info = try StoreMaintenance.info(store.location)
@@ -95,7 +95,32 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsNotThereIsTold() throws {
+    @Test func `a changed definition is found, and an object of another program is not ours`() throws {
+        try StoreFixture.with { store in
+            let path = try StoreDatabase.existingPath(store.location)
+            try Connection(path: path, access: .readWrite).run(script: "CREATE INDEX mine ON content(title)")
+            #expect(try StoreMaintenance.check(store.location) == [])
+            let bent = try Connection(path: path, access: .readWrite)
+            try bent.run(script: "DROP INDEX mine; DROP INDEX course_entry_content; PRAGMA writable_schema = ON")
+            try bent.execute(
+                """
+                UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (play_time_unit', 'CHECK (play_time_uniu')
+                WHERE name = 'licence'
+                """)
+            #expect(
+                try StoreMaintenance.check(store.location) == [
+                    "the index course_entry_content is missing", "the definition of the table licence was changed",
+                ])
+            try bent.execute(
+                """
+                UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (play_time_uniu', 'CHECK (play_time_unit')
+                WHERE name = 'licence'
+                """)
+            try bent.run(script: "CREATE INDEX course_entry_content ON course_entry (content_id)")
+        }
+    }
+
+    @Test func aStoreThatIsNotThereIsReported() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(directory: directory.path)
         #expect(lectureError { _ = try StoreMaintenance.info(location) }?.code == .openStore)

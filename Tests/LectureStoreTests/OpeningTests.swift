@@ -91,7 +91,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
-    @Test func aFileInPlaceOfTheDirectoryIsTold() throws {
+    @Test func aFileInPlaceOfTheDirectoryIsReported() throws {
         let directory = try TemporaryDirectory()
         try directory.write("x", to: "file")
         for name in ["file", "file/below"] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Root may write everywhere, so the child becomes nobody first.
+    /// Root may write everywhere, so the child switches to the user nobody first.
     @Test func aReadOnlyPlaceIsRefusedUntouched() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()

@@ -10,7 +10,7 @@ import Testing
 @Suite struct OutboxErasureTests {
     private static let learner = "Ada Lovelace-0xDEAD"
 
-    /// Whether the files of a store hold a name anywhere.
+    /// The files of a store that contain a name.
     private static func isNamed(_ name: String, in path: String) throws -> [String] {
         try ["", "-wal", "-shm", "-journal"].filter { suffix in
             guard FileManager.default.fileExists(atPath: path + suffix) else { return false }
@@ -20,7 +20,7 @@ import Testing
 
     private static func database(_ box: OutboxFixture) -> String { "\(box.store.location.directory)/lecturekit.db" }
 
-    /// Reports of several learners, so many that pages are divided, in every state and in requests.
+    /// Reports of several learners, enough to split pages, in every state and in requests.
     private static func fill(_ box: OutboxFixture) throws {
         try box.outbox.transaction {
             for number in 0..<1_500 {
@@ -52,7 +52,7 @@ import Testing
     @Test func nothingOfALearnerIsLeftInAnyByte() throws {
         try OutboxFixture.with { box in
             try Self.fill(box)
-            // Deleted before anybody thought of erasing: such bytes stay in the file.
+            // Deleted before the erasure: such bytes stay in the file.
             #expect(try box.outbox.prune(before: box.now + .seconds(1), limit: 300) == 300)
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) != [])
             let refused = lectureError { _ = try box.outbox.erase(user: Self.learner, isForced: false) }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatHoldsTheLogIsTold() throws {
+    @Test func aReaderThatHoldsTheLogIsReported() throws {
         try OutboxFixture.with { box in
             try Self.fill(box)
             try box.store.index.connection.execute("PRAGMA busy_timeout = 0")
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.code == .storeForeign)
     }
 
-    @Test func otherPlacesThatNameALearnerAreTold() throws {
+    @Test func otherPlacesThatNameALearnerAreReported() throws {
         try OutboxFixture.with { box in
             try box.store.add("plain")
             try box.store.add("linked") { $0.url = "http://127.0.0.1/si?user=ada%20l&x=1" }

@@ -29,7 +29,7 @@ final class OutboxFixture {
         target = try outbox.target(Self.address)
     }
 
-    /// Runs a test; at its end the law holds and the store is sound.
+    /// Runs a test; at its end no report may be lost and the store must be sound.
     static func with(_ body: (OutboxFixture) throws -> Void) throws {
         try StoreFixture.with { store in
             let fixture = try OutboxFixture(store)
@@ -55,7 +55,7 @@ final class OutboxFixture {
         return record
     }
 
-    /// Stores a report that takes the next number and answers its row.
+    /// Stores a report under the next number and returns its row.
     @discardableResult
     func add(
         _ id: String? = nil, user: String = "learner", session: String = "1", cumulative: Bool = false,
@@ -69,13 +69,13 @@ final class OutboxFixture {
         return try row(uuid)
     }
 
-    /// Stores a report as it is.
+    /// Stores a report unchanged.
     func put(_ record: ReportRecord) throws {
         let addition = try outbox.add(NewReport(record), now: now)
         #expect(addition == ReportAddition(isNew: true, sequence: record.sequence))
     }
 
-    /// Whether a report is stored anew, and its number.
+    /// Whether a report is new, and its number.
     func add(_ report: NewReport) throws -> [String] {
         let addition = try outbox.add(report, now: now)
         return [addition.isNew ? "new" : "known", "\(addition.sequence)"]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// Requests whose end is not known, with one process and with two.
+/// Requests whose outcome is unknown, with one process and with two.
 @Suite struct OutboxFlightTests {
     @Test func aWholeWayFromPlanToDelivery() throws {
         try OutboxFixture.with { box in
@@ -57,7 +57,7 @@ import Testing
                 let error = lectureError { _ = try box.begin("two", reports) }
                 #expect(error?.code == .leaseLost)
             }
-            // The caller's transaction may go on after the error.
+            // The caller's transaction may continue after the error.
             try box.outbox.transaction {
                 #expect(lectureError { _ = try box.begin("two", [second]) }?.code == .leaseLost)
             }
@@ -177,7 +177,7 @@ import Testing
             #expect(try box.state(first) == .delivered)
             #expect(try box.state(second) == .dead)
             try outbox.end(flight, owner: owner)
-            // Known late: the LMS has what was called dead.
+            // Learned late: the LMS has the report that was marked dead.
             try box.accept(flight, [second])
             #expect(try box.state(second) == .delivered)
         }

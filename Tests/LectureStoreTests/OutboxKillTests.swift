@@ -7,11 +7,11 @@ import Testing
 
 @testable import LectureStore
 
-/// What a kill in the middle of storing and settling leaves: every report that was acknowledged, each once, and each
+/// The state after a kill in the middle of storing and settling: every acknowledged report, each once, and each
 /// settlement whole.
 @Suite struct OutboxKillTests {
-    /// A place in a write at which the child dies: the limit on the size of a file ends it by SIGXFSZ, so the log of
-    /// the database is cut in the middle of a transaction that depends on the number.
+    /// A position in a write at which the child dies: the limit on the size of a file ends it with SIGXFSZ, so the log
+    /// of the database is cut in the middle of a transaction that depends on the number.
     @Test(arguments: [700_000, 812_345, 1_000_001, 1_234_567, 1_500_000, 2_222_222])
     func whatWasAcknowledgedIsThereAndTheLawHolds(bytes: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -26,7 +26,7 @@ import Testing
             let owner = try index.registerOwner(pid: 1, bootID: "", command: "", now: now)
             let target = try outbox.target(OutboxFixture.address)
             let log = unsafe open(acks, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            func tell(_ word: String) {
+            func report(_ word: String) {
                 let line = Array((word + "\n").utf8)
                 let written = unsafe write(log, line, line.count)
                 guard written == line.count else { exit(3) }
@@ -41,7 +41,7 @@ import Testing
                             NewReport(OutboxFixture.record(id, session: "\(round)", sequence: 1)), now: now)
                     }
                 }
-                for id in ids { tell("ACK \(id)") }
+                for id in ids { report("ACK \(id)") }
                 let rows = try outbox.planRows(target, lanes: 9, rows: 9).map(\.id)
                 let piece = OutboxFixture.piece("\(round)", rows)
                 let flight = try outbox.begin(piece, rest: [], target: target, owner: owner, now: now)
@@ -51,7 +51,7 @@ import Testing
                     try outbox.settle(flight, rows, dead: nil, answer: answer, now: now)
                     try outbox.end(flight, owner: owner)
                 }
-                tell("DONE \(round)")
+                report("DONE \(round)")
             }
         }
         let location = StoreLocation(directory: path)
@@ -69,7 +69,7 @@ import Testing
         try Self.takeOver(location)
     }
 
-    /// The next process takes over what nobody knows the end of, with the same bytes.
+    /// The next process takes over requests with an unknown outcome, with the same bytes.
     private static func takeOver(_ location: StoreLocation) throws {
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         for owner in try index.owners() { try index.dismissOwner(owner, now: Timestamp(milliseconds: 1)) }

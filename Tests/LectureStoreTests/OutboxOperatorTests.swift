@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// What operators and time do to reports.
+/// The effects of operators and time on reports.
 @Suite struct OutboxOperatorTests {
     @Test func everythingThatIsOpenGoesToAnotherTarget() throws {
         try OutboxFixture.with { box in
@@ -132,7 +132,7 @@ import Testing
             try box.accept(try box.begin("three", [reports[1]]), [reports[1]])
             #expect(try box.outbox.prune(before: after, limit: 9) == 1)
             let lanes = try box.store.index.connection.first("SELECT count(*) FROM lms_lane") { $0.int(0) }
-            #expect(lanes == 0, "an empty lane names a learner")
+            #expect(lanes == 0, "an empty lane still names a learner")
         }
     }
 

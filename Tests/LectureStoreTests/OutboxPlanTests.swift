@@ -5,9 +5,9 @@ import Testing
 
 @testable import LectureStore
 
-/// No question that is asked while reports are sent or listed walks a whole table.
+/// No query made while reports are sent or listed scans a whole table.
 @Suite struct OutboxPlanTests {
-    /// Each statement, and the indices it is to be answered by.
+    /// Each statement, and the indices it must use.
     private static let statements: [(sql: String, uses: [String])] = [
         (SQLiteOutbox.readyLanes, ["lms_lane_ready"]), (SQLiteOutbox.readyLanesOf, ["lms_lane_ready"]),
         (SQLiteOutbox.openRows, ["report_lane"]), (SQLiteOutbox.dueFlights, ["lms_flight_target"]),
@@ -18,7 +18,7 @@ import Testing
     func aQuestionIsAnsweredByItsIndex(place: Int) throws {
         try OutboxFixture.with { box in
             let (sql, uses) = Self.statements[place]
-            // Numbered parameters stand several times.
+            // Numbered parameters occur several times.
             let numbered = (1...9).count { sql.contains("?\($0)") }
             let count = numbered > 0 ? numbered : sql.count { $0 == "?" }
             let values = [SQLiteValue](repeating: .integer(1), count: count)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What triggers do is in no plan: a settlement of one report among many must touch a fixed number of rows.
+    /// Triggers appear in no plan: a settlement of one report among many must touch a fixed number of rows.
     @Test func aSettlementCostsTheSameAmongManyReports() throws {
         try OutboxFixture.with { box in
             let connection = box.store.index.connection

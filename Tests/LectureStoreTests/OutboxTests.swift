@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// What is stored: once, whole, and as it was handed in.
+/// Stored reports: once, whole, and unchanged.
 @Suite struct OutboxTests {
     @Test func aReportIsStoredOnceHoweverOftenItIsHandedIn() throws {
         try OutboxFixture.with { box in

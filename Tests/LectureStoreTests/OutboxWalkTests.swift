@@ -6,8 +6,8 @@ import Testing
 
 @testable import LectureStore
 
-/// Two processes do whatever comes to their minds with the same reports, and one of them dies now and then. After every
-/// step the store says what a model in memory says, and the law holds.
+/// Two processes do random things with the same reports, and one of them dies now and then. After every step the store
+/// matches a model in memory, and no report is lost.
 @Suite struct OutboxWalkTests {
     /// What the model knows of a report.
     private struct Known: Equatable {
@@ -28,7 +28,7 @@ import Testing
         var reports: [OutboxID: Known] = [:]
         var (created, pruned, erased) = (0, 0, 0)
 
-        /// What happens to the reports of a request that nobody has any more.
+        /// The effect on the reports of a request that no process owns any more.
         mutating func orphan(_ flight: FlightID) {
             for (id, known) in reports where known.flight == flight {
                 reports[id]?.state = .pending
@@ -150,7 +150,7 @@ import Testing
         walker.flights[flight] = rows
     }
 
-    /// An answer to a request of this process, which may have lost it without knowing.
+    /// An answer to a request of this process, which may have lost the request without knowing.
     private func answer(
         _ walker: inout Walker, _ world: inout World, _ box: OutboxFixture, _ dice: inout SeededGenerator
     ) throws {
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// The process is gone, another takes note of it, and it begins anew; its answers are never learnt.
+    /// The process dies, another dismisses it, and it starts again; its answers are never received.
     private func die(_ walker: inout Walker, _ world: inout World, _ box: OutboxFixture) throws {
         let own: [FlightID] = try box.store.index.connection.query(
             "SELECT id FROM lms_flight WHERE owner_id = ?", walker.owner
@@ -250,7 +250,7 @@ import Testing
             WHERE state = 0 AND report.flight_id IS NULL AND target_id IS NOT ?
             """, target.id
         ) { $0.id(0, OutboxTable.self) }
-        #expect(elsewhere.isEmpty, "what waits goes along")
+        #expect(elsewhere.isEmpty, "waiting reports are included")
     }
 
     private func prune(

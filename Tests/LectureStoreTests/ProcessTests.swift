@@ -8,7 +8,7 @@ import Testing
 
 @testable import LectureStore
 
-/// What several real processes do to one store at the same time. Each exit test is a process of its own.
+/// Several real processes on one store at the same time. Each exit test is a process of its own.
 @Suite struct ProcessTests {
     @Test func manyProcessesMakeOneStore() async throws {
         let directory = try TemporaryDirectory()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// Two processes do whatever comes to their minds; after every step the store must keep its rules.
+/// Two processes do random things; after every step the store must keep its invariants.
 @Suite struct RandomWalkTests {
     private struct Walker {
         let index: SQLiteDownloadIndex
@@ -51,14 +51,14 @@ import Testing
         case 0, 1:
             var request = DownloadRequest(url: "http://127.0.0.1/\(name)")
             request.priority = Int.random(in: -2...2, using: &dice)
-            let wish = { [index = walker.index] in
+            let register = { [index = walker.index] in
                 try index.enqueue(
                     request, source: RequestSource(derivedKey: key, identity: Array(name.utf8), isGateway: false),
                     check: .list, now: now
                 ).id
             }
-            do { try walker.index.join(walker.run, content: try wish()) } catch let error as LectureError {
-                // Only what another is removing may be refused.
+            do { try walker.index.join(walker.run, content: try register()) } catch let error as LectureError {
+                // Only a lecture that another process is removing may be refused.
                 #expect(error.code == .storeBusy)
             }
         case 2, 3:
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// A step of the holder of a lease, as the engine would go on from where the content stands.
+    /// A step of a lease's holder, as the engine would continue from the lecture's state.
     private func work(
         _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout SeededGenerator
     ) throws {
@@ -106,7 +106,7 @@ import Testing
         }
         if item.content.state == .completed { return try repair(lease, item, index, now) }
         guard let building = try index.building(lease.content) else {
-            _ = try index.beginVersion(lease, wishes: [ResourceWish(role: .media, name: "", urls: [])], now: now)
+            _ = try index.beginVersion(lease, requests: [ResourceRequest(role: .media, name: "", urls: [])], now: now)
             return
         }
         var resource = try #require(building.resources.first)

@@ -24,7 +24,7 @@ final class StoreFixture {
         run = try index.beginRun(owner: owner, command: "precache", now: now)
     }
 
-    /// Runs a test on a new store; when it is over, the store must be sound and nothing else may lie in its directory.
+    /// Runs a test on a new store; when it is over, the store must be sound and its directory free of other files.
     static func with(_ body: (StoreFixture) throws -> Void) throws {
         let store = try StoreFixture()
         try body(store)
@@ -33,7 +33,7 @@ final class StoreFixture {
         #expect(names == ["lecturekit.db", "lecturekit.db-shm", "lecturekit.db-wal"])
     }
 
-    /// A second process, as far as the database can tell: a connection and an owner of its own.
+    /// A second process, as far as the database can see: its own connection and owner.
     func another() throws -> (index: SQLiteDownloadIndex, owner: OwnerID) {
         let other = try SQLiteDownloadIndex(opening: location, now: now)
         return (other, try other.registerOwner(pid: 4712, bootID: "boot", command: "other", now: now))
@@ -41,7 +41,7 @@ final class StoreFixture {
 
     func queries() throws -> SQLiteContentQueries { try SQLiteContentQueries(opening: location) }
 
-    /// Registers a wish by name and puts it into the run.
+    /// Registers a request by name and puts it into the run.
     @discardableResult
     func add(_ name: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> ContentID {
         var request = DownloadRequest(url: "http://127.0.0.1/\(name).mp4")
@@ -61,7 +61,7 @@ final class StoreFixture {
             check: .list, now: now)
     }
 
-    /// Registers a wish and leases it.
+    /// Registers a request and leases it.
     func leased(_ name: String) throws -> ContentLease { try lease(try add(name)) }
 
     func lease(_ content: ContentID) throws -> ContentLease {
@@ -70,11 +70,16 @@ final class StoreFixture {
 
     func item(_ content: ContentID) throws -> ItemRecord { try #require(try index.item(content)) }
 
-    /// A leased content with one planned media resource of 10 chunks, the last of half length.
+    /// A leased lecture with one planned media resource of 10 chunks, the last of half length.
     func planned(_ name: String) throws -> (lease: ContentLease, version: VersionID, resource: ResourceRecord) {
-        let lease = try leased(name)
-        let wish = ResourceWish(role: .media, name: "", urls: ["http://127.0.0.1/\(name).mp4"])
-        let version = try index.beginVersion(lease, wishes: [wish], now: now)
+        try planned(try leased(name), name)
+    }
+
+    private func planned(
+        _ lease: ContentLease, _ name: String
+    ) throws -> (lease: ContentLease, version: VersionID, resource: ResourceRecord) {
+        let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/\(name).mp4"])
+        let version = try index.beginVersion(lease, requests: [request], now: now)
         var resource = try #require(try index.resources(version).first)
         resource.state = .planned
         resource.path = "media/\(name)"
@@ -84,14 +89,20 @@ final class StoreFixture {
         return (lease, version, resource)
     }
 
-    /// A content that is complete.
+    /// A complete lecture.
     @discardableResult
     func completed(_ name: String) throws -> ContentID {
-        let (lease, version, resource) = try planned(name)
+        let content = try add(name)
+        try complete(content, name)
+        return content
+    }
+
+    /// Completes a registered lecture with a new version.
+    func complete(_ content: ContentID, _ name: String = "new") throws {
+        let (lease, version, resource) = try planned(try lease(content), name)
         try index.markProven(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
         try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
         try index.release(lease)
-        return lease.content
     }
 
     static func chunks(_ range: some Sequence<Int>, proof: UInt8 = 9) -> [WrittenChunk] {
@@ -99,7 +110,7 @@ final class StoreFixture {
     }
 }
 
-/// The error that a body throws; nil when it throws none or another kind.
+/// The error thrown by a body; nil when it throws none or another type.
 func lectureError(_ body: () throws -> Void) -> LectureError? {
     do { try body() } catch let error as LectureError { return error } catch {}
     return nil

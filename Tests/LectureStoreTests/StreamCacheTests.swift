@@ -76,12 +76,12 @@ import Testing
                 Set(garbage.blocks.map { [$0.item.value, Int64($0.index)] }) == [[idle.value, 7], [busy.value, 8]])
             #expect(garbage.items == [gone])
             #expect(try cache.blocks(of: idle) == [0, 2])
-            // Somebody may be about to write the others.
+            // Another process may be about to write the others.
             #expect(try cache.blocks(of: busy) == [0, 1, 2, 3])
         }
     }
 
-    /// What the cache should do, without a database.
+    /// A model of the cache without a database.
     private struct Model {
         struct Block {
             var bytes: Int64
@@ -168,7 +168,7 @@ import Testing
             #expect(eviction.contains("SEARCH stream_use USING PRIMARY KEY (item_id=?)"), "\(eviction)")
             let current = try plan("SELECT id FROM stream_item WHERE identity = ? AND is_current = 1", 1)
             #expect(current.contains("stream_item_current (identity=?)"), "\(current)")
-            // A dismissed owner's uses are found without reading all.
+            // A dismissed owner's uses are found without a scan.
             let uses = try plan("SELECT 1 FROM stream_use WHERE owner_id = ?", 1)
             #expect(uses.contains("stream_use_owner (owner_id=?)"), "\(uses)")
         }

@@ -11,11 +11,11 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             #expect(try store.index.building(lease.content) == nil)
-            var media = ResourceWish(role: .media, name: "film", urls: ["http://127.0.0.1/m", "http://127.0.0.2/m"])
+            var media = ResourceRequest(role: .media, name: "film", urls: ["http://127.0.0.1/m", "http://127.0.0.2/m"])
             media.expectedSHA256 = [UInt8](repeating: 3, count: 32)
             media.expectedBytes = 12
-            let subtitle = ResourceWish(role: .subtitle, name: "Deutsch", urls: ["http://127.0.0.1/s"])
-            let version = try store.index.beginVersion(lease, wishes: [subtitle, media], now: store.now)
+            let subtitle = ResourceRequest(role: .subtitle, name: "Deutsch", urls: ["http://127.0.0.1/s"])
+            let version = try store.index.beginVersion(lease, requests: [subtitle, media], now: store.now)
             let building = try #require(try store.index.building(lease.content))
             #expect(building.version == version)
             #expect(building.resources.map(\.role) == [.media, .subtitle])
@@ -26,12 +26,12 @@ import Testing
             let urls = try store.index.urlLeases(building.resources[0].id)
             #expect(urls.map(\.url) == media.urls)
             #expect(urls.map(\.rank) == [0, 1])
-            let again = lectureError { _ = try store.index.beginVersion(lease, wishes: [], now: store.now) }
+            let again = lectureError { _ = try store.index.beginVersion(lease, requests: [], now: store.now) }
             #expect(again?.code == .bug)
         }
     }
 
-    @Test func whatTheFirstAnswerToldIsKeptAndCounted() throws {
+    @Test func whatTheFirstAnswerReportedIsKeptAndCounted() throws {
         try StoreFixture.with { store in
             let (lease, version, planned) = try store.planned("a")
             var resource = planned
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func provenChunksCountOnceHoweverOftenTheyAreTold() throws {
+    @Test func provenChunksCountOnceHoweverOftenTheyAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
             try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 9]), bytes: 1_500, now: store.now)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// A leased content with a clean sealed file of four chunks: 1,000 bytes less 40, twice 1,000, 500.
+    /// A leased lecture with a clean sealed file of four chunks: 1,000 bytes less 40, twice 1,000, 500.
     private func sealed(_ store: StoreFixture) throws -> (ContentLease, VersionID, ResourceRecord) {
         var (lease, version, resource) = try store.planned("a")
         resource.total = 3_460
@@ -115,7 +115,7 @@ import Testing
             let (lease, version, resource) = try sealed(store)
             #expect(resource.seal == .clean && resource.provenChunks == 4 && resource.provenBytes == 3_460)
             #expect(try store.item(lease.content).content.totalChunks == 4)
-            // With one that has no row the bytes are counted from the rows that went.
+            // If one of the chunks has no row, the bytes are summed from the deleted rows.
             try store.index.unprove(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
             #expect(try store.item(lease.content).content.provenBytes == 2_000)
             try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
@@ -126,13 +126,13 @@ import Testing
             try store.index.updateResource(lease, placed)
             try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
             try store.index.reopenVersion(lease, version, now: store.now)
-            #expect(try store.index.resources(version).first?.provenBytes == 3_460, "counted anew from the rows")
+            #expect(try store.index.resources(version).first?.provenBytes == 3_460, "recounted from the rows")
         }
     }
 
     @Test func whoLosesAProofIsNotCleanAnyMore() throws {
         try StoreFixture.with { store in
-            // Also when the row had gone before.
+            // Also when the row was already gone.
             for chunk in [1, 77] {
                 let (lease, version, resource) = try sealed(store)
                 try store.index.unprove(lease, resource.id, chunks: [chunk], bytes: 1_000)
@@ -181,8 +181,8 @@ import Testing
             #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
             let lease = try store.lease(id)
             try store.index.setStatus(lease, ItemStatus(.queued), now: store.now)
-            let wish = ResourceWish(role: .media, name: "", urls: [])
-            let second = try store.index.beginVersion(lease, wishes: [wish], now: store.now)
+            let request = ResourceRequest(role: .media, name: "", urls: [])
+            let second = try store.index.beginVersion(lease, requests: [request], now: store.now)
             #expect(try store.item(id).content.provenBytes == 0)
             #expect(try store.item(id).currentVersion == first)
             var resource = try #require(try store.index.resources(second).first)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func aDiscardedVersionCountsNoMoreAndItsFilesAreTold() throws {
+    @Test func aDiscardedVersionCountsNoMoreAndItsFilesAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
             try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
@@ -217,7 +217,7 @@ import Testing
             #expect(content.totalBytes == nil && content.provenBytes == 0 && content.totalChunks == 0)
             #expect(try store.index.plannedBytes() == 0)
             #expect(try store.index.building(lease.content) == nil)
-            _ = try store.index.beginVersion(lease, wishes: [], now: store.now)
+            _ = try store.index.beginVersion(lease, requests: [], now: store.now)
         }
     }
 

@@ -4,10 +4,10 @@ import LectureModel
 
 /// A program that runs beside the test.
 ///
-/// Its output is taken while it runs, so that a full pipe never stops it. It is killed with the last reference at the
+/// Its output is read while it runs, so that a full pipe never blocks it. It is killed with the last reference at the
 /// latest, and always by its own identifier.
 package final class ChildProcess: Sendable {
-    /// How a program ended, and all that it wrote.
+    /// How a program ended, and all its output.
     package struct Ending: Sendable {
         /// The exit status, or 128 + the signal's number.
         package let status: Int32
@@ -16,19 +16,19 @@ package final class ChildProcess: Sendable {
         /// Standard error.
         package let errors: Data
 
-        /// Standard output as text; bytes that are no UTF-8 are replaced.
+        /// Standard output as text; invalid UTF-8 is replaced.
         package var text: String { String(decoding: output, as: UTF8.self) }
-        /// Standard error as text; bytes that are no UTF-8 are replaced.
+        /// Standard error as text; invalid UTF-8 is replaced.
         package var errorText: String { String(decoding: errors, as: UTF8.self) }
     }
 
-    /// What went wrong while starting a program or waiting for its words.
+    /// The error of starting a program or waiting for its output.
     package struct Failure: Error, CustomStringConvertible {
         /// For the test's report.
         package let description: String
     }
 
-    /// One of the two streams that a program writes.
+    /// One of a program's two output streams.
     package enum Stream: Sendable {
         /// Standard output.
         case output
@@ -122,12 +122,12 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until what was written so far passes a test.
+    /// Waits until the output so far passes a test.
     ///
     /// - Parameters:
-    ///   - stream: which one to look at.
+    ///   - stream: which stream.
     ///   - test: called with everything that was written to the stream so far.
-    /// - Returns: what was written when the test passed.
+    /// - Returns: the output when the test passed.
     /// - Throws: ``Failure`` when the program ended before.
     @discardableResult
     package func wait(for stream: Stream, until test: @escaping @Sendable (Data) -> Bool) async throws -> Data {
@@ -141,6 +141,31 @@ package final class ChildProcess: Sendable {
             }
             if let result { continuation.resume(with: result) }
         }
+    }
+
+    /// Waits until programs have written this many bytes since the call, to files, pipes and sockets together, or all
+    /// have ended.
+    ///
+    /// The kernel counts them (`wchar`, proc(5)). So a moment in the middle of the work is one on a slow machine, too.
+    ///
+    /// - Parameters:
+    ///   - bytes: the sum over all programs.
+    ///   - processes: programs of this test.
+    package static func wait(forWritten bytes: Int, by processes: [ChildProcess]) async {
+        let before = processes.map { $0.bytesWritten ?? 0 }
+        var latest = before
+        while zip(latest, before).reduce(0, { $0 + $1.0 - $1.1 }) < bytes, processes.contains(where: { !$0.hasEnded }) {
+            await Task.yield()
+            for place in processes.indices { latest[place] = processes[place].bytesWritten ?? latest[place] }
+        }
+    }
+
+    private var hasEnded: Bool { state.withLock { $0.status != nil } }
+
+    /// Nil once it has ended.
+    private var bytesWritten: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(identifier)/io", encoding: .utf8) else { return nil }
+        return text.split(separator: "\n").first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) }
     }
 
     /// Waits for the first line of standard output.
@@ -157,12 +182,12 @@ package final class ChildProcess: Sendable {
     /// - Parameter signal: its number.
     package func send(_ signal: Int32) {
         state.withLock { state in
-            // Not reaped means that nobody else can have this identifier.
+            // As long as it is not reaped, no other process can have this identifier.
             if !state.isReaped { kill(identifier, signal) }
         }
     }
 
-    /// Asks the program to end and waits until it has.
+    /// Asks the program to end and waits for it.
     ///
     /// - Returns: how it ended.
     @discardableResult
@@ -172,8 +197,7 @@ package final class ChildProcess: Sendable {
     }
 
     /// Writes to standard input; only with `keepsInputOpen`.
-    ///
-    /// - Parameter text: at most a pipe's room, 64 KiB.
+    /// - Parameter text: at most the capacity of a pipe, 64 KiB.
     package func write(_ text: String) {
         state.withLock { state in
             guard let input = state.input else { return }
@@ -227,7 +251,7 @@ extension ChildProcess {
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         resetSignals(&attributes)
-        // The directory goes through `env -C`, since `posix_spawn_file_actions_addchdir_np` is hidden from Swift.
+        // The directory is set by `env -C`, since `posix_spawn_file_actions_addchdir_np` is unavailable in Swift.
         let (program, words) =
             directory.map { ("/usr/bin/env", ["env", "-C", $0, path] + arguments) } ?? (path, [path] + arguments)
         var ends = Ends(input: input?.writing, output: output.reading, errors: errors.reading)
@@ -245,7 +269,7 @@ extension ChildProcess {
         return ends
     }
 
-    /// A test runner may block or ignore signals; its children begin with none of that.
+    /// A test runner may block or ignore signals; its children start with the defaults.
     private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var none = sigset_t()
         unsafe sigemptyset(&none)
@@ -269,7 +293,7 @@ extension ChildProcess {
             .filter { !$0.value.isEmpty }.map { "\($0.key)=\($0.value)" }
     }
 
-    /// Lends C strings, ended by NULL.
+    /// Passes C strings, terminated by NULL.
     private static func withCStrings<Result>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws -> Result
     ) throws -> Result {
@@ -285,7 +309,7 @@ extension ChildProcess {
 // MARK: - Following
 
 extension ChildProcess {
-    /// The thread of one program: takes what it writes, then its end.
+    /// The thread of one program: reads its output, then waits for its end.
     private static func follow(_ child: pid_t, _ readers: [(Stream, Int32)], _ state: Guarded<State>) {
         var open = readers
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -323,7 +347,7 @@ extension ChildProcess {
 
     private static func finish(_ child: pid_t, _ state: Guarded<State>) {
         var information = unsafe siginfo_t()
-        // Waits without reaping, so that a signal sent meanwhile cannot reach a stranger.
+        // Waits without reaping, so that a signal sent meanwhile cannot reach an unrelated process.
         while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         let (waiters, endings, ending, text) = state.withLock { state in
             var status: Int32 = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Examples in documents, which are to be parts of programs that are built.
+/// Examples in documents, which must be parts of programs that are built.
 package enum DocumentExamples {
     /// The code of a document: the lines between "```swift" and "```", without indentation, comment marks, empty lines.
     ///
@@ -31,13 +31,13 @@ package enum DocumentExamples {
             .filter { $0.hasSuffix(".swift") }.sorted().map { try lines(of: "\(directory)/\($0)") }
     }
 
-    /// The line at which an example leaves a file.
+    /// The first line at which an example differs from a file.
     ///
     /// - Parameters:
     ///   - example: its lines.
     ///   - file: the file's lines.
-    ///   - isWhole: whether the file may have no line between them.
-    /// - Returns: nil when all of the example stands in the file, in its order.
+    ///   - isWhole: whether the file must have no line between them.
+    /// - Returns: nil when the whole example is in the file, in order.
     package static func stray(_ example: [String], in file: [String], isWhole: Bool) -> String? {
         guard let first = example.first else { return "an example without a line" }
         guard isWhole else {

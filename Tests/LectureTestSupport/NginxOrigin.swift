@@ -1,10 +1,10 @@
 import Foundation
 
-/// Debian's nginx as a second origin, which nobody of this project wrote.
+/// Debian's nginx as a second, independent origin.
 ///
 /// It runs as one process in the foreground and ends with its last reference at the latest.
 package final class NginxOrigin: Sendable {
-    /// How it serves.
+    /// Its settings.
     package struct Options: Sendable {
         /// Whether there is an https port as well.
         package var servesHTTPS = false
@@ -17,7 +17,7 @@ package final class NginxOrigin: Sendable {
         /// More directives for the server itself, each with its semicolon.
         package var serverDirectives = ""
 
-        /// The plain way: http, as fast as it goes.
+        /// The defaults: http, unlimited rate.
         package init() {}
     }
 
@@ -54,12 +54,12 @@ package final class NginxOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - directory: its files are the origin's.
-    ///   - options: how.
+    ///   - options: its settings.
     /// - Returns: once it listens.
     /// - Throws: ``ChildProcess/Failure`` when nginx is not installed or does not start.
     package static func start(serving directory: String, _ options: Options = .init()) async throws -> NginxOrigin {
         var last: any Error = ChildProcess.Failure(description: "nginx was never started")
-        // Between asking for a free port and listening on it another program may take it.
+        // Between reserving a free port and listening on it another program may take it.
         for _ in 0..<5 {
             do { return try await attempt(directory, options) } catch { last = error }
         }
@@ -79,7 +79,7 @@ package final class NginxOrigin: Sendable {
         let text = configuration(directory, prefix, port, securePort, options)
         let file = try prefix.write(text, to: "nginx.conf")
         let process = try ChildProcess(nginx, ["-e", "stderr", "-p", prefix.path, "-c", file])
-        // nginx names its event method after it listens.
+        // nginx logs its event method once it listens.
         try await process.wait(for: .errors) { $0.range(of: Data("event method".utf8)) != nil }
         return NginxOrigin(process, prefix, port, securePort)
     }
@@ -138,7 +138,7 @@ package final class NginxOrigin: Sendable {
             """
     }
 
-    /// The requests so far; nginx writes one down when its answer is over.
+    /// The requests so far; nginx logs one when its answer is over.
     ///
     /// - Parameter count: waits until there are this many.
     /// - Returns: in the order in which they ended.

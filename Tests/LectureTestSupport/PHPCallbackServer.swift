@@ -1,11 +1,11 @@
 import Foundation
 
-/// A DRM callback in PHP, as a provider would write it: a second server that shares nothing with the sandbox.
+/// A DRM callback in PHP, as a provider would write it: a second server that shares no code with the sandbox.
 ///
-/// It answers with an object when one item is asked, closes every connection, and calls everything HTML. It ends with
+/// It answers a single item with an object, closes every connection, and labels everything HTML. It ends with
 /// its last reference at the latest.
 package final class PHPCallbackServer: Sendable {
-    /// One item that was asked, as far as tests look at it.
+    /// One requested item, as far as tests need it.
     package struct Item: Decodable, Sendable {
         /// 1, 2 or 3.
         package let kind: Int
@@ -15,11 +15,11 @@ package final class PHPCallbackServer: Sendable {
         package let resetReq: Int?
     }
 
-    /// Where it is asked: `http://127.0.0.1:PORT/callback.php`.
+    /// The callback's URL: `http://127.0.0.1:PORT/callback.php`.
     package let url: String
-    /// The secret of its answers, as its bytes are; only its owner may read it.
+    /// The raw secret of its answers; only its owner may read it.
     package let keyFile: String
-    /// What it sends as `X-Kollus-UserKey`.
+    /// The value of `X-Kollus-UserKey`.
     package let userKey: String
     private let process: ChildProcess
     private let directory: TemporaryDirectory
@@ -29,14 +29,14 @@ package final class PHPCallbackServer: Sendable {
     /// - Parameters:
     ///   - key: its secret.
     ///   - userKey: the account's custom key.
-    ///   - decodesForm: whether it decodes the form that it is sent; a servlet of the vendor's samples does not.
+    ///   - decodesForm: whether it decodes the form of a request; a servlet of the vendor's samples does not.
     /// - Returns: once it listens.
     /// - Throws: ``ChildProcess/Failure`` when php is not installed or does not start.
     package static func start(
         key: String = "the security key of the academy, 2026", userKey: String = "academy", decodesForm: Bool = true
     ) async throws -> PHPCallbackServer {
         var last: any Error = ChildProcess.Failure(description: "php was never started")
-        // Between asking for a free port and listening on it another program may take it.
+        // Between reserving a free port and listening on it another program may take it.
         for _ in 0..<5 {
             do { return try await attempt(key, userKey, decodesForm) } catch { last = error }
         }
@@ -60,7 +60,7 @@ package final class PHPCallbackServer: Sendable {
                 "SECURITY_KEY_FILE": keyFile, "USER_KEY": userKey, "DATA_DIR": directory.path,
                 "RAW_FORM": decodesForm ? "0" : "1",
             ])
-        // php says so once it listens.
+        // php logs this once it listens.
         try await process.wait(for: .errors) { $0.range(of: Data("started".utf8)) != nil }
         return PHPCallbackServer(process, directory, port, keyFile, userKey)
     }
@@ -72,7 +72,7 @@ package final class PHPCallbackServer: Sendable {
         url = "http://127.0.0.1:\(port)/callback.php"
     }
 
-    /// Sets what it answers beside its usual fields.
+    /// Sets further fields of its answers.
     ///
     /// - Parameter fields: for media content keys, fields and their numbers.
     /// - Throws: the system's error.
@@ -80,9 +80,9 @@ package final class PHPCallbackServer: Sendable {
         try directory.write(String(decoding: try JSONEncoder().encode(fields), as: UTF8.self), to: "licences.json")
     }
 
-    /// The items that it was asked.
+    /// The requested items.
     ///
-    /// - Returns: in their order.
+    /// - Returns: in order.
     /// - Throws: the system's error.
     package func items() throws -> [Item] {
         guard let text = try? String(contentsOfFile: directory.file("requests.jsonl"), encoding: .utf8) else {

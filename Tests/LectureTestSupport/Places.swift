@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LectureModel
 
-/// Where things are while tests run.
+/// The paths of a test run.
 package enum Places {
     /// The directory of the built programs, which is that of the test runner.
     private static var products: URL { URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent() }
@@ -21,14 +21,14 @@ package enum Places {
         URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     }
 
-    /// A program of the system; the usual places are searched too, since a path may lack them.
+    /// A program of the system; the usual directories are searched too, since PATH may lack them.
     ///
     /// - Parameter name: for instance `nginx`.
     /// - Returns: its path.
     /// - Throws: ``ChildProcess/Failure`` when it is not installed.
     package static func command(_ name: String) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        // Without the type, `split` is taken for the one that gives arrays of characters.
+        // Without the type, `split` resolves to the overload that returns arrays of characters.
         let directories: [String] = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]
         let candidates = directories.map { "\($0)/\(name)" }
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
@@ -37,7 +37,7 @@ package enum Places {
         return found
     }
 
-    /// A port of 127.0.0.1 that nobody uses now; never the same twice in one test run.
+    /// A port of 127.0.0.1 that is free now; never the same twice in one test run.
     ///
     /// - Returns: its number.
     /// - Throws: ``ChildProcess/Failure`` when the system has none.
@@ -69,14 +69,14 @@ package enum Places {
     }
 }
 
-/// A directory that goes with its last reference.
+/// A directory that is deleted with its last reference.
 package final class TemporaryDirectory: Sendable {
     /// Without a slash at the end.
     package let path: String
 
     /// Makes a directory that only its owner may enter.
     ///
-    /// - Parameter parent: where; `nil` for the system's place.
+    /// - Parameter parent: where; `nil` for the system's temporary directory.
     /// - Throws: the system's error.
     package init(in parent: String? = nil) throws {
         path = (parent ?? NSTemporaryDirectory().trimmingSuffix("/")) + "/lecture-test-\(UUID().uuidString)"
@@ -95,7 +95,7 @@ package final class TemporaryDirectory: Sendable {
     /// Writes a file inside.
     ///
     /// - Parameters:
-    ///   - text: its content.
+    ///   - text: the content.
     ///   - name: relative; missing directories are made.
     /// - Returns: its path.
     /// - Throws: the system's error.
@@ -107,7 +107,7 @@ package final class TemporaryDirectory: Sendable {
     /// Writes a file inside.
     ///
     /// - Parameters:
-    ///   - bytes: its content.
+    ///   - bytes: the content.
     ///   - name: relative; missing directories are made.
     /// - Returns: its path.
     /// - Throws: the system's error.

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A learning record store that shares nothing with the product: Ralph, in Python, which `Tools/lrs` installs.
+/// A learning record store that shares no code with the product: Ralph, in Python, installed by `Tools/lrs`.
 ///
 /// It ends with its last reference at the latest.
 package final class RalphServer: Sendable {
-    /// Whether `Tools/lrs` has installed it; where PyPI cannot be reached it is not there.
+    /// Whether `Tools/lrs` has installed it; without access to PyPI it is missing.
     package static let isInstalled: Bool = {
         let places = (try? FileManager.default.contentsOfDirectory(atPath: installation)) ?? []
         return places.contains { FileManager.default.fileExists(atPath: "\(installation)/\($0)/complete") }
     }()
     private static let installation = Places.repository() + "/.build/lrs"
 
-    /// Where statements go without `/statements`: `http://127.0.0.1:PORT/xAPI`.
+    /// The URL of statements without `/statements`: `http://127.0.0.1:PORT/xAPI`.
     package let url: String
-    /// What its requests have to carry as `Authorization`.
+    /// The required `Authorization` of its requests.
     package let authorization = "Basic dGVzdDpzZWNyZXQ="
     private let process: ChildProcess
     private let directory: TemporaryDirectory
@@ -24,7 +24,7 @@ package final class RalphServer: Sendable {
     /// - Throws: ``ChildProcess/Failure`` when it does not start.
     package static func start() async throws -> RalphServer {
         var last: any Error = ChildProcess.Failure(description: "the store was never started")
-        // Between asking for a free port and listening on it another program may take it.
+        // Between reserving a free port and listening on it another program may take it.
         for _ in 0..<3 {
             do { return try await attempt() } catch { last = error }
         }
@@ -45,7 +45,7 @@ package final class RalphServer: Sendable {
         url = "http://127.0.0.1:\(port)/xAPI"
     }
 
-    /// A statement, asked for by its id over the wire.
+    /// A statement, requested by its id over HTTP.
     ///
     /// - Parameter id: of the statement.
     /// - Returns: the statement; nil when the store has none of this id.
@@ -59,13 +59,13 @@ package final class RalphServer: Sendable {
             ])
         guard ending.status == 0 else { throw ChildProcess.Failure(description: ending.errorText + ending.text) }
         let answer = try JSONSerialization.jsonObject(with: ending.output) as? [String: Any]
-        // One statement by itself is due (xAPI 1.0.3, communication, 2.1.3); Ralph wraps it.
+        // A single statement must be returned by itself (xAPI 1.0.3, communication, 2.1.3); Ralph wraps it.
         return (answer?["statements"] as? [[String: Any]])?.first ?? (answer?["id"] == nil ? nil : answer)
     }
 
-    /// Everything that it stored, read from its file.
+    /// All stored statements, read from its file.
     ///
-    /// - Returns: statements in the order in which they came.
+    /// - Returns: statements in order of arrival.
     package func stored() throws -> [[String: Any]] {
         let file = directory.file("lrs/statements/fs_lrs.jsonl")
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return [] }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LectureModel
 
-/// A TCP server on loopback that answers byte by byte what a test says, however wrong. One thread a connection.
+/// A TCP server on loopback that sends the bytes of a test, valid or not. One thread per connection.
 package final class RawServer: Sendable {
     /// The port.
     package let port: Int
@@ -11,7 +11,7 @@ package final class RawServer: Sendable {
 
     /// `http://127.0.0.1:PORT`.
     package var http: String { "http://127.0.0.1:\(port)" }
-    /// How many connections came.
+    /// How many connections were accepted.
     package var connections: Int { accepted.withLock { $0 } }
 
     /// Starts to listen.
@@ -35,8 +35,8 @@ package final class RawServer: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         let accepted = accepted
         Thread.detachNewThread {
-            // Closed here and not by whoever ends the server: its number could be another server's before the next
-            // call, whose clients would then be answered by this one.
+            // Closed here and not by the ending thread: its number could be another server's before the next call, and
+            // that server's clients would then be answered by this one.
             defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
@@ -57,9 +57,9 @@ package final class RawServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// A server that reads a request and answers the same bytes to everyone.
+    /// A server that reads a request and sends the same bytes to every client.
     ///
-    /// - Parameter bytes: the whole answer; the connection is closed behind it.
+    /// - Parameter bytes: the whole answer; the connection is closed afterwards.
     /// - Returns: the server.
     /// - Throws: when the system has no port.
     package static func answering(_ bytes: String) throws -> RawServer {
@@ -72,7 +72,7 @@ package final class RawServer: Sendable {
 
 /// One connection of a ``RawServer``.
 package final class Peer: Sendable {
-    /// For TLS, which reads and writes by itself.
+    /// For TLS, which reads and writes it directly.
     package let socket: Int32
     private let isOpen = Guarded(true)
 
@@ -81,9 +81,9 @@ package final class Peer: Sendable {
     /// - Parameter socket: its descriptor; ``close()`` closes it.
     package init(_ socket: Int32) { self.socket = socket }
 
-    /// Reads to the empty line behind a header.
+    /// Reads to the empty line after a header.
     ///
-    /// - Returns: the header, or what came before the end of the connection.
+    /// - Returns: the header, or the bytes before the end of the connection.
     package func readHead() -> String {
         var text = ""
         while !text.hasSuffix("\r\n\r\n") {
@@ -133,7 +133,7 @@ package final class Peer: Sendable {
     /// Opens a connection to a port of this machine.
     ///
     /// - Parameter port: of 127.0.0.1.
-    /// - Returns: nil when nobody listens.
+    /// - Returns: nil when no server listens.
     package static func connected(to port: Int) -> Peer? {
         let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -150,7 +150,7 @@ package final class Peer: Sendable {
         return nil
     }
 
-    /// Passes on everything in both directions until one of them ends.
+    /// Forwards everything in both directions until one of them ends.
     ///
     /// - Parameter other: the other connection.
     package func relay(to other: Peer) {
@@ -168,7 +168,7 @@ package final class Peer: Sendable {
         shutdown(other.socket, Int32(SHUT_WR))
     }
 
-    /// Closes the connection in good order; a second time it does nothing.
+    /// Closes the connection cleanly; a second call does nothing.
     package func close() {
         isOpen.withLock { isOpen in
             guard isOpen else { return }
@@ -178,14 +178,14 @@ package final class Peer: Sendable {
         }
     }
 
-    /// Ends the connection without closing its descriptor: wakes whoever reads or writes.
+    /// Ends the connection without closing its descriptor: wakes pending reads and writes.
     package func hangUp() {
         isOpen.withLock { isOpen in
             if isOpen { shutdown(socket, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Says FIN; what the other side sends can still be read.
+    /// Sends FIN; data from the other side can still be read.
     package func endSending() {
         isOpen.withLock { isOpen in
             if isOpen { shutdown(socket, Int32(SHUT_WR)) }
@@ -203,10 +203,10 @@ package final class Peer: Sendable {
         }
     }
 
-    /// Waits until something can be read, the other side has left, or the time is over.
+    /// Waits until something can be read, the other side has left, or the time has passed.
     ///
     /// - Parameter milliseconds: the longest wait.
-    /// - Returns: false when the time was over first.
+    /// - Returns: false when the time passed first.
     package func waitForInput(_ milliseconds: Int) -> Bool {
         var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&watched, 1, Int32(milliseconds)) > 0

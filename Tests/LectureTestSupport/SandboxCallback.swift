@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the sandbox's DRM callback grants; what is `nil` is not said. The ranges of the callback's documents are not
-/// enforced: a server may say anything.
+/// What the sandbox's DRM callback grants; `nil` members are left out. The ranges of the callback's documents are not
+/// enforced: a server may send anything.
 package struct CallbackPolicy: Encodable, Sendable {
     /// `offline_bookmark`.
     package struct Bookmark: Encodable, Sendable {
@@ -10,13 +10,13 @@ package struct CallbackPolicy: Encodable, Sendable {
         /// 0 or 1.
         package var readonly: Int
 
-        /// What is kept of the bookmarks.
+        /// The rights on bookmarks.
         package init(download: Int, readonly: Int) { (self.download, self.readonly) = (download, readonly) }
     }
 
     /// 1, or 0 for a refusal.
     package var result: Int?
-    /// A sentence for people.
+    /// A message for users.
     package var message: String?
     /// The end, seconds since 1970.
     package var expirationDate: Int64?
@@ -26,23 +26,23 @@ package struct CallbackPolicy: Encodable, Sendable {
     package var expirationCount: Int?
     /// How many seconds of play.
     package var expirationPlaytime: Int?
-    /// What these seconds are counted in, 0 or 1.
+    /// The unit of these seconds, 0 or 1.
     package var expirationPlaytimeType: Int?
-    /// Whether a person is asked before a renewal.
+    /// Whether the user is asked before a renewal.
     package var expirationRefreshPopup: Int?
-    /// Whether every play has to be permitted.
+    /// Whether every play needs a permission.
     package var checkAbuse: Int?
-    /// By when the server has to be asked, seconds since 1970.
+    /// When the server must be asked at the latest, seconds since 1970.
     package var checkExpirationDate: Int64?
-    /// By when the server has to be asked, seconds from the answer on.
+    /// When the server must be asked at the latest, seconds from the answer on.
     package var checkExpirationIn: Int?
     /// 1 ends the licence.
     package var contentExpired: Int?
-    /// 1 revives it.
+    /// 1 restores it.
     package var contentExpireReset: Int?
-    /// 1 orders the file away.
+    /// 1 orders the deletion of the file.
     package var contentDelete: Int?
-    /// What is kept of the bookmarks.
+    /// The rights on bookmarks.
     package var offlineBookmark: Bookmark?
 
     /// A grant without bounds.
@@ -60,7 +60,7 @@ package struct CallbackPolicy: Encodable, Sendable {
 
     /// A refusal.
     ///
-    /// - Parameter message: what it says.
+    /// - Parameter message: its message.
     /// - Returns: the policy.
     package static func refusal(_ message: String) -> Self {
         var policy = Self()
@@ -72,20 +72,20 @@ package struct CallbackPolicy: Encodable, Sendable {
 extension SandboxOrigin {
     /// Issues a licence file from the sandbox's own directory, which is then a trust directory.
     ///
-    /// - Parameter order: JSON, as docs/sandbox.md describes it.
+    /// - Parameter order: JSON, as described in docs/sandbox.md.
     /// - Returns: the compact form.
     /// - Throws: ``ChildProcess/Failure`` when the order is not understood.
     package func issue(_ order: String) async throws -> String {
         try await control("/_issue", ["--data-binary", order])
     }
 
-    /// One item that the DRM callback was asked.
+    /// One item of a request to the DRM callback.
     package struct CallbackItem: Decodable, Sendable {
         /// From 1, in the order of the answers.
         package let number: Int
         /// The number of its request in the request log.
         package let request: Int
-        /// When, milliseconds since 1970.
+        /// The time, milliseconds since 1970.
         package let timeMs: Int64
         /// Which callback.
         package let path: String
@@ -109,13 +109,13 @@ extension SandboxOrigin {
         package let extra: String?
     }
 
-    /// How often a content was asked about, in one kind.
+    /// How often a lecture was requested, in one kind.
     package struct CallbackCount: Decodable, Sendable {
         /// The media content key.
         package let key: String
         /// 1, 2 or 3.
         package let kind: Int
-        /// How many items asked.
+        /// How many items were requested.
         package let asked: Int
         /// How many session keys they had.
         package let sessions: Int
@@ -123,15 +123,15 @@ extension SandboxOrigin {
         package let granted: Int
         /// How many were answered with `result` 0.
         package let refused: Int
-        /// How many a good answer left out.
+        /// How many were left out of a valid answer.
         package let missing: Int
-        /// How many stood in an answer that no client may believe.
+        /// How many were in an answer that no client may accept.
         package let spoiled: Int
         /// How many were not answered.
         package let failed: Int
     }
 
-    /// What came in one second.
+    /// The requests of one second.
     package struct CallbackRate: Decodable, Sendable {
         /// Since 1970.
         package let second: Int64
@@ -145,7 +145,7 @@ extension SandboxOrigin {
         package let bad: Int
     }
 
-    /// Sums over everything the DRM callback was asked.
+    /// Sums over all requests to the DRM callback.
     package struct CallbackSums: Decodable, Sendable {
         /// Requests.
         package let requests: Int
@@ -159,22 +159,22 @@ extension SandboxOrigin {
         package let items: Int
         /// Items answered with `result` 1.
         package let granted: Int
-        /// Pairs of content and kind.
+        /// Pairs of lecture and kind.
         package let contents: Int
         /// Those that were granted.
         package let contentsGranted: Int
         /// Those that were granted more than once.
         package let contentsGrantedAgain: Int
-        /// Those that were asked about and never granted.
+        /// Those that were requested and never granted.
         package let contentsNeverGranted: Int
     }
 
     /// Sets what the DRM callback grants.
     ///
     /// - Parameters:
-    ///   - policy: what; `nil` takes a policy away.
-    ///   - contents: media content keys, or `*` for all that have no policy of their own.
-    ///   - kind: only for this kind, sent as it is; otherwise each kind has the fields that belong to it.
+    ///   - policy: the grant; `nil` removes a policy.
+    ///   - contents: media content keys, or `*` for all without a policy of their own.
+    ///   - kind: only for this kind, sent unchanged; otherwise each kind gets its own fields.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func set(policy: CallbackPolicy?, for contents: [String] = ["*"], kind: Int? = nil) async throws {
         let encoder = JSONEncoder()
@@ -183,10 +183,10 @@ extension SandboxOrigin {
         try await set(policyJSON: text, for: contents, kind: kind)
     }
 
-    /// Sets what the DRM callback grants, in any JSON.
+    /// Sets what the DRM callback grants, as any JSON.
     ///
     /// - Parameters:
-    ///   - text: an object, sent with the types that it has.
+    ///   - text: an object, sent with its types.
     ///   - contents: media content keys, or `*`.
     ///   - kind: only for this kind.
     /// - Throws: ``ChildProcess/Failure`` when the text is no object.
@@ -196,18 +196,18 @@ extension SandboxOrigin {
         try await control("/_drm", ["--data-binary", "{\"content\":\(keys),\"policy\":\(text)\(member)}"])
     }
 
-    /// Sets the habits of the DRM callback.
+    /// Sets the behaviour of the DRM callback.
     ///
     /// - Parameters:
-    ///   - habits: as docs/sandbox.md writes them, for instance `type:text/html,first-only`; empty for none.
-    ///   - path: of the callback; below the usual one are others.
+    ///   - habits: as in docs/sandbox.md, for instance `type:text/html,first-only`; empty for none.
+    ///   - path: of the callback; others are below the usual one.
     /// - Throws: ``ChildProcess/Failure`` when a habit is not understood.
     package func set(habits: String, on path: String = "/drm/callback") async throws {
         let body = try JSONEncoder().encode(["path": path, "habits": habits])
         try await control("/_drm", ["--data-binary", String(decoding: body, as: UTF8.self)])
     }
 
-    /// The items that the DRM callback was asked.
+    /// The items of requests to the DRM callback.
     ///
     /// - Parameter number: only those after this one.
     /// - Returns: in the order of the answers.
@@ -216,7 +216,7 @@ extension SandboxOrigin {
         try Self.lines(try await control("/_drm/items?after=\(number)", []))
     }
 
-    /// How often each content was asked about.
+    /// How often each lecture was requested.
     ///
     /// - Returns: in the order of the keys, then of the kinds.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
@@ -224,9 +224,9 @@ extension SandboxOrigin {
         try Self.lines(try await control("/_drm/contents", []))
     }
 
-    /// What came in each second.
+    /// The requests of each second.
     ///
-    /// - Returns: in the order of time, without seconds in which nothing came.
+    /// - Returns: in the order of time, without seconds that had no request.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func callbackRates() async throws -> [CallbackRate] {
         try Self.lines(try await control("/_drm/rates", []))

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The sandbox's issuer of licence files: an authority of its own in a directory that goes with the last reference.
+/// The sandbox's issuer of licence files: a separate authority in a directory deleted with the last reference.
 package final class SandboxIssuer: Sendable {
-    /// A licence file or an application key; what is `nil` is not said, or is the sandbox's usual.
+    /// A licence file or an application key; `nil` members are left out, or have the sandbox's default.
     package struct Order: Encodable, Sendable {
         /// `ES256`, `EdDSA`, `RS256`, `PS256` or `HS256`.
         package var alg = "ES256"
         /// `x5c`, `kid` or, for HS256, `secret`.
         package var by: String?
-        /// The certificate that signs, as docs/sandbox.md names them, for instance `expired`.
+        /// The signing certificate, as named in docs/sandbox.md, for instance `expired`.
         package var leaf: String?
         /// `signature` or `unsigned`.
         package var spoil: String?
@@ -28,20 +28,20 @@ package final class SandboxIssuer: Sendable {
         package var expiresIn: Int?
         /// `nbf`, seconds from now on.
         package var beginsIn: Int?
-        /// A number that grows with each licence of a content.
+        /// A number that increases with each licence of a lecture.
         package var serial: Int?
-        /// What is permitted.
+        /// The granted policy.
         package var policy: CallbackPolicy?
-        /// The bundle id of an application key, which is then issued in place of a licence.
+        /// The bundle id of an application key, which is then issued instead of a licence.
         package var app: String?
         /// The end of an application key, seconds from now on.
         package var appExpiresIn: Int?
-        /// An object in JSON, merged into the claims; null takes a claim away.
+        /// An object in JSON, merged into the claims; null removes a claim.
         package var claims: String?
-        /// An object in JSON, merged into the header; null takes a member away.
+        /// An object in JSON, merged into the header; null removes a member.
         package var header: String?
 
-        /// A licence of a content.
+        /// A licence of a lecture.
         ///
         /// - Parameter mck: the media content key; `nil` for none.
         package init(mck: String? = nil) { self.mck = mck }
@@ -51,7 +51,7 @@ package final class SandboxIssuer: Sendable {
             case expiresIn, beginsIn, appExpiresIn
         }
 
-        /// The order as the sandbox reads it.
+        /// The order in the sandbox's format.
         fileprivate func text() throws -> String {
             let encoder = JSONEncoder()
             encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -72,7 +72,7 @@ package final class SandboxIssuer: Sendable {
     package var listsFile: String { directory + "/crl.pem" }
     /// The public keys as a JWK set.
     package var keySetFile: String { directory + "/jwks.json" }
-    /// The secret of HS256, as its bytes are.
+    /// The raw secret of HS256.
     package var secretFile: String { directory + "/hs.key" }
     private let held: TemporaryDirectory
 
@@ -91,7 +91,7 @@ package final class SandboxIssuer: Sendable {
 
     /// Issues a licence file.
     ///
-    /// - Parameter order: what it is to say.
+    /// - Parameter order: its members.
     /// - Returns: the compact form.
     /// - Throws: ``ChildProcess/Failure`` when the order is not understood.
     package func issue(_ order: Order) async throws -> String {
@@ -100,9 +100,9 @@ package final class SandboxIssuer: Sendable {
         return token
     }
 
-    /// Issues licence files, as many as are wanted at once.
+    /// Issues several licence files at once.
     ///
-    /// - Parameter orders: what they are to say.
+    /// - Parameter orders: their members.
     /// - Returns: the compact forms, in the order of the orders.
     /// - Throws: ``ChildProcess/Failure`` when an order is not understood.
     package func issue(_ orders: [Order]) async throws -> [String] {

@@ -1,17 +1,17 @@
 import Foundation
 
 extension SandboxOrigin {
-    /// A report as an LMS knows it.
+    /// A report as recorded by an LMS.
     package struct LMSEvent: Decodable, Sendable {
-        /// The event's or the statement's id; else what the request was called.
+        /// The id of the event or the statement; otherwise the id of the request.
         package let id: String
-        /// How often it came in a request that could be read.
+        /// How often it was received in a valid request.
         package let came: Int
         /// How often it took effect, by the keys of the requests; by its own id in xAPI.
         package let effects: Int
     }
 
-    /// A request that an LMS was sent.
+    /// A request to an LMS.
     package struct LMSVisit: Decodable, Sendable {
         /// From 1.
         package let number: Int
@@ -27,7 +27,7 @@ extension SandboxOrigin {
         package let encoding: String
         /// Whether it had an `Authorization`.
         package let authorized: Bool
-        /// The status that was due, sent or not.
+        /// How many reports it had, as far as it was read.
         package let status: Int
         /// Whether the answer was sent whole.
         package let acknowledged: Bool
@@ -41,9 +41,9 @@ extension SandboxOrigin {
         package let requests: Int
         /// Requests whose reports took effect.
         package let taken: Int
-        /// Requests that came before and took no effect again.
+        /// Repeated requests that took no effect again.
         package let replayed: Int
-        /// Requests whose key or reports are known with another content.
+        /// Requests whose key or reports are known with another body.
         package let conflicts: Int
         /// Requests that were refused.
         package let refused: Int
@@ -61,15 +61,15 @@ extension SandboxOrigin {
         package let more: Int
         /// Reports that never took effect.
         package let never: Int
-        /// How often reports came, in all.
+        /// How often reports were received, in all.
         package let came: Int
         /// Pairs of learner and session.
         package let lanes: Int
         /// Reports that took effect after a later one of their session.
         package let outOfOrder: Int
-        /// Requests whose key came with other bytes before.
+        /// Requests whose key was used with other bytes before.
         package let keyViolations: Int
-        /// Reports whose id took effect with another content before.
+        /// Reports whose id took effect with another body before.
         package let contentViolations: Int
         /// The largest body.
         package let largest: Int
@@ -77,12 +77,12 @@ extension SandboxOrigin {
         package let statuses: [String: Int]
     }
 
-    /// Where an LMS takes reports; several are told apart by name.
+    /// The path of an LMS; several are distinguished by name.
     ///
     /// - Parameters:
     ///   - format: `kollus`, `json` or `xapi`.
     ///   - name: which one.
-    /// - Returns: the path that the sandbox calls it by; a target in xAPI ends before `/statements`.
+    /// - Returns: its path on the sandbox; a target in xAPI ends before `/statements`.
     package static func lmsPath(_ format: String, _ name: String = "") -> String {
         let suffix = name.isEmpty ? "" : "/" + name
         return switch format {
@@ -92,10 +92,10 @@ extension SandboxOrigin {
         }
     }
 
-    /// Sets the habits of an LMS.
+    /// Sets the behaviour of an LMS.
     ///
     /// - Parameters:
-    ///   - habits: as docs/sandbox.md writes them, for instance `lose:30,slow:5`; empty for none.
+    ///   - habits: as in docs/sandbox.md, for instance `lose:30,slow:5`; empty for none.
     ///   - path: of the LMS.
     /// - Throws: ``ChildProcess/Failure`` when a habit is not understood.
     package func setLMS(habits: String, on path: String = "/lms/json") async throws {
@@ -103,18 +103,18 @@ extension SandboxOrigin {
         try await control("/_lms", ["--data-binary", String(decoding: body, as: UTF8.self)])
     }
 
-    /// Sums over everything that an LMS was sent.
+    /// Sums over all requests to an LMS.
     package func lmsSummary(_ path: String = "/lms/json") async throws -> LMSSummary {
         let text = try await control("/_lms/summary?path=\(path)", [])
         return try Self.lmsDecoder().decode(LMSSummary.self, from: Data(text.utf8))
     }
 
-    /// The reports that an LMS was sent, in the order in which they came first.
+    /// The reports received by an LMS, in order of first arrival.
     package func lmsEvents(_ path: String = "/lms/json") async throws -> [LMSEvent] {
         try Self.lmsLines(try await control("/_lms?path=\(path)", []))
     }
 
-    /// The requests that an LMS was sent, the last 100,000.
+    /// The requests to an LMS, the last 100,000.
     package func lmsVisits(_ path: String = "/lms/json") async throws -> [LMSVisit] {
         try Self.lmsLines(try await control("/_lms/requests?path=\(path)", []))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lecture sandbox as a server of a test: every fault of docs/sandbox.md.
+/// The lecture sandbox as a test's server: every fault of docs/sandbox.md.
 ///
 /// It ends with its last reference, because its standard input closes then.
 package final class SandboxOrigin: Sendable {
@@ -63,15 +63,15 @@ package final class SandboxOrigin: Sendable {
     package let authorityFile: String
     /// The secret of tokens and leases.
     package let secretFile: String
-    /// Where the DRM callback is asked.
+    /// The URL of the DRM callback.
     package let drmCallback: String
-    /// What descriptors call the key of the DRM callback.
+    /// The identifier of the DRM callback's key in descriptors.
     package let drmKeyID: String
-    /// The secret of the DRM callback's answers, as its bytes are.
+    /// The raw secret of the DRM callback's answers.
     package let drmKeyFile: String
-    /// What the DRM callback sends as `X-KOLLUS-USERKEY`.
+    /// The DRM callback's value of `X-KOLLUS-USERKEY`.
     package let userKey: String
-    /// The directory of its files; once a licence was issued, a trust directory too.
+    /// The directory of its files; after a licence was issued, a trust directory too.
     package var directory: String { root.path }
     private let process: ChildProcess
     private let root: TemporaryDirectory
@@ -110,15 +110,15 @@ package final class SandboxOrigin: Sendable {
     /// Makes a path misbehave for every client.
     ///
     /// - Parameters:
-    ///   - fault: as in a query; empty to behave again.
-    ///   - path: the whole path, or a beginning with `*`.
+    ///   - fault: as in a query; empty to remove it.
+    ///   - path: the whole path, or a prefix with `*`.
     /// - Throws: ``ChildProcess/Failure`` when the fault is not understood.
     package func set(fault: String, on path: String) async throws {
         let body = try JSONEncoder().encode(["path": path, "fault": fault])
         try await control("/_control", ["--data-binary", String(decoding: body, as: UTF8.self)])
     }
 
-    /// Forgets faults, counts and the log.
+    /// Resets faults, counts and the log.
     ///
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func reset() async throws { try await control("/_reset", ["--data-binary", ""]) }
@@ -150,13 +150,13 @@ package final class SandboxOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - key: the media content key.
-    ///   - seconds: how long the token is good; negative for one that has expired.
+    ///   - seconds: how long the token is valid; negative for one that has expired.
     ///   - user: the learner.
     ///   - extras: whether its descriptor has pictures and texts.
     ///   - licensed: the name or the URL of the callback that its download needs, empty for the usual one; nil when it
     ///     needs none.
     ///   - lms: the names or the URLs of its channels; an empty one is `/lms`.
-    ///   - query: more of it, for instance `uservalue0=a`.
+    ///   - query: further parameters, for instance `uservalue0=a`.
     /// - Returns: `…/si?jwt=…`.
     /// - Throws: ``ChildProcess/Failure`` when it cannot be made.
     package func link(
@@ -185,7 +185,7 @@ package final class SandboxOrigin: Sendable {
     /// Ends the sandbox.
     package func stop() async { await process.terminate() }
 
-    /// Asks one of the sandbox's own pages.
+    /// Requests one of the sandbox's own pages.
     ///
     /// - Parameters:
     ///   - path: below `http`.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// An independent reader and writer of the format, in another language and over another interface of its own, written
-/// from the published description of the streaming AEAD and not from the code here.
+/// An independent reader and writer of the format, in another language and with another interface, written from the
+/// published description of the streaming AEAD and not from the code here.
 private let script = """
     import struct, sys
     from cryptography.hazmat.primitives import hashes
@@ -42,21 +42,21 @@ private let script = """
 
 /// The independent reader and writer, run by Python.
 public enum SealedPython {
-    /// Whether Python can be asked; Debian's package is python3-cryptography.
+    /// Whether Python has the module; Debian's package is python3-cryptography.
     public static let isPossible = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/cryptography")
 
-    /// What is to be done with a file.
+    /// The operation on a file.
     public enum Mode: String, Sendable {
-        /// The sealed source becomes the plain target.
+        /// Opens the sealed source into the plain target.
         case open
-        /// The plain source becomes the sealed target.
+        /// Seals the plain source into the sealed target.
         case seal
     }
 
     /// Runs it.
     ///
     /// - Parameters:
-    ///   - mode: what to do.
+    ///   - mode: the operation.
     ///   - source: a path.
     ///   - target: a path.
     ///   - key: the content key, hexadecimal.

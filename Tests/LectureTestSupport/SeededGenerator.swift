@@ -1,8 +1,8 @@
-/// SplitMix64: the same seed makes the same test anywhere.
+/// SplitMix64: the same seed makes the same test on any machine.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Begins a sequence.
+    /// Starts a sequence.
     ///
     /// - Parameter seed: the same one brings the same numbers.
     package init(seed: UInt64) { state = seed }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs of a program that are killed in place of one of the calls that change what the disk holds, by `Tools/strike`.
+/// Runs of a program that are killed in place of one of the calls that change the disk, by `Tools/strike`.
 package struct StruckRun: Sendable {
     /// Whether processes may be traced here, which a sandbox around the tests may forbid.
     package static let isPossible: Bool = {
@@ -25,11 +25,11 @@ package struct StruckRun: Sendable {
     private let environment: [String: String]
     private let directory: TemporaryDirectory
 
-    /// A program that is to be killed.
+    /// A program to be killed.
     ///
     /// - Parameters:
     ///   - program: its path.
-    ///   - arguments: its words.
+    ///   - arguments: its arguments.
     ///   - environment: changes to that of this process.
     /// - Throws: the system's error.
     package init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
@@ -48,7 +48,7 @@ package struct StruckRun: Sendable {
 
     /// Kills a run.
     ///
-    /// - Parameter number: of the call in whose place it is killed.
+    /// - Parameter number: the number of the call in whose place it is killed.
     /// - Returns: the call and its file; nil when the run ended before.
     /// - Throws: ``ChildProcess/Failure`` when the tracer cannot be started.
     package func kill(at number: Int) async throws -> String? {

@@ -26,7 +26,7 @@ struct CurlURLTests {
     @Test(arguments: [
         "ftp://example.com/x", "file:///etc/passwd", "kollus://download?url=x", "javascript://x/%0aalert",
     ])
-    func `another scheme is refused by name`(text: String) {
+    func `another scheme is refused with its own code`(text: String) {
         #expect(throws: LectureError(.urlScheme)) { try CurlURL.normalise(text) }
     }
 
@@ -34,7 +34,7 @@ struct CurlURLTests {
         "", "http://", "http://example.com:99999/", "http://exa mple.com/", "http://example.com/a\nb",
         "http://example.com/\0", "http://[::1/",
     ])
-    func `what is no URL is refused`(text: String) {
+    func `a text that is not a URL is refused`(text: String) {
         #expect(throws: LectureError.self) { try CurlURL.normalise(text) }
     }
 
@@ -64,7 +64,7 @@ struct CurlURLTests {
     }
 
     @Test
-    func `a reference may lead to any scheme, which others judge`() throws {
+    func `a reference may lead to any scheme, which callers judge`() throws {
         #expect(try CurlURL.resolve("ftp://h/x", against: "http://a/b") == "ftp://h/x")
     }
 }

@@ -20,7 +20,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a whole file comes with its head first`() async throws {
+    func `a complete file arrives with its head first`() async throws {
         try await withOrigin { origin, bytes in
             try await Bench.run { bench in
                 let (end, sink) = await bench.fetch("\(origin.http)/file")
@@ -70,7 +70,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a status without a body still tells its head`() async throws {
+    func `a status without a body still delivers its head`() async throws {
         try await withOrigin(directives: "return 204;") { origin, _ in
             try await Bench.run { bench in
                 let (end, sink) = await bench.fetch("\(origin.http)/file")
@@ -82,7 +82,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a missing file is an answer and not a failure`() async throws {
+    func `a missing file is an answer, not a failure`() async throws {
         try await withOrigin { origin, _ in
             try await Bench.run { bench in
                 let (end, sink) = await bench.fetch("\(origin.http)/missing")
@@ -95,7 +95,7 @@ struct ExchangeNetTests {
     @Test(arguments: [
         ("/elsewhere", "/elsewhere"), ("elsewhere?a=b", "/elsewhere?a=b"), ("../up", "/up"),
     ])
-    func `a redirect is told and not followed`(location: String, path: String) async throws {
+    func `a redirect is reported and not followed`(location: String, path: String) async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
         try await Bench.run { bench in
@@ -108,7 +108,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a redirect to another scheme is told for the engine to judge`() async throws {
+    func `a redirect to another scheme is reported for the engine to judge`() async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 301 Moved\r\nLocation: ftp://example.com/x\r\nContent-Length: 0\r\n\r\n")
         try await Bench.run { bench in
@@ -162,14 +162,14 @@ struct ExchangeNetTests {
                 let statistics = await bench.transport.statistics()
                 #expect(statistics.ended == 1000)
                 #expect(statistics.running == 0)
-                // Eight at a time; a busy machine may have to open one anew now and then.
+                // Eight at a time; a busy machine may have to reopen one now and then.
                 #expect(statistics.connections <= 40)
             }
         }
     }
 
     @Test
-    func `an exchange that hangs does not hold up the next one to the same server`() async throws {
+    func `a hanging exchange does not delay the next one to the same server`() async throws {
         let accepted = Guarded(0)
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -190,7 +190,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a coded body is passed on as it came`() async throws {
+    func `an encoded body is delivered as received`() async throws {
         let server = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc")
         try await Bench.run { bench in
@@ -202,7 +202,7 @@ struct ExchangeNetTests {
     }
 
     @Test
-    func `a server that is not there cannot be reached`() async throws {
+    func `a closed port cannot be reached`() async throws {
         let port = try Places.freePort()
         try await Bench.run { bench in
             let (end, sink) = await bench.fetch("http://127.0.0.1:\(port)/secret?token=1")
@@ -213,7 +213,7 @@ struct ExchangeNetTests {
     }
 
     @Test(arguments: ["ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://127.0.0.1/", "http://", "no url"])
-    func `other schemes and no URLs are refused`(url: String) async throws {
+    func `other schemes and invalid URLs are refused`(url: String) async throws {
         try await Bench.run { bench in
             let (end, sink) = await bench.fetch(url)
             #expect(end.curl != nil)

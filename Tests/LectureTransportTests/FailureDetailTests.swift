@@ -13,14 +13,14 @@ struct FailureDetailTests {
     }
 
     @Test
-    func `a user whose name is part of what stands in its place is taken out once`() {
+    func `a user whose name is part of the placeholder is removed once`() {
         #expect(FailureDetail.redacted("a..b", url: "http://..@a.test/") == "a...b")
         #expect(FailureDetail.redacted("....", url: "http://..@a.test/") == "......")
         #expect(FailureDetail.redacted("words", url: "") == "words")
     }
 
     @Test
-    func `a URL without a path takes nothing else out`() {
+    func `a URL without a path removes nothing else`() {
         #expect(
             FailureDetail.redacted("Could not resolve host: a.test", url: "http://a.test/")
                 == "Could not resolve host: a.test")
@@ -35,7 +35,7 @@ struct FailureDetailTests {
     }
 
     @Test
-    func `only a certificate out of its time brings the clock into the words`() {
+    func `only a certificate outside its validity mentions the clock`() {
         let now = Timestamp(milliseconds: 0)
         for words in ["certificate is not yet valid", "certificate has expired"] {
             #expect(

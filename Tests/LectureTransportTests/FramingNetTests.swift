@@ -3,7 +3,7 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// Answers no server should give, byte by byte.
+/// Invalid answers, byte by byte.
 @Suite(.timeLimit(.minutes(1)))
 struct FramingNetTests {
     /// Fetches once from a server that answers these bytes.
@@ -22,7 +22,7 @@ struct FramingNetTests {
     // MARK: Bodies
 
     @Test
-    func `a body that is cut is a failure with the bytes that came`() async throws {
+    func `a truncated body is a failure with the received bytes`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort") { end, sink in
             #expect(end.curl == 18)
             #expect(end.detail.contains("95"))
@@ -32,7 +32,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a chunked body that is cut is a failure`() async throws {
+    func `a truncated chunked body is a failure`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n") { end, sink in
             #expect(end.curl == 18)
             #expect(sink.text == "short")
@@ -40,7 +40,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a chunked body comes without its framing and its trailers`() async throws {
+    func `a chunked body is delivered without its framing and its trailers`() async throws {
         let answer =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n"
             + "5\r\nwhole\r\n4\r\nbody\r\n0\r\nX-End: late\r\n\r\n"
@@ -55,7 +55,7 @@ struct FramingNetTests {
     @Test(arguments: [
         "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "HTTP/1.1 103 Hints\r\nA: b\r\n",
     ])
-    func `a head that is cut is a broken connection, which passes`(answer: String) async throws {
+    func `a truncated head is a broken connection, which is transient`(answer: String) async throws {
         try await fetch(answer) { end, sink in
             // 18 where libcurl knows how much is missing.
             #expect([18, 56].contains(end.curl))
@@ -80,7 +80,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `bytes behind the announced length are not part of the body`() async throws {
+    func `bytes after the announced length are not part of the body`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\n\r\nx") { end, sink in
             #expect(end == .complete)
             #expect(sink.text == "abc")
@@ -89,7 +89,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a second head is body and not a head`() async throws {
+    func `a second head is body, not a head`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\nHTTP/1.1 206 Partial\r\nX-A: 2\r\n\r\nx") { end, sink in
             #expect(end == .complete)
             #expect(sink.headCount == 1)
@@ -101,7 +101,7 @@ struct FramingNetTests {
     // MARK: Heads
 
     @Test
-    func `informational heads are passed over`() async throws {
+    func `informational heads are skipped`() async throws {
         let answer =
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
             + "HTTP/1.1 200 OK\r\nX-A: final\r\nContent-Length: 2\r\n\r\nok"
@@ -115,7 +115,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a switch of protocols nobody asked for is refused`() async throws {
+    func `an unrequested protocol switch is refused`() async throws {
         try await fetch("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nstrange bytes") { end, sink in
             #expect(end.curl != nil)
             #expect(sink.head == nil)
@@ -149,7 +149,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a larger limit takes a larger header`() async throws {
+    func `a larger limit accepts a larger header`() async throws {
         let fields = (0..<100).map { "X-\($0): \(String(repeating: "v", count: 1000))\r\n" }.joined()
         let answer = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok"
         try await fetch(answer) { configuration in
@@ -161,7 +161,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a field line beyond libcurl's own limit is told as too large`() async throws {
+    func `a field line beyond libcurl's own limit is reported as too large`() async throws {
         let line = "X-Long: \(String(repeating: "v", count: 150_000))\r\n"
         try await fetch("HTTP/1.1 200 OK\r\n\(line)\r\nok") { configuration in
             configuration.maxHeaderBytes = 1_000_000
@@ -182,7 +182,7 @@ struct FramingNetTests {
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "HTTP/1.1 2"])
-    func `a head that is cut is no answer, so that it is asked for again`(head: String) async throws {
+    func `a truncated head is not an answer, so the request is repeated`(head: String) async throws {
         try await fetch(head) { end, sink in
             #expect([18, 52, 56].contains(end.curl), "\(end)")
             #expect(sink.head == nil)
@@ -207,7 +207,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a connection that is closed without a word is an empty answer`() async throws {
+    func `a connection closed without a byte is an empty answer`() async throws {
         try await fetch("") { end, sink in
             #expect(end.curl == 52)
             #expect(sink.head == nil)
@@ -215,7 +215,7 @@ struct FramingNetTests {
     }
 
     @Test
-    func `a head that is cut is a failure without a head`() async throws {
+    func `a truncated head is a failure without a head`() async throws {
         try await fetch("HTTP/1.1 200 OK\r\nContent-Le") { end, sink in
             #expect(end.curl != nil)
             #expect(sink.head == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import LectureTransport
 
 struct HeaderCollectorTests {
-    /// Feeds lines and answers the last step.
+    /// Feeds lines and returns the last step.
     private func feed(_ lines: [String], to collector: inout HeaderCollector) -> HeaderCollector.Step {
         var step = HeaderCollector.Step.more
         for line in lines {
@@ -14,7 +14,7 @@ struct HeaderCollectorTests {
     }
 
     @Test
-    func `a head is told at its empty line`() {
+    func `a head is delivered at its empty line`() {
         var collector = HeaderCollector(maximumBytes: 1000)
         #expect(feed(["HTTP/1.1 200 OK", "A: b"], to: &collector) == .more)
         #expect(!collector.isDone)
@@ -43,7 +43,7 @@ struct HeaderCollectorTests {
     }
 
     @Test
-    func `a value that begins or ends with a fold has no blank there`() {
+    func `a value that starts or ends with a fold has no blank there`() {
         var collector = HeaderCollector(maximumBytes: 1000)
         let lines = ["HTTP/1.1 200 OK", "Content-Length:", " 5", "A: b", "  ", "\tc", ""]
         #expect(feed(lines, to: &collector) == .head(status: 200, fields: ["Content-Length": "5", "A": "b c"]))
@@ -72,7 +72,7 @@ struct HeaderCollectorTests {
     }
 
     @Test
-    func `bytes that are no UTF-8 are replaced`() {
+    func `bytes that are not UTF-8 are replaced`() {
         var collector = HeaderCollector(maximumBytes: 1000)
         _ = feed(["HTTP/1.1 200 OK"], to: &collector)
         let line = Array("A: ".utf8) + [0xFF, 0x0D, 0x0A]

@@ -3,7 +3,7 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// How exchanges end before their time: by the sink, the caller, silence, the end of the transport.
+/// How exchanges end early: by the sink, the caller, a stall, the end of the transport.
 @Suite(.timeLimit(.minutes(1)))
 struct LifeNetTests {
     /// A server that sends a head, some bytes, and then waits until the client has gone.
@@ -44,7 +44,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `a sink that has enough in the middle gets nothing more`() async throws {
+    func `a sink that stops in the middle gets nothing more`() async throws {
         let gone = Signal()
         let server = try holdingServer(bytes: 200_000, gone: gone)
         try await Bench.run { bench in
@@ -92,7 +92,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `cancelling before the connection stands ends the exchange`() async throws {
+    func `cancelling before the connection is established ends the exchange`() async throws {
         let server = try RawServer { $0.waitForEnd() }
         try await Bench.run { bench in
             let sink = bench.start(server.http)
@@ -103,7 +103,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `cancelling what is unknown or over is passed by`() async throws {
+    func `cancelling an unknown or finished exchange is ignored`() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         try await Bench.run { bench in
             bench.transport.cancel(TransferID(99))
@@ -138,7 +138,7 @@ struct LifeNetTests {
     // MARK: Silence
 
     @Test
-    func `a server that says nothing is given up`() async throws {
+    func `a silent server is abandoned`() async throws {
         let gone = Signal()
         let server = try RawServer { peer in
             peer.waitForEnd()
@@ -153,7 +153,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `a server that stops in the middle is given up`() async throws {
+    func `a server that stops in the middle is abandoned`() async throws {
         let server = try holdingServer()
         try await Bench.run { bench in
             let (end, sink) = await bench.fetch(server.http) { $0.stallTimeout = .milliseconds(200) }
@@ -163,7 +163,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `the time a sink waits for the disk is no server's silence`() async throws {
+    func `time that a sink waits for the disk does not count as server silence`() async throws {
         let isHeld = Signal()
         let isLetGo = Signal()
         let quick = try holdingServer()
@@ -180,14 +180,14 @@ struct LifeNetTests {
                 isLetGo.waitBlocking()
                 return false
             })
-            // Begun by the transport's own thread, so that the watched exchange is silent for a moment only before.
+            // Started by the transport's own thread, so that the watched exchange is silent only for a moment before.
             let watched = Recorder(takesBody: { count in
                 if count == 1 { bench.start(quick.http, number: 2, into: slow) }
                 return true
             })
             bench.start(patient.http, number: 1, into: watched) { $0.stallTimeout = .seconds(2) }
             await isHeld.wait()
-            // The silence that another transport measures tells that the watched exchange's limit has passed.
+            // A stall timeout measured by another transport shows that the watched exchange's limit has passed.
             let silent = try RawServer { $0.waitForEnd() }
             try await Bench.run { other in
                 let (end, _) = await other.fetch(silent.http) { $0.stallTimeout = .milliseconds(2500) }
@@ -201,7 +201,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `waiting for a free connection is nobody's silence`() async throws {
+    func `queueing for a connection does not count towards the stall timeout`() async throws {
         let held = Signal()
         let server = try RawServer { peer in
             while !peer.readHead().isEmpty {
@@ -214,7 +214,7 @@ struct LifeNetTests {
         } _: { bench in
             let first = bench.start(server.http, number: 1)
             let second = bench.start(server.http, number: 2) { $0.stallTimeout = .milliseconds(100) }
-            // A third exchange that goes silent tells that more than the second one's limit has passed.
+            // A third exchange that stalls shows that the second one's limit has passed.
             let silent = try RawServer { $0.waitForEnd() }
             let (end, _) = await bench.fetch(silent.http, number: 3) { $0.stallTimeout = .milliseconds(300) }
             #expect(end.curl == 28)
@@ -229,7 +229,7 @@ struct LifeNetTests {
     // MARK: The end of the transport
 
     @Test
-    func `shutting down cancels what runs and ends the connections`() async throws {
+    func `shutting down cancels running exchanges and closes the connections`() async throws {
         let gone = Signal()
         let server = try holdingServer(gone: gone)
         let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
@@ -246,7 +246,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `after the end exchanges are cancelled at once and questions are answered`() async throws {
+    func `after shutdown exchanges are cancelled at once and requests are answered`() async throws {
         let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
         await transport.shutdown()
         await transport.shutdown()
@@ -261,7 +261,7 @@ struct LifeNetTests {
     }
 
     @Test
-    func `shutting down during a held rate does not wait for it`() async throws {
+    func `shutting down while rate-limited does not wait`() async throws {
         let server = try holdingServer(bytes: 500_000)
         let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
         transport.limitRate(1000)
@@ -272,14 +272,14 @@ struct LifeNetTests {
     }
 
     @Test
-    func `a transport is let go after its end`() async throws {
+    func `a transport is released after its end`() async throws {
         weak var watched: CurlTransport?
         do {
             let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
             watched = transport
             await transport.shutdown()
         }
-        // The thread drops its reference right after it has told the end.
+        // The thread drops its reference right after it has reported the end.
         while watched != nil { await Task.yield() }
     }
 }

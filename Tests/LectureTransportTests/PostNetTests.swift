@@ -3,10 +3,10 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// Requests with a body, and the time a whole exchange may take.
+/// Requests with a body, and the time limit of a whole exchange.
 @Suite(.timeLimit(.minutes(1)))
 struct PostNetTests {
-    /// What a server read of one request.
+    /// One request as a server reads it.
     private struct Received {
         var head = ""
         var body: [UInt8] = []
@@ -29,7 +29,7 @@ struct PostNetTests {
     }
 
     @Test(arguments: [0, 1, 30_000, 3_000_000])
-    func `a body arrives whole, with its length and type, and waits for nobody`(count: Int) async throws {
+    func `a body arrives complete, with its length and type, and waits for nothing`(count: Int) async throws {
         let seen = Guarded<[Received]>([])
         let server = try RawServer { peer in
             guard let received = Self.read(peer) else { return }
@@ -54,7 +54,7 @@ struct PostNetTests {
     }
 
     @Test
-    func `what follows from the body wins over a field of that name`() async throws {
+    func `fields derived from the body override given ones of that name`() async throws {
         let seen = Guarded<[Received]>([])
         let server = try RawServer { peer in
             guard let received = Self.read(peer) else { return }
@@ -109,7 +109,7 @@ struct PostNetTests {
     }
 
     @Test
-    func `a body is in no error`() async throws {
+    func `no error contains a body`() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
             peer.reset()
@@ -124,7 +124,7 @@ struct PostNetTests {
     }
 
     @Test
-    func `an answer that comes by drops is given up when the whole takes too long`() async throws {
+    func `a trickling answer is abandoned when the total takes too long`() async throws {
         let gone = Signal()
         let server = try RawServer { peer in
             _ = Self.read(peer)
@@ -144,7 +144,7 @@ struct PostNetTests {
     }
 
     @Test
-    func `waiting for a connection counts towards the whole, and what is quick enough is not touched`() async throws {
+    func `waiting for a connection counts towards the total, and fast exchanges are unaffected`() async throws {
         let held = Signal()
         let server = try RawServer { peer in
             while !peer.readHead().isEmpty {

@@ -25,7 +25,7 @@ struct ProxyNetTests {
     }
 
     @Test
-    func `a tunnel carries TLS and hides the request from the proxy`() async throws {
+    func `a tunnel transports TLS and hides the request from the proxy`() async throws {
         let authority = try await Authority.make()
         let origin = try await SecureOrigin.start(authority.issue())
         let heads = Guarded<[String]>([])
@@ -69,7 +69,7 @@ struct ProxyNetTests {
     }
 
     @Test
-    func `a proxy that is not there cannot be reached`() async throws {
+    func `an absent proxy cannot be reached`() async throws {
         let port = try Places.freePort()
         try await Bench.run { configuration in
             configuration.proxy = "http://127.0.0.1:\(port)"

@@ -3,7 +3,7 @@ import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// Limits of the rate, by the time exchanges take. Lower bounds are exact; upper bounds leave room for a loaded
+/// Rate limits, measured by the duration of exchanges. Lower bounds are exact; upper bounds allow for a loaded
 /// machine.
 @Suite(.timeLimit(.minutes(1)))
 struct RateNetTests {
@@ -26,14 +26,14 @@ struct RateNetTests {
                 #expect(outcome.end == .complete)
                 longest = max(longest, outcome.elapsed)
             }
-            // 0.8 s less the last reads, which are paid for afterwards.
+            // 0.8 s less the last reads, which are charged afterwards.
             #expect(longest > .milliseconds(700))
         }
         withExtendedLifetime(directory) {}
     }
 
     @Test
-    func `what idle exchanges leave goes to the others`() async throws {
+    func `bandwidth unused by idle exchanges goes to the others`() async throws {
         let (origin, directory) = try await origin(bytes: 200_000)
         let idle = try RawServer { peer in
             _ = peer.readHead()
@@ -46,7 +46,7 @@ struct RateNetTests {
             for sink in waiting { await sink.bytes(atLeast: 4) }
             let (end, sink) = await bench.fetch("\(origin.http)/file")
             #expect(end == .complete)
-            // Half a second with the whole limit, four and a half with a ninth of it.
+            // Half a second with the whole limit, 4.5 s with a ninth of it.
             #expect(await sink.outcome().elapsed < .seconds(3))
         }
         withExtendedLifetime(directory) {}
@@ -69,7 +69,7 @@ struct RateNetTests {
     }
 
     @Test(arguments: [nil, 400_000])
-    func `a sink may stop an exchange that a limit has paused`(ownLimit: Int?) async throws {
+    func `a sink may stop an exchange paused by a limit`(ownLimit: Int?) async throws {
         let (origin, directory) = try await origin(bytes: 1_000_000)
         try await Bench.run { bench in
             if ownLimit == nil { bench.transport.limitRate(400_000) }
@@ -84,7 +84,7 @@ struct RateNetTests {
     }
 
     @Test
-    func `an exchange that a limit has paused can be cancelled`() async throws {
+    func `an exchange paused by a limit can be cancelled`() async throws {
         let (origin, directory) = try await origin(bytes: 1_000_000)
         try await Bench.run { bench in
             let sink = bench.start("\(origin.http)/file") { $0.rateLimit = 1000 }
@@ -113,7 +113,7 @@ struct RateNetTests {
     }
 
     @Test
-    func `a limit is not taken for a server's silence`() async throws {
+    func `a rate limit does not count as server silence`() async throws {
         let (origin, directory) = try await origin(bytes: 60_000)
         try await Bench.run { bench in
             bench.transport.limitRate(40_000)

@@ -58,10 +58,10 @@ struct SecureNetTests {
     }
 
     @Test(arguments: [true, false])
-    func `extra roots come on top of the system's`(systemHasDirectory: Bool) async throws {
+    func `extra roots are added to the system's`(systemHasDirectory: Bool) async throws {
         let system = try await Authority.make()
         let extra = try await Authority.make()
-        let stranger = try await Authority.make()
+        let foreign = try await Authority.make()
         let directory = try await system.hashedDirectory()
         try await Bench.run { configuration in
             configuration.caFile = extra.root
@@ -71,7 +71,7 @@ struct SecureNetTests {
                 let origin = try await SecureOrigin.start(authority.issue())
                 #expect(await bench.fetch("\(origin.https)/file").end == .complete)
             }
-            let origin = try await SecureOrigin.start(stranger.issue())
+            let origin = try await SecureOrigin.start(foreign.issue())
             #expect(await bench.fetch("\(origin.https)/file").end.curl == 60)
         }
     }
@@ -79,13 +79,13 @@ struct SecureNetTests {
     @Test
     func `without extra roots the system's bundle decides`() async throws {
         let system = try await Authority.make()
-        let stranger = try await Authority.make()
+        let foreign = try await Authority.make()
         try await Bench.run { configuration in
             configuration.systemRoots = .init(bundle: system.root)
         } _: { bench in
             let known = try await SecureOrigin.start(system.issue())
             #expect(await bench.fetch("\(known.https)/file").end == .complete)
-            let unknown = try await SecureOrigin.start(stranger.issue())
+            let unknown = try await SecureOrigin.start(foreign.issue())
             #expect(await bench.fetch("\(unknown.https)/file").end.curl == 60)
         }
     }
@@ -147,7 +147,7 @@ struct SecureNetTests {
     }
 
     @Test
-    func `a range of a large file does not ride on a HTTP 2 connection`() async throws {
+    func `a range of a large file does not use an HTTP 2 connection`() async throws {
         let authority = try await Authority.make()
         let origin = try await SecureOrigin.start(authority.issue(), servesHTTP2: true)
         try await Bench.run { configuration in
@@ -158,7 +158,7 @@ struct SecureNetTests {
             let (end, second) = await bench.fetch("\(origin.https)/file") { $0.allowsHTTP2 = false }
             #expect(end == .complete)
             #expect(second.head?.isHTTP2 == false)
-            // A stream that is paused for a limit of its own would be stored in memory by libcurl.
+            // A stream that is paused for its own limit would be buffered in memory by libcurl.
             let (_, third) = await bench.fetch("\(origin.https)/file") { $0.rateLimit = 1_000_000 }
             #expect(third.head?.isHTTP2 == false)
         }
@@ -172,7 +172,7 @@ struct SecureNetTests {
         try await Bench.run { configuration in
             configuration.caFile = authority.root
         } _: { bench in
-            // Each ends while others use its connection, and the next one begins then.
+            // Each ends while others use its connection, and the next one starts then.
             await withTaskGroup(of: Void.self) { group in
                 for task in 0..<16 {
                     group.addTask {
@@ -192,7 +192,7 @@ struct SecureNetTests {
         }
     }
 
-    /// `openssl s_server`, which sends what it is told to and ends as it is told to.
+    /// `openssl s_server`, controlled by its standard input.
     private func handMadeServer(_ authority: Authority) async throws -> (ChildProcess, port: Int) {
         let identity = try await authority.issue()
         let port = try Places.freePort()
@@ -205,7 +205,7 @@ struct SecureNetTests {
     }
 
     @Test(arguments: [("", 56), ("Content-Length: 100\r\n", 18), ("Transfer-Encoding: chunked\r\n", 18)])
-    func `a connection that is cut below TLS is no end of a body`(field: String, curl: Int) async throws {
+    func `a connection cut below TLS does not end a body`(field: String, curl: Int) async throws {
         let authority = try await Authority.make()
         let (server, port) = try await handMadeServer(authority)
         try await Bench.run { configuration in
@@ -215,16 +215,16 @@ struct SecureNetTests {
             try await server.wait(for: .output) { $0.contains("GET /file") }
             server.write("HTTP/1.1 200 OK\r\n\(field)\r\n50\r\nto the end?")
             await sink.bytes(atLeast: 11)
-            // The kernel closes the TCP connection; nobody sends a close_notify.
+            // The kernel closes the TCP connection; no close_notify is sent.
             server.send(SIGKILL)
             #expect(await sink.outcome().end.curl == curl)
         }
     }
 
     @Test
-    func `a body that ends with TLS in good order is whole`() async throws {
+    func `a body that ends with a clean TLS close is complete`() async throws {
         let authority = try await Authority.make()
-        // Server-side includes take the length away, and without chunks only the end of the connection is left.
+        // Server-side includes remove the length, and without chunks only the end of the connection marks the end.
         let origin = try await SecureOrigin.start(
             authority.issue(), directives: "ssi on; ssi_types *; chunked_transfer_encoding off;")
         try await Bench.run { configuration in

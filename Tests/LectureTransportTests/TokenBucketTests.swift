@@ -6,7 +6,7 @@ struct TokenBucketTests {
     private let start = SuspendingClock.now
 
     @Test
-    func `an empty bucket may be read from at once`() {
+    func `reading from an empty bucket is possible at once`() {
         #expect(TokenBucket(rate: 1000, now: start).delay(now: start) == .zero)
     }
 
@@ -30,7 +30,7 @@ struct TokenBucketTests {
     }
 
     @Test(arguments: [1, 8], [4096, 65_536, 262_144])
-    func `a minute's bytes are the rate's whatever the size of a read`(connections: Int, read: Int) {
+    func `the bytes of a minute match the rate, whatever the read size`(connections: Int, read: Int) {
         let rate = 2_000_000
         var bucket = TokenBucket(rate: rate, now: start)
         var now = start
@@ -46,7 +46,7 @@ struct TokenBucketTests {
     }
 
     @Test
-    func `a rate of nothing is one byte a second`() {
+    func `a rate of zero means one byte a second`() {
         var bucket = TokenBucket(rate: 0, now: start)
         bucket.take(3, now: start)
         #expect(bucket.delay(now: start) == .seconds(3))

@@ -6,7 +6,7 @@ import Testing
 /// Clocks that are set, back and forward, by much and by little.
 @Suite(.timeLimit(.minutes(3)), .enabled(if: FakeClock.isPossible, "libfaketime is not installed: run Tools/setup"))
 struct ClockAttackNetTests {
-    /// An account with a lecture that ends in an hour and one without any bound in time; nobody answers any more.
+    /// An account with a lecture that ends in an hour and one without any limit in time; the server no longer answers.
     private static func play(_ story: (LicenceScene, _ ending: String, _ free: String) async throws -> Void)
         async throws
     {
@@ -20,7 +20,7 @@ struct ClockAttackNetTests {
 
     private static func at(_ time: String, movesBoot: Bool = false) -> [String: String] {
         var environment = FakeClock.environment.merging(["FAKETIME": time]) { first, _ in first }
-        // Then libfaketime moves the clocks that count from the start, too.
+        // Makes libfaketime shift the monotonic clocks, too.
         if movesBoot {
             for name in ["DONT_FAKE_MONOTONIC", "FAKETIME_DONT_FAKE_MONOTONIC"] { environment[name] = "0" }
         }
@@ -37,19 +37,19 @@ struct ClockAttackNetTests {
             #expect(try await me.refusal(of: ending, environment: Self.at(time)) == Self.doubted)
             let shown = try await me.run(["licence", "show", "--json", ending], environment: Self.at(time))
             #expect(shown.text.contains(#""reasons":["clock_untrusted"]"#), "\(shown.text)")
-            // What has no bound in time plays under any clock.
+            // A licence without a limit in time plays under any clock.
             #expect(try await me.refusal(of: free, environment: Self.at(time)) == Self.permitted)
             #expect(try await me.refusal(of: ending) == Self.permitted)
         }
     }
 
     @Test(arguments: ["+2h", "+1y", "@2038-01-19 03:14:08", "@2100-01-01 00:00:00"])
-    func `a clock that was set forward ends what ends, and its way back is seen`(time: String) async throws {
+    func `a clock set forward expires licences, and setting it back is detected`(time: String) async throws {
         try await Self.play { me, ending, free async throws in
-            // The server that granted has signed no time, so that nobody knows better than the clock.
+            // The granting server signed no time, so that there is no better source than the clock.
             #expect(try await me.refusal(of: ending, environment: Self.at(time)) == Self.over)
             #expect(try await me.refusal(of: free, environment: Self.at(time)) == Self.permitted)
-            // Back again the end was seen, and stays so until the server says otherwise.
+            // After the clock was set back the end has been seen, and stays until the server resets it.
             #expect(try await me.refusal(of: ending).status == 77)
             #expect(try await me.licence(ending).reasons.contains("expired"))
             #expect(try await me.refusal(of: free) == Self.permitted)
@@ -66,7 +66,7 @@ struct ClockAttackNetTests {
         }
     }
 
-    @Test func `zones and daylight saving are no matter of the clock`() async throws {
+    @Test func `time zones and daylight saving do not affect the clock`() async throws {
         try await Self.play { me, ending, _ async throws in
             for zone in ["Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin", "CET-1CEST,M3.5.0,M10.5.0/3"] {
                 let refusal = try await me.refusal(of: ending, environment: ["TZ": zone])
@@ -76,19 +76,19 @@ struct ClockAttackNetTests {
     }
 
     @Test(arguments: ["-1h", "-10y", "+2h"])
-    func `moving the clock that counts from the start gains nothing`(time: String) async throws {
+    func `moving the boot clock gains nothing`(time: String) async throws {
         try await Self.play { me, ending, _ async throws in
             let moved = try await me.refusal(of: ending, environment: Self.at(time, movesBoot: true))
             #expect(moved.status == 77)
         }
     }
 
-    @Test func `the time of a server puts right what a clock has spoilt`() async throws {
+    @Test func `a server's time repairs the effects of a wrong clock`() async throws {
         try await LicenceScene.play(isSecure: true) { me in
             let callback = "licensed=\(me.sandbox.https)/drm/callback"
             let key = try await me.fetch("64K-1", .ending(in: 3600), query: callback)
             try await me.goOffline()
-            // A server's time was heard in this run of the machine: the wall clock does not matter any more.
+            // A server's time was observed during this boot: the wall clock no longer matters.
             for time in ["-1d", "+1y", "-10y"] {
                 let refusal = try await me.refusal(of: key, environment: Self.at(time))
                 #expect(refusal == Self.permitted, "\(time)")
@@ -97,19 +97,31 @@ struct ClockAttackNetTests {
         }
     }
 
-    @Test func `a server's time ends the doubt, and its reset the end that a wrong clock has shown`() async throws {
+    @Test func `a server's time ends the doubt and the end that a wrong clock had passed`() async throws {
         try await LicenceScene.play(isSecure: true) { me in
             let key = try await me.fetch("64K-1", .ending(in: 3600))
-            // Its callback is asked over http, so nobody knows better than the clock.
+            // Its callback uses http, so there is no better source than the clock.
             #expect(try await me.refusal(of: key, environment: Self.at("+2h")) == Self.over)
             #expect(try await me.refusal(of: key) == Self.doubted)
             let callback = "licensed=\(me.sandbox.https)/drm/callback"
             _ = try await me.fetch("64K-2", .ending(in: 3600), query: callback)
-            // What time it is, is known again. What was once seen past its end stays ended until its server says so.
-            #expect(try await me.refusal(of: key) == Self.over)
-            let reset = LicenceLifeNetTests.policy { ($0.expirationIn, $0.contentExpireReset) = (3600, 1) }
-            try await me.sandbox.set(policy: reset, for: [key])
-            #expect(try await me("licence", "renew", "--expired").status == 0)
+            // The time is known again, and by it the licence has not ended.
+            try await me.goOffline()
+            #expect(try await me.refusal(of: key) == Self.permitted)
+            #expect(
+                try await me.refusal(of: key, environment: Self.at("+2h")) == Self.permitted, "only the boot counts")
+        }
+    }
+
+    @Test func `a renewal over http ends the doubt by its signed answer`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", .ending(in: 3600))
+            #expect(try await me.refusal(of: key, environment: Self.at("+2h")) == Self.over)
+            #expect(try await me.refusal(of: key) == Self.doubted)
+            // Answers with `iat`, which is optional, and the session key of the request.
+            try await me.sandbox.set(habits: "claims")
+            let renewal = try await me("licence", "renew", "--all")
+            #expect(renewal.status == 0, "\(renewal.errorText)")
             try await me.goOffline()
             #expect(try await me.refusal(of: key) == Self.permitted)
         }

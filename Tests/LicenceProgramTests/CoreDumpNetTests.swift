@@ -3,20 +3,20 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Whether a core dump becomes a file where the program ran.
+/// Whether a core dump becomes a file in the program's directory.
 private let leavesCores: Bool = {
     let pattern = try? String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
     return pattern?.trimmingCharacters(in: .whitespacesAndNewlines) == "core"
 }()
 
-/// What a program that is in the middle of a play leaves behind when it dies.
+/// The core dump of a program that dies during a play.
 @Suite(.timeLimit(.minutes(3)), .enabled(if: leavesCores, "core dumps go to another program"))
 struct CoreDumpNetTests {
-    @Test func `no core dump of a play holds a key`() async throws {
+    @Test func `no core dump during a play contains a key`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("3000000-7")
             try await me.goOffline()
-            // The play has begun once its first bytes are there; it waits, its key in use, for somebody to take more.
+            // The play has started once its first bytes are there; it waits, its key in use, for its output to be read.
             let script = """
                 cd "$2" && ulimit -c unlimited && mkfifo pipe
                 "$0" cat "$1" >pipe & child=$!
@@ -37,7 +37,7 @@ struct CoreDumpNetTests {
                 $0.hasPrefix("core")
             }
             let core = try Data(contentsOf: URL(filePath: me.home.file(try #require(names.first))))
-            // What is no secret is there, so that the search is seen to work.
+            // Data that is not secret is found, which shows that the search works.
             #expect(core.range(of: Data(key.utf8)) != nil)
             let keys = try await me.keys()
             #expect(keys.count == 3)

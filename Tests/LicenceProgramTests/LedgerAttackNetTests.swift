@@ -3,10 +3,10 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// What somebody with `sqlite3` may do to the ledger: each is found, named, and gives no play.
+/// Changes to the ledger with `sqlite3`: each is found, named, and permits no play.
 @Suite(.timeLimit(.minutes(3))) struct LedgerAttackNetTests {
-    /// Four lectures: one with plays left, of which one was taken; another with plays; one that is over; one that was
-    /// ended. `old` is the store before the play.
+    /// Four lectures: one with plays left, of which one was taken; another with plays; one that has expired; one that
+    /// was ended. `old` is the store before the play.
     private struct Table {
         let me: LicenceScene
         let old: String
@@ -33,7 +33,7 @@ import Testing
 
     private static func row(_ key: String) -> String { "WHERE content_key = '\(key)'" }
 
-    /// Statements by what they try; `old.` is the older copy.
+    /// Statements by their aim; `old.` is the older copy.
     private static let edits: [(name: String, statements: [String])] = [
         ("a count lowered", ["UPDATE licence SET count_used = 0 \(row(Table.played))"]),
         ("a limit raised", ["UPDATE licence SET count_limit = 1000 \(row(Table.played))"]),
@@ -99,33 +99,33 @@ import Testing
         licence_sum, previous, code
         """
 
-    @Test func `whatever is edited is seen and named and brings no play`() async throws {
+    @Test func `every edit is detected and named, and allows no play`() async throws {
         try await LicenceScene.play { me in
             let table = try await Table(me)
             for (number, edit) in Self.edits.enumerated() {
                 let victim = try me.copy("\(number)")
                 try await victim.attach(table.old, edit.statements)
-                // Some edits give reasons of their own, which may come first.
+                // Some edits have their own refusal, which may come first.
                 let refusal = try await victim.refusal(of: Table.played)
                 #expect(refusal.status == 77, "\(edit.name)")
                 #expect(try await victim.licence(Table.played).reasons.contains("ledger_forged"), "\(edit.name)")
                 for key in Table.all { #expect(try await victim.plays(key) == 0, "\(edit.name): \(key)") }
-                // What was found is covered by the codes as well.
+                // The finding is covered by the codes as well.
                 if number == 0 {
                     #expect(refusal.code == -20106)
                     try await victim.sql("UPDATE licence SET suspicion = 0")
                     for key in Table.all { #expect(try await victim.plays(key) == 0, "\(key)") }
                 }
-                // Lists say it, too.
+                // Lists show it, too.
                 #expect(try await victim.licences().allSatisfy { $0.licence.reasons.contains("ledger_forged") })
             }
-            // Where nothing was done to it the lecture plays as often as it may.
+            // In the unchanged store the lecture plays as often as permitted.
             #expect(try await me.plays(Table.played) == 2)
             #expect(try await me.plays(Table.other) == 3)
         }
     }
 
-    @Test func `a row put back together with its chain is an older store`() async throws {
+    @Test func `a restored row with its chain is an older store`() async throws {
         try await LicenceScene.play { me in
             let table = try await Table(me)
             try await me.attach(
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `keys of contents are neither exchanged nor given another purpose`() async throws {
+    @Test func `content keys are neither exchanged nor given another purpose`() async throws {
         try await LicenceScene.play { me in
             _ = try await Table(me)
             let place = { (key: String) in "WHERE content_id = (SELECT id FROM content WHERE key = '\(key)')" }
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `a renewal by the server makes a forged ledger good again`() async throws {
+    @Test func `a renewal by the server repairs a forged ledger`() async throws {
         try await LicenceScene.play { me in
             _ = try await Table(me)
             let free = try await { () in
@@ -186,7 +186,7 @@ import Testing
             try await me.sql("UPDATE licence SET count_used = 0 \(Self.row(Table.played))")
             try await me.goOffline()
             for key in Table.all + [free] { #expect(try await me.plays(key) == 0, "\(key)") }
-            // Permitted again is enough where nothing is counted; what is counted needs a reset.
+            // A new permission is enough without a count; a count needs a reset.
             try await me.goOnline()
             try await me.sandbox.set(policy: .ending(in: 3600), for: [free])
             #expect(try await me("licence", "renew", "--all").status == 1, "one was ended by its server")
@@ -207,7 +207,7 @@ import Testing
 }
 
 extension LicenceScene {
-    /// Runs statements with another database at hand as `old`.
+    /// Runs statements with another database attached as `old`.
     func attach(_ other: String, _ statements: [String]) async throws {
         let script = """
             import sqlite3, sys

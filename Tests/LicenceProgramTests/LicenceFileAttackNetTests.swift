@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Licence files that are not for this device, lecture or person, or that were used up before.
+/// Licence files for another device, lecture or person, or that were already used up.
 @Suite(.timeLimit(.minutes(3))) struct LicenceFileAttackNetTests {
     private static func issue(_ me: LicenceScene, _ key: String, _ members: String) async throws -> String {
         let token = try await me.sandbox.issue(#"{"mck":"\#(key)","policy":{"expiration_count":2},\#(members)}"#)
@@ -12,7 +12,7 @@ import Testing
         return try me.home.write(token, to: "licence-\(UUID().uuidString)")
     }
 
-    /// Claims that were made some seconds ago.
+    /// Claims issued some seconds ago.
     private static func issued(_ seconds: Int64) -> String {
         #""claims":{"iat":\#(Int64(Date().timeIntervalSince1970) - seconds)}"#
     }
@@ -25,19 +25,19 @@ import Testing
         #expect(ending.status == 65, "\(what)", sourceLocation: sourceLocation)
     }
 
-    /// A lecture whose licence comes from a file only: nobody grants it.
+    /// A lecture whose licence comes only from a file: no server grants it.
     private static func fetch(_ me: LicenceScene, _ name: String) async throws -> String {
         try await me.fetch(name, LicenceLifeNetTests.policy { $0.expirationDate = 1_600_000_000 })
     }
 
-    @Test func `a file for somebody or something else is refused and nothing is stored`() async throws {
+    @Test func `a file for another user, device or lecture is refused, and nothing is stored`() async throws {
         try await LicenceScene.play { me in
             let key = try await Self.fetch(me, "64K-1")
             try await me.goOffline()
             let before = try await me.sql("SELECT * FROM licence ORDER BY id")
             let elsewhere = String(repeating: "A", count: 43)
             for members in [
-                #""device":"\#(elsewhere)""#, #""user":"somebody-else""#, #""spoil":"signature""#,
+                #""device":"\#(elsewhere)""#, #""user":"another-user""#, #""spoil":"signature""#,
                 #""spoil":"unsigned""#,
                 #""leaf":"expired""#, #""leaf":"self-signed""#, #""leaf":"other-purpose""#, #""expires_in":-60"#,
             ] {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `neither an older file nor the same one again gives a play back`() async throws {
+    @Test func `neither an older nor the same licence file restores a play`() async throws {
         try await LicenceScene.play { me in
             let key = try await Self.fetch(me, "64K-1")
             try await me.goOffline()
@@ -68,14 +68,14 @@ import Testing
         }
     }
 
-    @Test func `a file that a server was asked about is known when it comes again`() async throws {
+    @Test func `a file already checked with a server is recognised when it comes again`() async throws {
         try await LicenceScene.play { me in
             let key = try await Self.fetch(me, "64K-1")
             let file = try await Self.issue(me, key, #""jti":"once",\#(Self.issued(100))"#)
             try await me.sandbox.set(policy: CallbackPolicy(), for: [key])
             #expect(try await me("licence", "import", file).status == 0)
             #expect(try await me.plays(key) == 2)
-            // The server permits it, and resets nothing.
+            // The server permits it without a reset.
             #expect(try await me("licence", "renew", key).status == 0)
             try await me.goOffline()
             #expect(try await me.plays(key) == 0)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a file is not new because its row was taken out or put back`() async throws {
+    @Test func `a file does not become new when its row is removed or restored`() async throws {
         try await LicenceScene.play { me in
             let (key, other) = (try await Self.fetch(me, "64K-1"), try await Self.fetch(me, "64K-2"))
             try await me.goOffline()
@@ -105,7 +105,7 @@ import Testing
             #expect(try await yesterday("licence", "import", file).status == 0)
             try await yesterday.expectRefused(key, "store_rolled_back", -20107)
 
-            // One that was issued since is believed. Files tell seconds, so the next second is waited for.
+            // One that was issued since is believed. Files have whole seconds, so the test waits for the next second.
             let found = try await victim.sql("SELECT max(estimate_ms) FROM time_ledger WHERE source = 3")
             var (again, issued) = ("", Int64(0))
             repeat {

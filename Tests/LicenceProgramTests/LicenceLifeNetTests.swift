@@ -14,7 +14,7 @@ import Testing
 
     private static var hourFromNow: Int64 { Int64(Date().timeIntervalSince1970) + 3600 }
 
-    @Test func `what is not granted never comes near the disk, and comes once it is granted`() async throws {
+    @Test func `an ungranted lecture is never written to disk, and is once granted`() async throws {
         try await LicenceScene.play { me in
             try await me.sandbox.set(policy: .refusal("The course begins in March."))
             let link = try await me.link("bytes-200K-1")
@@ -29,13 +29,45 @@ import Testing
             #expect(try await me.licence("bytes-200K-1").reasons == ["media_incomplete", "missing"])
             let shown = try await me("licence", "show", "bytes-200K-1")
             #expect(shown.text.contains("grant  status 200  refused"), "\(shown.text)")
-            // The provider thinks better of it: another link to the same lecture asks anew.
+            // The provider changes its answer: another link to the same lecture requests the licence again.
             try await me.fetch("200K-1", .ending(in: 3600))
             #expect(try await me.licence("bytes-200K-1").verdict == "playable")
         }
     }
 
-    @Test func `what is granted lies sealed, and is counted, limited, told and renewed`() async throws {
+    @Test func `a licensed lecture is refused with --no-seal, and downloaded without it`() async throws {
+        try await LicenceScene.play { me in
+            try await me.sandbox.set(policy: .ending(in: 3600), for: ["bytes-64K-1"])
+            let link = try await me.link("bytes-64K-1")
+            let refused = try await me("precache", "--json", "--no-seal", link)
+            #expect(refused.status != 0 && refused.text.contains(#""name":"seal_required""#), "\(refused.text)")
+            #expect(LicenceScene.files("\(me.store)/media").isEmpty)
+            #expect(try await me("precache", link).status == 0)
+            #expect(try await me.licence("bytes-64K-1").verdict == "playable")
+        }
+    }
+
+    @Test func `a licensed lecture stays playable when a list names a digest that the server lacks`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("200K-1", .ending(in: 3600))
+            let original = try await me.original(key)
+            let right = try await me.sandbox.sha256(of: "/media/\(key).mp4")
+            for (digest, status) in [(String(repeating: "0", count: 64), Int32(1)), (right, 0)] {
+                let line = try JSONSerialization.data(
+                    withJSONObject: ["url": try await me.link(key), "sha256": digest], options: .withoutEscapingSlashes)
+                let list = try me.home.write([UInt8](line), to: "list.jsonl")
+                let ending = try await me("precache", "--progress", "none", list)
+                #expect(ending.status == status, "\(ending.errorText)")
+                #expect(try await me.licence(key).verdict == "playable")
+                #expect(try await me("cat", key).output == original)
+            }
+            let plan = try await me(
+                "precache", "-n", "--json", "--check", "head", try await me.link(key, expiresIn: 601))
+            #expect(plan.text.contains(#""plan":"complete""#), "\(plan.text)")
+        }
+    }
+
+    @Test func `a granted lecture is sealed, counted, limited, reported and renewed`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch(
                 "3000000-7", Self.policy { ($0.expirationIn, $0.expirationCount) = (3600, 3) })
@@ -55,7 +87,7 @@ import Testing
             try await me.goOffline()
             try await me.expectRefused(key, "count_used_up", -8644)
 
-            // The server gives new plays with a reset; without one what was used stays used.
+            // The server grants new plays with a reset; without one used plays stay used.
             try await me.goOnline()
             #expect(try await me("licence", "renew", key, "--verbose").status == 0)
             try await me.goOffline()
@@ -76,7 +108,7 @@ import Testing
         }
     }
 
-    /// No 64 bytes of the media stand in any file of the store: such a window holds a block of 32 that begins at a
+    /// No 64 bytes of the media are in any file of the store: such a window contains a block of 32 that starts at a
     /// multiple of 32.
     static func expectSealed(
         _ me: LicenceScene, _ original: Data, sourceLocation: SourceLocation = #_sourceLocation
@@ -93,11 +125,11 @@ import Testing
         let files = LicenceScene.files(me.store)
         let ending = try await ChildProcess.run("/usr/bin/python3", ["-c", script, media] + files)
         #expect(ending.status == 0, "\(ending.errorText)", sourceLocation: sourceLocation)
-        // The original itself is found, so that the search is seen to work.
+        // The original itself is found, which shows that the search works.
         #expect(ending.text == media + "\n", sourceLocation: sourceLocation)
     }
 
-    @Test func `an end in time holds, and only the session key that was sent revives what has ended`() async throws {
+    @Test func `an expiry holds, and only the session key that was sent revives a licence`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch(
                 "200K-2", Self.policy { $0.expirationDate = Int64(Date().timeIntervalSince1970) - 60 })
@@ -105,7 +137,7 @@ import Testing
             try await me.expectRefused(key, "expired", -8643)
             try await me.goOnline()
             let end = Self.hourFromNow
-            // A new end alone does not revive what was once seen to have ended.
+            // A new end alone does not restore a licence that was once seen to have ended.
             try await me.sandbox.set(policy: Self.policy { $0.expirationDate = end }, for: [key])
             #expect(try await me("licence", "renew", "--expired").status == 0)
             try await me.goOffline()
@@ -127,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `a server can end a licence and order the lecture away`() async throws {
+    @Test func `a server can end a licence and order the lecture deleted`() async throws {
         try await LicenceScene.play { me in
             let (ended, deleted) = (try await me.fetch("200K-3", .ending(in: 3600)), try await me.fetch("200K-4"))
             try await me.sandbox.set(policy: Self.policy { $0.contentExpired = 1 }, for: [ended])
@@ -136,7 +168,7 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: file))
             let process = try me.start(["licence", "renew", "--all", "--json"])
             try await process.wait(forOutput: #""change":"deleted""#)
-            #expect(!FileManager.default.fileExists(atPath: file), "the event came before the file had gone")
+            #expect(!FileManager.default.fileExists(atPath: file), "the event came before the file was deleted")
             let ending = await process.ending()
             me.keep(ending)
             #expect(ending.status == 1)
@@ -144,7 +176,7 @@ import Testing
             #expect(try await me("cat", deleted).status != 0)
             try await me.goOffline()
             try await me.expectRefused(ended, "force_expired", -8658)
-            // Both come back when their server says so.
+            // Both are restored when their server permits it.
             try await me.goOnline()
             try await me.sandbox.set(
                 policy: Self.policy { ($0.contentExpireReset, $0.expirationIn) = (1, 3600) }, for: [ended])
@@ -155,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `checks are asked for when they are due, and decide`() async throws {
+    @Test func `checks are requested when they are due, and decide`() async throws {
         try await LicenceScene.play { me in
             let always = try await me.fetch("200K-5", Self.policy { $0.checkAbuse = 1 })
             let dated = try await me.fetch(
@@ -167,20 +199,20 @@ import Testing
             try await me.sandbox.set(policy: Self.policy { $0.checkExpirationIn = 3600 }, for: [dated])
             #expect(try await me.plays(dated, atMost: 1) == 1)
             try await me.goOffline()
-            // Permitted once is not permitted for ever; permitted until a day is.
+            // Permitted once does not last; permitted until a date does.
             try await me.expectRefused(always, "check_due", -8687)
             #expect(try await me.plays(dated, atMost: 1) == 1)
             try await me.goOnline()
-            try await me.sandbox.set(policy: .refusal("Somebody else is watching."), for: [always], kind: 3)
+            try await me.sandbox.set(policy: .refusal("Another user is watching."), for: [always], kind: 3)
             let refused = try await me("cat", always)
-            #expect(refused.status == 77 && refused.errorText.contains("Somebody else is watching."))
+            #expect(refused.status == 77 && refused.errorText.contains("Another user is watching."))
         }
     }
 
     @Test(arguments: [false, true])
-    func `a completed download that nobody was told of is a debt`(isStrict: Bool) async throws {
+    func `an unreported completed download is a pending callback`(isStrict: Bool) async throws {
         try await LicenceScene.play(drm: isStrict ? #","strict":true"# : "") { me in
-            // The first question is the grant; what comes behind it is not answered.
+            // The first request is the grant; later ones are not answered.
             try await me.sandbox.set(habits: "status:503;after=1")
             let key = try await me.fetch("200K-7", .ending(in: 3600))
             let debts = try await me("licence", "debts", "--json")
@@ -196,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `what was used stays used when a lecture is removed and fetched again`() async throws {
+    @Test func `used plays stay used when a lecture is removed and fetched again`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("200K-8", Self.policy { $0.expirationCount = 2 })
             try await me.goOffline()

@@ -5,15 +5,15 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A person with a device and a store, and a licence server of their own. Everything that the program says is kept, and
-/// searched for secrets at the end.
+/// A person with a device and a store, and their own licence server. The program's whole output is kept, and searched
+/// for secrets at the end.
 struct LicenceScene: Sendable {
     let sandbox: SandboxOrigin
     let home: TemporaryDirectory
     /// Where store and device are now; an attack works on copies.
     var store: String
     var device: String
-    /// What stands in the environment beside that, for instance another clock.
+    /// Further environment variables, for instance another clock.
     var environment: [String: String] = [:]
     private let transcript = Guarded(Data())
     private let moreSecrets = Guarded<[Data]>([])
@@ -31,13 +31,13 @@ struct LicenceScene: Sendable {
             #"{"drm":{"keys":[\#(server),\#(issuer)],"user_key":"sandbox"\#(drm)}\#(network)}"#, to: "config.json")
     }
 
-    /// Plays a story, and looks at the end that no secret was told in it.
+    /// Runs a scenario, and checks at the end that no secret was printed.
     ///
     /// - Parameters:
     ///   - drm: more members of the configuration's `drm`.
     ///   - isSecure: whether the server has https as well.
-    ///   - story: what happens.
-    /// - Throws: what the story throws.
+    ///   - story: the scenario.
+    /// - Throws: what the scenario throws.
     static func play(
         drm: String = "", isSecure: Bool = false, _ story: (inout LicenceScene) async throws -> Void
     ) async throws {
@@ -48,13 +48,26 @@ struct LicenceScene: Sendable {
         let beginning = scene
         try await story(&scene)
         try await beginning.noteKeys()
-        scene.expectNoSecretWasTold()
+        scene.expectNoSecretWasPrinted()
         await sandbox.stop()
     }
 
     // MARK: Commands
 
     func start(_ words: [String], environment more: [String: String] = [:]) throws -> ChildProcess {
+        try ChildProcess(BuiltProgram.url.path, words, environment: variables(more), directory: home.path)
+    }
+
+    /// Runs a shell script in which `$0` is the program, with its own mounts.
+    func withMounts(_ script: String, _ words: String...) async throws -> ChildProcess.Ending {
+        let ending = try await ChildProcess.run(
+            "/usr/bin/unshare", ["--mount", "bash", "-uc", script, BuiltProgram.url.path] + words,
+            environment: variables([:]), directory: home.path)
+        keep(ending)
+        return ending
+    }
+
+    private func variables(_ more: [String: String]) -> [String: String] {
         var variables = [
             "HOME": home.path, "LECTURE_STORE": store, "LECTURE_DEVICE": device,
             "LECTURE_CONFIG": home.file("config.json"), "LECTURE_RESERVE": "1M", "XDG_DATA_HOME": "",
@@ -62,7 +75,7 @@ struct LicenceScene: Sendable {
         ]
         variables.merge(environment) { _, new in new }
         variables.merge(more) { _, new in new }
-        return try ChildProcess(BuiltProgram.url.path, words, environment: variables, directory: home.path)
+        return variables
     }
 
     func run(_ words: [String], environment more: [String: String] = [:]) async throws -> ChildProcess.Ending {
@@ -73,12 +86,12 @@ struct LicenceScene: Sendable {
 
     func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await run(words) }
 
-    /// Keeps what a program said, for the search at the end.
+    /// Keeps a program's output, for the search at the end.
     func keep(_ ending: ChildProcess.Ending, isMedia: Bool = false) {
         transcript.withLock { $0 += ending.errors + (isMedia ? Data() : ending.output) }
     }
 
-    /// Fetches a licensed lecture; answers its key.
+    /// Fetches a licensed lecture; returns its key.
     @discardableResult
     func fetch(
         _ name: String, _ policy: CallbackPolicy? = nil, query: String = "", status: Int32 = 0,
@@ -91,17 +104,19 @@ struct LicenceScene: Sendable {
         return key
     }
 
-    /// A gateway link, whose token must not be told by anybody.
-    func link(_ key: String, user: String = "learner", query: String = "") async throws -> String {
-        let link = try await sandbox.link(key: key, user: user, query: query)
+    /// A gateway link, whose token must never be printed.
+    func link(
+        _ key: String, user: String = "learner", expiresIn seconds: Int = 600, query: String = ""
+    ) async throws -> String {
+        let link = try await sandbox.link(key: key, expiresIn: seconds, user: user, query: query)
         let token = link.split(separator: "jwt=").last.map { $0.prefix { $0 != "&" } } ?? ""
         addSecret(Data(token.utf8))
         return link
     }
 
-    /// From now on nobody answers for licences.
+    /// From now on no licence request is answered.
     func goOffline() async throws { try await sandbox.set(habits: "status:503") }
-    /// From now on the licence server answers again.
+    /// From now on licence requests are answered again.
     func goOnline() async throws { try await sandbox.set(habits: "") }
 
     // MARK: Licences
@@ -122,14 +137,14 @@ struct LicenceScene: Sendable {
         let attempts: Int
     }
 
-    /// What `licence show` says; its line must be what its schema says.
+    /// The output of `licence show`; its line must match its schema.
     func licence(_ key: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Licence.Judgement {
         let ending = try await run(["licence", "show", "--json", key])
         #expect(ending.status == 0, "\(ending.errorText)", sourceLocation: sourceLocation)
         return try #require(try Self.lines(Licence.self, ending.text).first, sourceLocation: sourceLocation).licence
     }
 
-    /// What `licence list` says.
+    /// The output of `licence list`.
     func licences() async throws -> [Licence] {
         try Self.lines(Licence.self, try await run(["licence", "list", "--json"]).text)
     }
@@ -138,7 +153,7 @@ struct LicenceScene: Sendable {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try text.split(separator: "\n").map { line in
-            // Two commands end with a summary, each with its own.
+            // Two commands end with a summary, each with its own schema.
             let schema =
                 try line.contains(#""renewed":"#) && line.contains(#""summary""#)
                 ? JSONSchema(named: "event-summary-renewal") : JSONSchema(describing: String(line))
@@ -170,7 +185,7 @@ struct LicenceScene: Sendable {
         return Refusal(status: ending.status, code: code)
     }
 
-    /// A play must be refused, as not permitted, for this reason before all others.
+    /// A play must be refused, as not permitted, with this reason first.
     func expectRefused(
         _ key: String, _ reason: String, _ code: Int, _ what: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
@@ -183,7 +198,7 @@ struct LicenceScene: Sendable {
 
     // MARK: Files
 
-    /// A copy of store and device as they are, in which an attack may do what it wants.
+    /// A copy of store and device as they are, which an attack may change.
     func copy(_ name: String, device copiesDevice: Bool = true) throws -> LicenceScene {
         var other = self
         other.store = home.file("copies/\(name)/store")
@@ -195,7 +210,7 @@ struct LicenceScene: Sendable {
         return other
     }
 
-    /// Copies a directory in the place of another.
+    /// Copies a directory over another.
     static func copy(_ from: String, to place: String) throws {
         let files = FileManager.default
         try? files.removeItem(atPath: place)
@@ -223,14 +238,14 @@ struct LicenceScene: Sendable {
         return "\(store)/\(path)"
     }
 
-    /// The bytes of a lecture as its server has them.
+    /// The bytes of a lecture on its server.
     func original(_ key: String) async throws -> Data {
         try await ChildProcess.run(
             Places.command("curl"), ["--silent", "--fail", "\(sandbox.http)/media/\(key).mp4"]
         ).output
     }
 
-    /// Runs statements on the database as somebody with an editor would; answers what the last query found.
+    /// Runs statements on the database like a user with an editor; returns the result of the last query.
     @discardableResult
     func sql(_ statements: String...) async throws -> String {
         let script = """
@@ -248,10 +263,10 @@ struct LicenceScene: Sendable {
 
     // MARK: Secrets
 
-    /// Something that nobody may be told.
+    /// A secret that must never be printed.
     func addSecret(_ secret: Data) { moreSecrets.withLock { $0.append(secret) } }
 
-    /// The secrets of the device and of its contents, as bytes.
+    /// The secrets of the device and of its lectures, as bytes.
     func keys() async throws -> [Data] {
         guard let file = try? Data(contentsOf: URL(filePath: home.file("device/device.key"))) else { return [] }
         let device = try DeviceKey(fileBytes: try SecretBytes(copying: Array(file)))
@@ -266,21 +281,21 @@ struct LicenceScene: Sendable {
         return keys
     }
 
-    private func expectNoSecretWasTold() {
+    private func expectNoSecretWasPrinted() {
         var secrets = moreSecrets.withLock { $0 }
         for path in [sandbox.drmKeyFile, sandbox.secretFile] {
             if let secret = FileManager.default.contents(atPath: path) { secrets.append(secret) }
         }
-        let told = transcript.withLock { $0 }
+        let printed = transcript.withLock { $0 }
         for secret in secrets where !secret.isEmpty {
-            #expect(told.range(of: secret) == nil, "a secret was told: \(secret.prefix(8).count) bytes and more")
+            #expect(printed.range(of: secret) == nil, "a secret was printed: \(secret.prefix(8).count) bytes and more")
         }
-        // Every token begins with `{"`, and so does its text.
-        #expect(told.range(of: Data("eyJ".utf8)) == nil, "a token was told")
-        #expect(told.range(of: Data(#"session_key":"#.utf8)) == nil)
+        // Every token starts with `{"`, encoded as `eyJ`.
+        #expect(printed.range(of: Data("eyJ".utf8)) == nil, "a token was printed")
+        #expect(printed.range(of: Data(#"session_key":"#.utf8)) == nil)
     }
 
-    /// Notes the keys of device and contents as they are now, in every form in which they could be told.
+    /// Records the current keys of device and lectures, in every form in which they could be printed.
     func noteKeys() async throws {
         guard FileManager.default.fileExists(atPath: database) else { return }
         for key in try await keys() {

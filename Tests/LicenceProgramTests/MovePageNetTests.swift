@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The page "Move, back up, restore": its commands, as they stand there, in its order.
+/// The page "Move, back up, restore": its commands, unchanged and in order.
 @Suite(.timeLimit(.minutes(3))) struct MovePageNetTests {
     /// The commands of the page by heading, block by block.
     private static func blocks() throws -> [(heading: String, commands: [String])] {
@@ -22,7 +22,7 @@ import Testing
         return blocks
     }
 
-    /// Runs commands in a shell; each has to end with 0.
+    /// Runs commands in a shell; each must exit with 0.
     private static func run(_ commands: [String], _ me: LicenceScene, _ variables: [String: String]) async throws {
         var environment = [
             "HOME": me.home.path, "LECTURE_STORE": me.store, "LECTURE_DEVICE": me.device,
@@ -54,12 +54,12 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: passphrase)
             var variables = ["BACKUP": backup, "PASSPHRASE": passphrase]
             try await Self.run(blocks[0].commands, me, variables)
-            // More plays than a store may have that nobody remembers.
+            // More plays than a new store may have without its anchor.
             #expect(try await me.plays(key, atMost: 18) == 18)
             try await Self.run(blocks[1].commands, me, variables)
             #expect(try await me.plays(key, atMost: 18) == 18)
 
-            // On another machine, where a timer was faster or an earlier version has run, or where all is done right.
+            // On another machine: a timer ran first, or an earlier version did, or all is done right.
             func machine(_ name: String) throws -> LicenceScene {
                 var other = me
                 (other.store, other.device) = (me.home.file("\(name)/store"), me.home.file("\(name)/device"))

@@ -4,15 +4,14 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A batch of renewals that is killed again and again, by a server that is not at its best.
+/// A batch of renewals that is killed again and again, with an unreliable server.
 @Suite(.timeLimit(.minutes(3))) struct RenewalKillNetTests {
     private static let count = 300
     private static let kills = 20
-    /// How many requests may be under way at once; the server answers one item of each.
+    /// How many requests may be in flight at once; the server answers one item of each.
     private static let jobs = 4
 
-    @Test func `kills lose no licence, take no right away and renew nothing twice but what was under way`() async throws
-    {
+    @Test func `kills lose no licence and no right, and renew nothing twice but requests in flight`() async throws {
         try await LicenceScene.play { me in
             try await Self.fetchAll(me)
             try await me.sandbox.set(
@@ -25,7 +24,7 @@ import Testing
                 let process = try me.start([
                     "licence", "renew", "--all", "--acks", "--rate", "200", "--jobs", "\(Self.jobs)",
                 ])
-                // proof: the moment is random on purpose; whichever it is, the same must hold.
+                // proof: the moment is random on purpose; the invariants must hold for each.
                 let wanted = Int.random(in: 0...20, using: &random)
                 _ = try? await process.wait(for: .output) { data in
                     data.count { $0 == UInt8(ascii: "\n") } >= wanted

@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Servers with habits, and servers gone wrong: what can be understood grants and renews; what cannot changes nothing.
+/// Unusual and faulty servers: valid answers grant and renew; invalid ones change nothing.
 @Suite(.timeLimit(.minutes(3))) struct ServerHabitNetTests {
     private static let policy = LicenceLifeNetTests.policy { ($0.expirationIn, $0.expirationCount) = (3600, 5) }
 
@@ -15,7 +15,7 @@ import Testing
         let renewed: Int?
     }
 
-    @Test func `what a server may do grants and renews`() async throws {
+    @Test func `every permitted server behaviour grants and renews`() async throws {
         let habits = [
             "type:text/html", "type:application/json", "first-only", "object", "claims", "message", "no-user-key",
             "busy:30;retry=0", "status:503;retry=0;times=1", "missing:30;times=1",
@@ -32,8 +32,8 @@ import Testing
                 let keys = names.map { "bytes-\($0)" }
                 let renewal = try await me.run(["licence", "renew", "--json"] + keys)
                 #expect(renewal.status == 0, "\(habit): \(renewal.text)")
-                let told = try LicenceScene.lines(Renewed.self, renewal.text)
-                #expect(told.count { $0.event == "renewed" } == 3 && told.last?.renewed == 3, "\(habit)")
+                let reported = try LicenceScene.lines(Renewed.self, renewal.text)
+                #expect(reported.count { $0.event == "renewed" } == 3 && reported.last?.renewed == 3, "\(habit)")
                 try await me.goOffline()
                 #expect(try await me.plays(keys[0], atMost: 1) == 1, "\(habit)")
                 try await me.goOnline()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be believed neither grants nor takes anything away`() async throws {
+    @Test func `unverifiable answers neither grant nor remove anything`() async throws {
         let codes = [
             "wrong-signature": -8634, "alg-none": -8634, "text-before": -8634, "text-after": -8634, "html": -8634,
             "empty": -8651, "huge:20000000": -8634, "strings": -8636, "doubled": -8636, "other-kind": -8682,
@@ -56,13 +56,13 @@ import Testing
             for habit in codes.keys.sorted() {
                 try await me.sandbox.set(habits: habit)
                 let renewal = try await me.run(["licence", "renew", "--json", "--max-attempts", "1"] + known)
-                let told = try LicenceScene.lines(Renewed.self, renewal.text)
+                let reported = try LicenceScene.lines(Renewed.self, renewal.text)
                 #expect(renewal.status == 1 || renewal.status == 75, "\(habit): \(renewal.text)")
-                #expect(told.last?.renewed == 0, "\(habit): \(renewal.text)")
-                let found = Set(told.compactMap(\.code))
+                #expect(reported.last?.renewed == 0, "\(habit): \(renewal.text)")
+                let found = Set(reported.compactMap(\.code))
                 #expect(found == [try #require(codes[habit])], "\(habit): \(found)")
                 #expect(try await me.sql(rights + "WHERE form NOT NULL ORDER BY id") == before, "\(habit)")
-                // Nothing of a lecture comes that was not granted.
+                // No byte is sent of a lecture that was not granted.
                 number += 1
                 let key = "bytes-64K-\(number)"
                 let ending = try await me.run(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a server that does not know the account's key is not heard`() async throws {
+    @Test func `a server without the account's key is ignored`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", Self.policy)
             let config = try String(contentsOfFile: me.home.file("config.json"), encoding: .utf8)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a server that does not decode the form answers nothing, and the sentence says so`() async throws {
+    @Test func `a server that does not decode the form answers nothing, and the message says so`() async throws {
         let server = try await PHPCallbackServer.start(decodesForm: false)
         try await LicenceScene.play { me in
             let mine = #"{"id":"php","algorithm":"HS256","secret_file":"\#(server.keyFile)"}"#
@@ -102,7 +102,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server that somebody else wrote grants, renews, ends and deletes`() async throws {
+    @Test func `an independent server implementation grants, renews, ends and deletes`() async throws {
         let server = try await PHPCallbackServer.start()
         try await LicenceScene.play { me in
             let mine = #"{"id":"php","algorithm":"HS256","secret_file":"\#(server.keyFile)"}"#

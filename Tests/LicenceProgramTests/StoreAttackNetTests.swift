@@ -3,11 +3,11 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Stores that are put back or carried away, devices that are not the same, and media that was tampered with.
+/// Stores that are rolled back or copied to other devices, replaced devices, and tampered media.
 @Suite(.timeLimit(.minutes(3))) struct StoreAttackNetTests {
     private static let counted = LicenceLifeNetTests.policy { ($0.expirationIn, $0.expirationCount) = (3600, 2) }
 
-    @Test func `the store put back from yesterday gives no play, and its server makes it good again`() async throws {
+    @Test func `a store restored from yesterday allows no play, and its server repairs it`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", Self.counted)
             try await me.goOffline()
@@ -16,10 +16,10 @@ import Testing
             try LicenceScene.copy(yesterday.store, to: me.store)
             try await me.expectRefused(key, "store_rolled_back", -20107)
             #expect(try await me.plays(key) == 0)
-            // A second time, and with the damage that was found put back as well.
+            // A second time, and with the recorded finding rolled back as well.
             try LicenceScene.copy(yesterday.store, to: me.store)
             #expect(try await me.plays(key) == 0)
-            // What was used is not known: a check alone does not bring it back, a reset does.
+            // The used plays are unknown: a check alone does not restore the licence, a reset does.
             try await me.goOnline()
             #expect(try await me("licence", "renew", key).status == 1)
             try await me.expectRefused(key, "store_rolled_back", -20107)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a copy for another machine is worth nothing there`() async throws {
+    @Test func `a copy does not play on another machine`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", Self.counted)
             try await me.goOffline()
@@ -39,7 +39,7 @@ import Testing
             copied.device = me.home.file("other-device")
             try await copied.expectRefused(key, "store_copied", -20105)
             #expect(try await copied.plays(key) == 0)
-            // A server is not even asked; and where the store is taken over, what was sealed for another device stays
+            // No server is asked; and where the store is taken over, what was sealed for another device stays
             // closed.
             try await me.goOnline()
             #expect(try await copied("licence", "renew", key).status == 77)
@@ -50,16 +50,16 @@ import Testing
             try await me.goOffline()
             let moved = try me.copy("moved")
             #expect(try await moved.plays(key) == 2)
-            // Where it was left behind, the plays that were taken elsewhere cannot be known.
+            // In the place that was left, the plays that were taken elsewhere cannot be known.
             #expect(try await me.plays(key) == 2)
         }
     }
 
-    @Test func `without its anchor a store that was in use is not believed`() async throws {
+    @Test func `without its anchor a used store is rejected`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", LicenceLifeNetTests.policy { $0.expirationCount = 40 })
             try await me.goOffline()
-            // More links than a store has that was only begun.
+            // More plays than a new store may have without its anchor.
             #expect(try await me.plays(key, atMost: 18) == 18)
             let anchors = try FileManager.default.contentsOfDirectory(atPath: me.device + "/anchors")
             #expect(anchors.count == 1)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a device's key that others may read, or that is another, opens nothing`() async throws {
+    @Test func `a device key that other users may read, or another one, opens nothing`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", Self.counted)
             try await me.goOffline()
@@ -93,7 +93,7 @@ import Testing
             let bytes = try #require(FileManager.default.contents(atPath: path))
             try (bytes.dropLast() + [bytes[80] ^ 1]).write(to: URL(filePath: path))
             #expect(try await me.refusal(of: key).code == -20111)
-            // No new key is drawn over one that is damaged; the right one goes on.
+            // A damaged key is not replaced by a new one; the right one works again.
             try bytes.write(to: URL(filePath: path))
             #expect(try await me.plays(key) == 1)
         }
@@ -124,16 +124,16 @@ import Testing
                 try bytes.write(to: URL(filePath: media))
                 let refusal = try await me("cat", key)
                 #expect(refusal.status == 65, "\(name): \(refusal.status) \(refusal.errorText)")
-                // What is handed out before the damage is right, and ends at a segment.
+                // Bytes returned before the damage are right, and end at a segment boundary.
                 #expect(original.starts(with: refusal.output), "\(name)")
             }
-            // What stands behind the end is not read.
+            // Bytes behind the end are not read.
             for bytes in [sealed + third, sealed + [0], sealed] {
                 try bytes.write(to: URL(filePath: media))
                 #expect(try await me("cat", key).output == original)
             }
             #expect(try await me("verify", key).status == 0)
-            // A look at the whole finds it, and the finding stays until the damage is repaired.
+            // A verification of the whole finds it, and the finding stays until the damage is repaired.
             for (name, file, bytes) in [(key, media, sealed + [0]), (other, foreign, strange + third)] {
                 try bytes.write(to: URL(filePath: file))
                 #expect(try await me("verify", name).status != 0)
@@ -148,7 +148,7 @@ import Testing
             let key = try await me.fetch("200K-1", .ending(in: 3600), query: "digest=none")
             let (media, was) = (try await me.media(key), try await me.original(key))
             let old = try #require(FileManager.default.contents(atPath: media))
-            // A repair finds that the lecture is another one by now, and fetches it under another header.
+            // A repair finds that the lecture has changed, and fetches it under a new header.
             try await me.sandbox.set(fault: "changed", on: "/media/\(key).mp4")
             try Data(old.dropLast(5000)).write(to: URL(filePath: media))
             let repaired = try await me("verify", key, "--repair")
@@ -167,7 +167,7 @@ import Testing
 }
 
 extension Data {
-    /// The whole with one bit changed.
+    /// The bytes with one bit changed.
     fileprivate func flipped(at place: Int) -> Data {
         var changed = self
         changed[place] ^= 1

@@ -3,11 +3,11 @@ import LectureKit
 import LectureTestSupport
 import Testing
 
-/// The page "Use it in your package": its code is code that is built here, and its manifest is one.
+/// The page "Use it in your package": its code is built here, and its manifest is valid.
 @Suite(.timeLimit(.minutes(2))) struct PageTests {
     private static let page = "docs/use-in-your-package.md"
 
-    @Test func `the service and the adapter of the page are programs that are built, without a line between`() throws {
+    @Test func `the service and the adapter of the page are built programs, line for line`() throws {
         let examples = try DocumentExamples.examples(in: Self.page)
         try #require(examples.count == 3)
         let service = try DocumentExamples.program(in: "Examples/service").map { file in
@@ -18,7 +18,7 @@ import Testing
         #expect(tests.contains { DocumentExamples.stray(examples[2], in: $0, isWhole: true) == nil })
     }
 
-    @Test func `what other packages see of the library is all that the service and these tests import`() throws {
+    @Test func `the service and these tests import only the public library product`() throws {
         let own = ["Foundation", "LectureTestSupport", "Testing", "Synchronization", "Dispatch", "Glibc", "LectureKit"]
         let files =
             try DocumentExamples.program(in: "Examples/service")
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `the manifest of the page is one, and asks for the product by its name`() async throws {
+    @Test func `the manifest of the page is valid, and requires the product by its name`() async throws {
         let root = try TemporaryDirectory()
         let package = "\(root.path)/lecture-service"
         try FileManager.default.createDirectory(atPath: package, withIntermediateDirectories: true)
@@ -47,7 +47,7 @@ import Testing
         let manifest = try String(contentsOfFile: "\(repository)/Package.swift", encoding: .utf8)
         let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("$ apt-get install") })
         let listed = line.split(separator: " ").filter { $0.hasSuffix("-dev") }.map(String.init)
-        // The system libraries of the sources; those of the tools have a path of their own.
+        // The system libraries of the sources; those of the tools have their own path.
         let needed = manifest.split(separator: "\n").filter {
             $0.contains(".systemLibrary(name:") && !$0.contains("path:")
         }
@@ -56,7 +56,7 @@ import Testing
         for name in listed { #expect(setup.contains(name)) }
     }
 
-    @Test func `the adapter hands over what it gets`() {
+    @Test func `the adapter forwards its input`() {
         let observer: any LectureObserver = ServerObserver()
         observer.log(
             LectureLogRecord(
@@ -100,7 +100,7 @@ import Testing
             try await Self.said("3 complete, 0 failed\n", by: service)
             service.send(number)
             let end = await service.ending()
-            // Records come on a queue of their own, so that one may stand behind the signal.
+            // Records come on their own queue, so that one may come after the signal.
             #expect(end.status == 0 && end.text.contains("signal \(number)\n") && end.text.hasSuffix("closed\n"))
             #expect(!end.text.contains("canary") && end.errorText.isEmpty)
         }
@@ -108,7 +108,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a signal in the middle of a download ends it at once, and the next start goes on from there`()
+    @Test func `a signal during a download ends it at once, and the next start resumes it`()
         async throws
     {
         let (sandbox, scratch) = (try await SandboxOrigin.start(["--no-https"]), try TemporaryDirectory())
@@ -116,7 +116,7 @@ import Testing
         let server = try Self.lists(["\(sandbox.http)\(path)"])
         try await sandbox.set(fault: "stall:5000000", on: path)
         let service = try Self.start(scratch.file("store"), "\(server.http)/week.txt")
-        // The server has sent what it sends, and holds the rest back for as long as the client stays.
+        // The server has sent its part, and holds the rest back for as long as the client stays.
         while try await sandbox.requests(for: path).map(\.bytes).reduce(0, +) < 5_000_000 {}
         service.send(SIGTERM)
         let end = await service.ending()
@@ -126,12 +126,12 @@ import Testing
         let again = try Self.start(scratch.file("store"), "\(server.http)/week.txt")
         try await Self.said("1 complete, 0 failed\n", by: again)
         #expect(await again.terminate().status == 0)
-        // Whole chunks that were there are not asked for again.
+        // Whole chunks that were there are not fetched again.
         #expect(try await sandbox.requests(for: path).map(\.bytes).reduce(0, +) <= (12 << 20) - (4 << 20))
         await sandbox.stop()
     }
 
-    @Test func `a list that cannot be read ends the service with the reason`() async throws {
+    @Test func `an unreadable list ends the service with the reason`() async throws {
         let scratch = try TemporaryDirectory()
         let server = try RawServer.answering("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         let end = await (try Self.start(scratch.file("store"), "\(server.http)/week.txt")).ending()

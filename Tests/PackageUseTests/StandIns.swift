@@ -1,8 +1,8 @@
 import LectureKit
 
-// What an adapter needs of swift-log and swift-metrics, with their names and types. They keep what they get.
+// The parts of swift-log and swift-metrics that an adapter needs, with their names and types. They record their input.
 
-/// What the stand-ins got.
+/// The recorded input.
 let received = Guarded<[String]>([])
 
 /// As in swift-log.

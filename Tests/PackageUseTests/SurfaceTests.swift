@@ -1,10 +1,10 @@
 import LectureKit
 import Testing
 
-/// Every type that stands in a signature of the library has its name with `import LectureKit` alone. That this file
-/// compiles is the test; what it asks at run time is only that the types are what they are taken for.
+/// Every type in a signature of the library can be named with `import LectureKit` alone. That this file compiles is
+/// the test; the checks at run time only show that the types are the expected ones.
 @Suite struct SurfaceTests {
-    /// A program that names what it gets.
+    /// A program that names the types it gets.
     private struct Names {
         var key: ContentKey
         var request: DownloadRequest
@@ -26,7 +26,7 @@ import Testing
         var details: ContentDetails?
     }
 
-    @Test func `a program that imports only the library makes and compares the types of its signatures`() throws {
+    @Test func `a program that imports only the library creates and compares the types of its signatures`() throws {
         let key = try ContentKey("week-1")
         var request = DownloadRequest(url: "https://lectures.example/week-1.mp4")
         request.key = key

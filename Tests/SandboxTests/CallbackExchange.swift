@@ -2,21 +2,21 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// An answer of a DRM callback, taken apart by hand: what stands on the wire, without any code of the product.
+/// An answer of a DRM callback, parsed by hand: the bytes on the wire, without any code of the product.
 struct CallbackExchange {
     let answer: Answer
-    /// The body as it is.
+    /// The raw body.
     let text: String
-    /// The member `data` of the payload: one or many, as it was sent; empty when there is none.
+    /// The member `data` of the payload: one or many, as sent; empty when there is none.
     let data: [[String: Any]]
     let isObject: Bool
     let header: [String: Any]
     let claims: [String: Any]
-    /// The text that was signed, and the signature.
+    /// The signed text, and the signature.
     let signed: String
     let signature: [UInt8]
 
-    /// Asks a callback with curl.
+    /// Requests a callback with curl.
     ///
     /// - Parameters:
     ///   - url: of the callback.

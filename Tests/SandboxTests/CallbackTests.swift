@@ -2,7 +2,7 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The sandbox's DRM callback on the wire: what it grants, what it notes.
+/// The sandbox's DRM callback on the wire: its grants, and its log.
 @Suite(.timeLimit(.minutes(2))) struct CallbackNetTests {
     private typealias Exchange = CallbackExchange
 
@@ -24,7 +24,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `what an application adds is noted with its items, and is one field`() async throws {
+    @Test func `application parameters are recorded with their items, and are one field`() async throws {
         let sandbox = try await start()
         let items = "[\(Exchange.item(kind: 1, "a")),\(Exchange.item(kind: 2, "b"))]"
         let field = ["--data-urlencode", "extra_drm_param=a b&é=\""]
@@ -45,7 +45,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `every field of a policy goes out with the kinds that have it`() async throws {
+    @Test func `every field of a policy is sent with the kinds that have it`() async throws {
         let sandbox = try await start()
         var policy = CallbackPolicy()
         policy.expirationDate = 1_893_455_999
@@ -92,7 +92,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `the policy of a content and kind goes before others, and can be taken away`() async throws {
+    @Test func `a policy for a lecture and kind takes precedence, and can be removed`() async throws {
         let sandbox = try await start()
         let items = "[" + ["a", "b"].map { Exchange.item(kind: 1, $0) }.joined(separator: ",") + "]"
         try await sandbox.set(policy: .refusal("Not this week."))
@@ -109,7 +109,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `every item is noted, and so is how often a content was asked and granted`() async throws {
+    @Test func `every item is recorded, with the number of requests and grants of each lecture`() async throws {
         let sandbox = try await start()
         try await sandbox.set(policy: .refusal("no"), for: ["b"])
         let items = "[\(Exchange.item(kind: 3, "a")),\(Exchange.item(kind: 3, "b", session: "s2"))]"
@@ -151,7 +151,7 @@ import Testing
             #"[{"kind":1,"media_content_key":"a","reset_req":2}]"#, #"[{"kind":1,"media_content_key":"\ud800"}]"#,
             "[" + [String](repeating: #"{"kind":1,"media_content_key":"a"}"#, count: 11).joined(separator: ",") + "]",
         ])
-    func `what is not as the documents say is 400`(_ items: String) async throws {
+    func `an undocumented request is answered with 400`(_ items: String) async throws {
         let sandbox = try await start()
         let exchange = try await Exchange.ask(sandbox.drmCallback, items)
         #expect(exchange.answer.status == 400)
@@ -174,7 +174,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a licensed content's descriptor names the callback, the key and the values of the link`() async throws {
+    @Test func `a licensed lecture's descriptor names the callback, the key and the values of the link`() async throws {
         let sandbox = try await start(["--bytes", "64K-5?licensed&fault=weak-etag", "--bytes", "64K-6"])
         let list = try await Answer.get(sandbox.http + "/course.txt").body
         let lines = String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -203,7 +203,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `with --licensed every content needs a licence`() async throws {
+    @Test func `with --licensed every lecture needs a licence`() async throws {
         let sandbox = try await start(["--licensed"])
         let body = try await Answer.get(sandbox.http + "/i/bytes-1M-4").body
         let descriptor = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])

@@ -3,14 +3,14 @@ import LectureTestSupport
 
 /// One answer, as `curl` saw it.
 struct Answer {
-    /// 0 unless curl found fault with the answer, then its own number.
+    /// 0 if curl accepted the answer, otherwise its exit code.
     let exitStatus: Int32
     let status: Int
-    /// Lower-case names; of several answers those of the last.
+    /// Lower-case names; the last answer's after redirects.
     let fields: [String: String]
     let body: Data
 
-    /// Asks with `curl`, which nobody of this project wrote.
+    /// Sends a request with `curl`, an independent client.
     ///
     /// - Parameters:
     ///   - url: the address.

@@ -25,7 +25,7 @@ import Testing
         return []
     }
 
-    @Test func `without being asked for there are none`() async throws {
+    @Test func `there are none unless requested`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let plain = try object(try await Answer.get(try await sandbox.link(key: "bytes-1M-4")))
         for name in ["synopsis", "snapshot_url", "thumbnail_url", "subtitles", "chapters", "bookmarks"] {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what the descriptor names is served`(byOption: Bool) async throws {
+    func `files named by the descriptor are served`(byOption: Bool) async throws {
         let sandbox = try await SandboxOrigin.start(byOption ? ["--no-https", "--extras"] : ["--no-https"])
         let link = try await sandbox.link(key: "bytes-1M-4", extras: !byOption)
         let descriptor = try object(try await Answer.get(link))
@@ -73,9 +73,9 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `other names and other lectures are not there`() async throws {
+    @Test func `other names and other lectures do not exist`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https", "--extras"])
-        for path in ["bytes-1M-4/x.jpg", "bytes-1M-4", "nobody/snapshot.jpg", "bytes-1M-4/a/snapshot.jpg", ""] {
+        for path in ["bytes-1M-4/x.jpg", "bytes-1M-4", "unknown/snapshot.jpg", "bytes-1M-4/a/snapshot.jpg", ""] {
             #expect(try await Answer.get("\(sandbox.http)/extras/\(path)").status == 404, "\(path)")
         }
         let faulty = "\(sandbox.http)/extras/bytes-1M-4/snapshot.jpg?fault=status:503"
@@ -83,7 +83,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a link for tests says what its content needs`() async throws {
+    @Test func `a test link describes the needs of its lecture`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let link = try await sandbox.link(
             key: "bytes-1M-4", user: "kim", extras: true, licensed: "other",

@@ -73,7 +73,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `short, unknown-total and multipart bend a range within the law`() async throws {
+    @Test func `short, unknown-total and multipart alter a range within the standard`() async throws {
         let (sandbox, url) = try await start()
         let short = try await Answer.get(url + "?fault=short:4", ["--range", "10-19"])
         #expect(short.fields["content-range"] == "bytes 10-13/\(size)")
@@ -104,7 +104,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `ignore-if-range sends a range of the new version to one who has the old`() async throws {
+    @Test func `ignore-if-range sends a range of the new version to a client of the old one`() async throws {
         let (sandbox, url) = try await start()
         let tag = try #require(try await Answer.get(url).fields["etag"])
         let arguments = ["--range", "0-9", "--header", "If-Range: \(tag)"]
@@ -115,7 +115,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `status asks to wait, in seconds or by date, and passes after so many times`() async throws {
+    @Test func `status requests a wait, in seconds or by date, and stops after so many times`() async throws {
         let (sandbox, url) = try await start()
         for _ in 0..<2 {
             let answer = try await Answer.get(url + "?fault=503;retry=2;times=2")
@@ -129,7 +129,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `html is a page of somebody else where media is due`() async throws {
+    @Test func `html is a foreign web page in place of media`() async throws {
         let (sandbox, url) = try await start()
         let answer = try await Answer.get(url + "?fault=html", ["--range", "5-9"])
         #expect(answer.status == 200)
@@ -148,7 +148,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `no-range, no-length and the missing validators leave out what they say`() async throws {
+    @Test func `no-range, no-length and the missing validators omit their fields`() async throws {
         let (sandbox, url) = try await start()
         let whole = try await Answer.get(url + "?fault=no-range", ["--range", "5-9"])
         #expect(whole.status == 200)
@@ -213,7 +213,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `the log tells what was asked and sent`() async throws {
+    @Test func `the log shows requests and sent bytes`() async throws {
         let (sandbox, url) = try await start()
         _ = try await Answer.get(url, ["--range", "0-9", "--header", "If-Range: \"x\"", url, "--next", "--silent"])
         let requests = try await sandbox.requests(for: path)
@@ -226,7 +226,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a stalled answer does not hold up the end of the server`() async throws {
+    @Test func `a stalled answer does not delay the shutdown of the server`() async throws {
         let (sandbox, url) = try await start()
         let client = try ChildProcess(Places.command("curl"), ["--silent", "--no-buffer", url + "?fault=stall:1"])
         try await client.wait(for: .output) { !$0.isEmpty }

@@ -7,7 +7,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: answer.body) as? [String: Any])
     }
 
-    @Test func `a token opens the descriptor of its content`() async throws {
+    @Test func `a token opens the descriptor of its lecture`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let answer = try await Answer.get(try await sandbox.link(key: "ranges-and-resuming"))
         #expect(answer.fields["content-type"] == "application/vnd.lecturekit.descriptor+json")
@@ -52,7 +52,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a token of openssl is accepted, so that both sides mean the same HS256`() async throws {
+    @Test func `a token of openssl is accepted, so both sides agree on HS256`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         func base64URL(_ data: Data) -> String {
             data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -69,7 +69,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a leased address ends, and cannot be moved to another lecture`() async throws {
+    @Test func `a leased address expires, and cannot be used for another lecture`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https", "--lease-seconds", "0", "--require-lease"])
         let media = try #require(
             try descriptor(try await Answer.get(sandbox.http + "/i/bytes-1M-4"))["media"] as? [String: Any])
@@ -86,7 +86,7 @@ import Testing
         await patient.stop()
     }
 
-    @Test func `a descriptor can be bent for tests of the reader`() async throws {
+    @Test func `a descriptor can be altered for tests of the reader`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let url = sandbox.http + "/i/bytes-1M-4?set.title=..%2Fa%00b&set.new=x&digest=none"
         let descriptor = try descriptor(try await Answer.get(url))
@@ -119,7 +119,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `wrong words on the command line end with 64 and a hint`() async throws {
+    @Test func `invalid arguments end with 64 and a hint`() async throws {
         for arguments in [["--wobble"], ["--port"], ["--port", "x"], ["--bytes", "7"], ["token"], ["certificates"]] {
             let ending = try await ChildProcess.run(Places.builtProduct("lecture-sandbox"), arguments)
             #expect(ending.status == 64, "\(arguments)")

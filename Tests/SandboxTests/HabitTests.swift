@@ -2,7 +2,7 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The habits of the sandbox's DRM callback on the wire.
+/// The behaviours of the sandbox's DRM callback on the wire.
 @Suite(.timeLimit(.minutes(2))) struct HabitNetTests {
     private typealias Exchange = CallbackExchange
 
@@ -45,7 +45,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `kind, key and session key come back as others or not at all`() async throws {
+    @Test func `kind, key and session key are returned altered or omitted`() async throws {
         let sandbox = try await start("other-kind,other-key,wrong-session")
         var data = try await Exchange.ask(sandbox.drmCallback, one).data
         #expect(data[0]["kind"] as? Int == 1)
@@ -71,7 +71,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `text stands before and after the token`() async throws {
+    @Test func `there is text before and after the token`() async throws {
         let sandbox = try await start("text-before")
         #expect(try await Exchange.ask(sandbox.drmCallback, one).text.hasPrefix("Notice: "))
         try await sandbox.set(habits: "text-after")
@@ -123,13 +123,13 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `more requests a second than the limit are refused, and what came is counted by the second`()
+    @Test func `requests beyond the limit per second are refused, and all are counted by the second`()
         async throws
     {
         let sandbox = try await start("limit:2;retry=1")
         let urls = [String](repeating: sandbox.drmCallback, count: 9)
         var statuses: [String] = []
-        // One curl for nine, so that they come within a second; on a machine that is too busy for that, once more.
+        // One curl for nine, so that they are sent within a second; on a machine that is too busy for that, once more.
         repeat {
             let ending = try await ChildProcess.run(
                 Places.command("curl"),
@@ -141,7 +141,7 @@ import Testing
         let items = try await sandbox.callbackItems()
         #expect(items.map { String($0.status) } == statuses)
         for item in items {
-            // Times are cut off at milliseconds, so a window of a second is one more or less here.
+            // Times are truncated to milliseconds, so a window of a second is one more or less here.
             let granted = items.filter { $0.outcome == "granted" && $0.number < item.number }.map(\.timeMs)
             if item.status == 429 {
                 #expect(granted.count { $0 >= item.timeMs - 1001 } >= 2)
@@ -153,7 +153,7 @@ import Testing
         #expect(rates.reduce(0) { $0 + $1.requests } == statuses.count)
         #expect(rates.reduce(0) { $0 + $1.limited } == statuses.count { $0 == "429" })
         #expect(rates.allSatisfy { $0.items == $0.requests && $0.bad == 0 })
-        // No second let more through than the limit says.
+        // In no second were more accepted than the limit.
         #expect(rates.allSatisfy { $0.requests - $0.limited <= 2 })
         let sums = try await sandbox.callbackSums()
         #expect(sums.limited == statuses.count { $0 == "429" })
@@ -185,7 +185,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a share of items is left out, and a share of contents is always refused`() async throws {
+    @Test func `a share of items is omitted, and a share of lectures is always refused`() async throws {
         let sandbox = try await start("missing:50")
         #expect(try await Exchange.ask(sandbox.drmCallback, two).data.count == 1)
         #expect(try await Exchange.ask(sandbox.drmCallback, two).data.count == 1)
@@ -199,7 +199,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `each path below the callback is a server of its own, and faults fit it too`() async throws {
+    @Test func `each path below the callback is a separate server, and faults apply to it too`() async throws {
         let sandbox = try await start("status:500")
         #expect(try await Exchange.ask(sandbox.drmCallback + "/other", one).answer.status == 200)
         try await sandbox.set(habits: "object", on: "/drm/callback/other")

@@ -2,7 +2,7 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The sandbox's licence files, as others see them: Python's cryptography and the openssl command.
+/// The sandbox's licence files, checked by independent programs: Python's cryptography and the openssl command.
 @Suite(.timeLimit(.minutes(2))) struct IssuerNetTests {
     private typealias Order = SandboxIssuer.Order
 
@@ -12,7 +12,7 @@ import Testing
         return order
     }
 
-    /// The verdicts of Python on the signatures alone.
+    /// Python's verdicts on the signatures alone.
     private func verdicts(_ tokens: [String], _ directory: String) async throws -> [String] {
         let held = try TemporaryDirectory()
         let file = try held.write(tokens.map { $0 + "\n" }.joined(), to: "tokens")
@@ -31,7 +31,7 @@ import Testing
         CallbackExchange.object(String(token.split(separator: ".", omittingEmptySubsequences: false)[1]))
     }
 
-    /// What openssl says of the certificates of a token: empty when it trusts them.
+    /// The output of openssl on the certificates of a token: empty when it trusts them.
     private func opensslFindings(_ token: String, _ issuer: SandboxIssuer) async throws -> String {
         let chain = try #require(header(token)["x5c"] as? [String])
         let held = try TemporaryDirectory()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `the claims are the ones that were ordered`() async throws {
+    @Test func `the claims are the requested ones`() async throws {
         let issuer = try await SandboxIssuer.make()
         var order = Order(mck: "lecture-1")
         (order.user, order.iss, order.aud, order.jti) = ("u7", "us", "them", "id-1")
@@ -90,7 +90,7 @@ import Testing
         #expect(header(token)["typ"] == nil)
     }
 
-    @Test func `an application key names a bundle and an end, and no content`() async throws {
+    @Test func `an application key names a bundle and an expiry, and no lecture`() async throws {
         let issuer = try await SandboxIssuer.make()
         var order = Order()
         (order.app, order.appExpiresIn) = ("com.example.academy", 86_400)
@@ -109,7 +109,7 @@ import Testing
             ("other-issuer", "ES256", "unable to get"), ("namesake", "ES256", ""),
             ("self-signed", "EdDSA", "self-signed certificate"), ("no-chain", "PS256", "unable to get local issuer"),
         ])
-    func `openssl refuses what is wrong with a chain, and says why`(
+    func `openssl refuses invalid chains with the reason`(
         _ leaf: String, _ alg: String, _ words: String
     ) async throws {
         let issuer = try await SandboxIssuer.make()
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: ["other-purpose", "any-purpose", "no-purpose", "authority"])
-    func `the other wrong leaves are wrong in themselves, not in their chain`(_ leaf: String) async throws {
+    func `the other invalid leaves are wrong in themselves, not in their chain`(_ leaf: String) async throws {
         let issuer = try await SandboxIssuer.make()
         var order = order("ES256", "x5c")
         order.leaf = leaf
@@ -138,7 +138,7 @@ import Testing
         #expect(text.contains("CA:TRUE") == (leaf == "authority"))
     }
 
-    @Test func `an issuer is kept, and nobody else may read its keys`() async throws {
+    @Test func `an issuer is stored, and other users may not read its keys`() async throws {
         let issuer = try await SandboxIssuer.make()
         let root = try String(contentsOfFile: issuer.rootsFile, encoding: .utf8)
         let token = try await issuer.issue(order("EdDSA", "kid"))
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a sandbox that serves issues too, under the secret of its callback`() async throws {
+    @Test func `a running sandbox issues too, under the secret of its callback`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let tokens = [
             try await sandbox.issue(#"{"mck":"a","alg":"HS256"}"#),

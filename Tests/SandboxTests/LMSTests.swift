@@ -36,7 +36,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a key with other bytes, a report under two keys and a wrong order are seen`() async throws {
+    @Test func `a key with other bytes, a report under two keys and a wrong order are detected`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         try await send(sandbox, "b1", [Self.event("e1", 5)])
         #expect(try await send(sandbox, "b1", [Self.event("e2", 6)]).status == 422)
@@ -61,7 +61,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `acknowledgements get lost, late or halved, and the reports are taken all the same`() async throws {
+    @Test func `acknowledgements are lost, late or halved, and the reports are still accepted`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let ends: [(habits: String, status: Int, curl: Int32)] = [
             ("lose:100", 0, 52), ("late:100;status=502", 502, 0), ("half", 200, 18), ("hang:100", 0, 28),
@@ -84,7 +84,7 @@ import Testing
         ("poison:e2", 400), ("poison:e2;status=422", 422), ("authorization:Bearer x", 401), ("redirect", 307),
         ("redirect-to:http://127.0.0.1:9/", 307),
     ])
-    func `what is refused takes no effect`(_ habits: String, _ status: Int) async throws {
+    func `refused reports have no effect`(_ habits: String, _ status: Int) async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         try await sandbox.setLMS(habits: habits)
         let answer = try await send(
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: ["204", "empty", "text", "php", "utf16", "latin1", "mark", "other-id", "slow:1"])
-    func `answers come in every form, and the reports are taken`(_ habits: String) async throws {
+    func `answers have every form, and the reports are accepted`(_ habits: String) async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         try await sandbox.setLMS(habits: habits)
         let answer = try await send(sandbox, "b", [Self.event("e1")])
@@ -123,7 +123,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `packed bodies are for servers that have the habit`() async throws {
+    @Test func `compressed bodies are only for servers configured for them`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let place = try TemporaryDirectory()
         let file = try place.write(#"{"batch_id":"b","events":[\#(Self.event("e1"))]}"#, to: "body")
@@ -189,7 +189,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `channels stand in a descriptor that is asked for them`() async throws {
+    @Test func `channels are in a descriptor on request`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         let link = try await sandbox.link(key: "bytes-1K-1", query: "lms=a&lms=http://h/x&lms.TM=%7BPLAY_TIME%7D")
         let descriptor = text(try await Answer.get(link))
@@ -201,12 +201,12 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `a limit lets so many requests a second through`() async throws {
+    @Test func `a limit admits so many requests a second`() async throws {
         let sandbox = try await SandboxOrigin.start(["--no-https"])
         try await sandbox.setLMS(habits: "limit:0;retry=3")
         #expect(try await send(sandbox, "b1", [Self.event("e1")]).status == 200)
         try await sandbox.setLMS(habits: "limit:1;retry=3")
-        // Both in one process, far within a second.
+        // Both in one process, well within a second.
         let url = sandbox.http + "/lms/json"
         let answer = try await send(sandbox, "b2", [Self.event("e2")], [url])
         #expect(answer.status == 429 && answer.fields["retry-after"] == "3")

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["items=0-9", "bytes=9-0", "bytes=a-b", "bytes=--1", "bytes=1", "bytes=0-1-2", "bytes=0-9,20-29"])
-    func `a range that is not understood, and several at once, bring the whole`(_ field: String) async throws {
+    func `an invalid range, and several at once, bring the whole lecture`(_ field: String) async throws {
         let (sandbox, url, whole) = try await start()
         let answer = try await Answer.get(url, ["--header", "Range: \(field)"])
         #expect(answer.status == 200)
@@ -70,7 +70,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `If-Range lets a range through only with the strong validator of today`() async throws {
+    @Test func `If-Range permits a range only with the current strong validator`() async throws {
         let (sandbox, url, _) = try await start()
         let fields = try await Answer.get(url).fields
         let tag = try #require(fields["etag"])
@@ -132,7 +132,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func `https is served with a certificate that its authority vouches for`() async throws {
+    @Test func `HTTPS is served with a certificate of its authority`() async throws {
         let (sandbox, _, whole) = try await start([])
         let trusted = try await Answer.get(sandbox.https + path, ["--cacert", sandbox.authorityFile])
         #expect(trusted.body == whole)

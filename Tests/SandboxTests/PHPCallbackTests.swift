@@ -2,7 +2,7 @@ import Foundation
 import LectureTestSupport
 import Testing
 
-/// The callback in PHP, which nobody wrote for this project's tests alone.
+/// The callback in PHP, an independent implementation.
 @Suite(.timeLimit(.minutes(1))) struct PHPCallbackNetTests {
     @Test func `it answers one item with an object and many with an array, signed`() async throws {
         let server = try await PHPCallbackServer.start()
@@ -25,7 +25,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `it refuses what it is told to and fails on what it does not understand`() async throws {
+    @Test func `it refuses configured requests and fails on ones it does not understand`() async throws {
         let server = try await PHPCallbackServer.start(key: "another key", userKey: "other")
         try server.set(["a": ["result": 0], "b": ["content_delete": 1]])
         let items = "[\(CallbackExchange.item(kind: 1, "a")),\(CallbackExchange.item(kind: 2, "b"))]"

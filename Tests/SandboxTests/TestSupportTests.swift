@@ -3,7 +3,7 @@ import LectureTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TestSupportTests {
-    @Test func `a child's output is taken while it runs, more than a pipe holds`() async throws {
+    @Test func `a child's output is read while it runs, more than a pipe holds`() async throws {
         let ending = try await ChildProcess.run("/usr/bin/head", ["-c", "3000000", "/dev/zero"])
         #expect(ending.status == 0)
         #expect(ending.output.count == 3_000_000)
@@ -16,7 +16,7 @@ import Testing
         child.send(SIGTERM)
     }
 
-    @Test func `a child reads what is written and sees the end`() async throws {
+    @Test func `a child reads its input and sees the end`() async throws {
         let child = try ChildProcess("/usr/bin/cat", keepsInputOpen: true)
         child.write("one\ntwo\n")
         #expect(try await child.firstLine() == "one")
@@ -24,7 +24,7 @@ import Testing
         #expect(await child.ending().text == "one\ntwo\n")
     }
 
-    @Test func `waiting for words of a child that ends is an error`() async throws {
+    @Test func `waiting for output of an ended child is an error`() async throws {
         let child = try ChildProcess("/bin/sh", ["-c", "echo oops >&2; exit 3"])
         await #expect(throws: ChildProcess.Failure.self) { try await child.firstLine() }
         #expect(await child.ending().status == 3)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `programs are found along the path and in the usual places`() throws {
-        // The toolchain that runs this test is only found along the path.
+        // The toolchain of this test is only found by PATH.
         #expect(try Places.command("swift").hasSuffix("/swift"))
         #expect(try Places.command("nginx").hasSuffix("/nginx"))
         #expect(throws: ChildProcess.Failure.self) { try Places.command("no-such-program") }

@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Reports that nobody would write by hand, clocks that are wrong, and disks that are full.
+/// Reports that no user would write by hand, clocks that are wrong, and disks that are full.
 @Suite(.timeLimit(.minutes(5))) struct HostileReportNetTests {
     private static let learners = [
         "'; DROP TABLE report; --", "\"quoted\"\\", "=cmd|' /C calc'!A0", "a\nb\r\nc\td", "one\u{1}\u{1F}\u{7F}",
@@ -15,7 +15,7 @@ import Testing
         "01890000-0000-7000-8000-" + String(repeating: "0", count: 12 - String(number).count) + String(number)
     }
 
-    /// A line of `lms add --batch` with a learner of any name.
+    /// A line of `lms add --batch` with any learner id.
     private static func line(_ number: Int, _ user: String, id: String? = nil) throws -> String {
         let line: [String: Any] = [
             "id": id ?? Self.id(number), "user": user, "session": user, "seq": 1, "content": "c",
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `ids of any letters are kept apart and sent as they are`() async throws {
+    @Test func `ids with any characters stay distinct and are sent unchanged`() async throws {
         let ids = ["a b", "a%20b", "a+b", "A b", "'", "=1+1", "é{}", String(repeating: "i", count: 256)]
         let lines = try ids.enumerated().map { try Self.line($0, "u\($0)", id: $1) }
         try await StatisticsScene.play { me in
@@ -50,7 +50,7 @@ import Testing
             try await me.send()
             try await me.expectOnce(ids)
         }
-        // In a form the id stands in a header field alone; what must not stand there goes out under another.
+        // In a form the id is only in a header field; an id that is invalid there is replaced.
         try await StatisticsScene.play(path: "/lms") { me in
             try await me.add(lines)
             try await me.send()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a report of a mebibyte goes through, a larger one is refused by name`() async throws {
+    @Test func `a report of a mebibyte is sent, a larger one is refused with its own code`() async throws {
         try await StatisticsScene.play { me in
             func report(_ count: Int) throws -> String {
                 let text = #"{"x":""# + String(repeating: "ä", count: (count - 8) / 2) + #""}"#
@@ -138,12 +138,12 @@ import Testing
     // MARK: Disks
 
     @Test(.enabled(if: BadDay.mayMount, "only root may mount a small disk"))
-    func `a full disk stops storing, and what was acknowledged is there`() async throws {
+    func `a full disk stops storing, and acknowledged reports are there`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
         let text = String(repeating: "x", count: 8000)
         let lines = (0..<2000).map { #"{"id":"r\#($0)","user":"u","session":"s\#($0)","report":{"x":"\#(text)"}}"# }
         let file = try me.home.write(lines.joined(separator: "\n") + "\n", to: "lines")
-        // What is freed again holds the requests beside the reports, with their log: the disk is full once, not twice.
+        // The freed space holds the requests besides the reports, with their log: the disk is full once, not twice.
         let script = #"""
             mount -t tmpfs -o size=48m none /mnt
             export LECTURE_STORE=/mnt/store

@@ -3,15 +3,15 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Servers with the habits of real ones: what the program ends with, what is kept, and what the server got.
+/// Servers that behave like real ones: the exit status, the stored reports, and what the server received.
 @Suite(.timeLimit(.minutes(5))) struct ReceiverHabitNetTests {
     struct Scene: Sendable, CustomTestStringConvertible {
         var habits: String
         /// How `lms send` ends.
         var status: Int32 = 75
-        /// Whether the server took the reports all the same.
+        /// Whether the server accepted the reports all the same.
         var isTaken = false
-        /// How long the server is asked, when it is not asked once.
+        /// How long the server is retried, if it is not asked once.
         var words = ["--max-attempts", "1", "--longest-wait", "1s"]
 
         var testDescription: String { habits }
@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(arguments: kept)
-    func `what nobody knows to be taken or refused is kept, and goes out again`(_ scene: Scene) async throws {
+    func `reports with an unknown outcome are kept and sent again`(_ scene: Scene) async throws {
         try await StatisticsScene.play { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: scene.habits)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["", "204", "empty", "php", "utf16", "latin1", "mark", "other-id", "redirect", "slow:20", "gzip"])
-    func `every form of a good answer is one`(_ habits: String) async throws {
+    func `every form of a good answer is accepted`(_ habits: String) async throws {
         try await StatisticsScene.play { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: habits)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a server of old habits is believed where the configuration says so`() async throws {
+    @Test func `a server with legacy answers is accepted where configured`() async throws {
         try await StatisticsScene.play(#""answer":"text""#) { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "text")
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [("status:400", "refused"), ("status:413", "too_large"), ("conflict-other", "conflict")])
-    func `what is refused for good is a dead letter, and lives again when it is retried`(
+    func `a permanently refused report is a dead letter, and is sent again on retry`(
         _ habits: String, _ reason: String
     ) async throws {
         try await StatisticsScene.play { me in
@@ -105,7 +105,7 @@ import Testing
             try await me.send(expecting: [1])
             let dead = try await me.reports("--state", "dead")
             #expect(dead.map(\.id).sorted() == Self.ids && dead.allSatisfy { $0.reason == reason })
-            // Nobody sends them by himself.
+            // They are not sent again automatically.
             try await me.sandbox.setLMS(habits: "")
             try await me.send()
             #expect(try await me.sandbox.lmsSummary().once == 0)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that says never is believed at the fifth time`() async throws {
+    @Test func `a permanent refusal is accepted as final at the fifth time`() async throws {
         try await StatisticsScene.play { me in
             try await me.add([StatisticsScene.line("a", 1)])
             try await me.sandbox.setLMS(habits: "status:501")
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `packed bodies go to servers that take them, and plain ones to those that say no`() async throws {
+    @Test func `compressed bodies go to servers that accept them, and plain ones to the others`() async throws {
         try await StatisticsScene.play(#""compression":"gzip""#) { me in
             try await me.sandbox.setLMS(habits: "gzip")
             try await me.add(Self.lines)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `a known id is a success where the server says conflict`() async throws {
+    @Test func `a known id is a success where the server reports a conflict`() async throws {
         try await StatisticsScene.play { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "lose:100,conflict-known")
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `what a server asks to wait is waited, also by the next program`() async throws {
+    @Test func `a wait requested by a server is obeyed, also by the next program`() async throws {
         try await StatisticsScene.play { me in
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "status:503;retry=3600")
@@ -198,23 +198,23 @@ import Testing
         }
     }
 
-    @Test func `a redirect to elsewhere takes nothing along`() async throws {
+    @Test func `a redirect to another origin sends nothing along`() async throws {
         let other = try await SandboxOrigin.start(["--no-https"])
         try await StatisticsScene.play { me in
-            try await me.useSecret("Bearer a-secret-that-nobody-is-told", "")
+            try await me.useSecret("Bearer a-well-kept-secret", "")
             try await me.add(Self.lines)
             try await me.sandbox.setLMS(habits: "redirect-to:\(other.http)/lms/json")
             try await me.send("--max-attempts", "1", "--longest-wait", "1s", expecting: [75])
             #expect(try await other.lmsSummary().requests == 0)
             #expect(try await me.account().open == 3)
-            try await me.sandbox.setLMS(habits: "redirect,authorization:Bearer a-secret-that-nobody-is-told")
+            try await me.sandbox.setLMS(habits: "redirect,authorization:Bearer a-well-kept-secret")
             try await me.send()
             try await me.expectOnce(Self.ids)
         }
         await other.stop()
     }
 
-    @Test func `credentials open a target, and are told to nobody else`() async throws {
+    @Test func `credentials open a target and are sent to no other`() async throws {
         try await StatisticsScene.play { me in
             let secret = "Basic c2VjcmV0LW9mLXRoZS1sbXM="
             try await me.add(Self.lines)
@@ -222,7 +222,7 @@ import Testing
             try await me.send("--verbose", expecting: [77])
             #expect(try await me("lms", "list", "--summary").status == 0)
             try await me.useSecret(secret, "")
-            // Suspended until somebody has seen to it, and the command is somebody.
+            // Suspended until an operator resolves the cause, and the command counts as that.
             try await me.send("--verbose")
             try await me.expectOnce(Self.ids)
             _ = try await me("store", "info")
@@ -236,7 +236,7 @@ import Testing
 }
 
 extension StatisticsScene {
-    /// Has a target want credentials, which must not be told.
+    /// Gives a target credentials, which must not be printed.
     func useSecret(_ value: String, _ target: String, path: String = "/lms/json") async throws {
         addSecret(String(value.split(separator: " ").last ?? ""))
         let file = try home.write(value, to: "authorization")

@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A learning record store that others wrote takes what the program says.
+/// An independent learning record store accepts the program's reports.
 @Suite(
     .timeLimit(.minutes(3)),
     .enabled(if: RalphServer.isInstalled, "Tools/lrs could not install Ralph: PyPI was not reachable"))
@@ -44,7 +44,7 @@ struct RecordStoreNetTests {
         await lrs.stop()
     }
 
-    /// The same reports from a store that knows nothing of the first time: the statements are known already.
+    /// The same reports from a store without a record of the first time: the statements are known already.
     private func sendAgain(_ file: String, _ me: StatisticsScene, _ lrs: RalphServer) async throws {
         let stored = try lrs.stored().count
         let other = ["LECTURE_STORE": me.home.file("other")]
@@ -54,7 +54,7 @@ struct RecordStoreNetTests {
         #expect(try lrs.stored().count == stored)
     }
 
-    @Test func `a statement that says something else under a known id is a dead letter`() async throws {
+    @Test func `a statement that differs under a known id is a dead letter`() async throws {
         let lrs = try await RalphServer.start()
         try await StatisticsScene.play { me in
             try await configure(me, lrs.url, lrs.authorization)
@@ -68,7 +68,7 @@ struct RecordStoreNetTests {
                 #expect(ending.status == 0, "\(ending.errorText)")
             }
             try await me.send(expecting: [0, 1], environment: other)
-            // The poisoned batch was divided, and what is new in it was taken.
+            // The poisoned batch was divided, and its new statements were accepted.
             let stored = try lrs.stored()
             #expect(Set(stored.compactMap { $0["id"] as? String }) == Set(Self.ids.prefix(3)))
             let kept = stored.first { $0["id"] as? String == Self.ids[0] }

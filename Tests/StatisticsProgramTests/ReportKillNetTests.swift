@@ -4,15 +4,15 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// Programs that are killed while they store and while they send, and servers that do not say what they took.
+/// Programs that are killed while they store and while they send, and servers that do not acknowledge everything.
 @Suite(.timeLimit(.minutes(5))) struct ReportKillNetTests {
     private static let count = 2000
     private static let kills = 15
 
-    /// Kills a program once it has acknowledged so many reports, and answers what it acknowledged.
+    /// Kills a program once it has acknowledged so many reports, and returns what it acknowledged.
     private func acknowledged(_ process: ChildProcess, before limit: Int?, _ me: StatisticsScene) async -> [String] {
         if let limit {
-            // proof: the moment is random on purpose; whichever it is, the same must hold.
+            // proof: the moment is random on purpose; the invariants must hold for each.
             _ = try? await process.wait(for: .output) { data in data.count { $0 == UInt8(ascii: "\n") } >= limit }
             process.send(SIGKILL)
         }
@@ -21,7 +21,7 @@ import Testing
         return StatisticsScene.acknowledged(ending.text)
     }
 
-    @Test func `what was acknowledged takes effect once, in order, whatever is killed`() async throws {
+    @Test func `acknowledged reports take effect once, in order, whatever is killed`() async throws {
         try await StatisticsScene.play(#""batch":20"#) { me in
             let seed = UInt64.random(in: .min ... .max)
             var random = SeededGenerator(seed: seed)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `two programs that send at once send nothing twice`() async throws {
+    @Test func `two concurrent programs send nothing twice`() async throws {
         try await StatisticsScene.play(#""batch":10"#) { me in
             try await me.add(StatisticsScene.lines(600, perSession: 3))
             try await me.sandbox.setLMS(habits: "slow:5,lose:10")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `an interruption ends in good order, and nothing is lost`() async throws {
+    @Test func `an interruption ends cleanly, and nothing is lost`() async throws {
         try await StatisticsScene.play(#""batch":2,"concurrency":1"#) { me in
             try await me.add(StatisticsScene.lines(100))
             try await me.sandbox.setLMS(habits: "slow:30")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `reports of a server that is gone go to another one`() async throws {
+    @Test func `reports for an unreachable server go to another one`() async throws {
         try await StatisticsScene.play(#""batch":5"#) { me in
             let ids = (0..<200).map { "r\($0)" }
             try await me.add(StatisticsScene.lines(200, perSession: 2))
@@ -105,7 +105,7 @@ import Testing
             try await me.send("--target", other.http + "/lms/json", "--format", "json")
             let (here, there) = (Set(events.map(\.id)), Set(try await other.lmsEvents().map(\.id)))
             #expect(here.union(there) == Set(ids))
-            // Only what the first one took without saying so came to both.
+            // Only reports that the first one accepted without an acknowledgement were received by both.
             let unheard = visits.filter { !$0.acknowledged }.reduce(0) { $0 + $1.reports }
             #expect(here.intersection(there).count <= unheard)
             let sums = try await other.lmsSummary()

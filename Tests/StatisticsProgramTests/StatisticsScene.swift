@@ -4,8 +4,8 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// A device with a store, and learning management systems of its own. Everything that the program says is kept, and
-/// searched for secrets at the end.
+/// A device with a store, and its own learning management systems. The program's whole output is kept, and searched
+/// for secrets at the end.
 struct StatisticsScene: Sendable {
     let sandbox: SandboxOrigin
     let home: TemporaryDirectory
@@ -18,13 +18,13 @@ struct StatisticsScene: Sendable {
         (self.sandbox, store) = (sandbox, home.file("store"))
     }
 
-    /// Plays a story. At its end the law must hold, the store be sound, and no secret have been told.
+    /// Runs a scenario. At its end no report may be lost, the store must be sound, and no secret printed.
     ///
     /// - Parameters:
     ///   - target: more members of the entry in `lms.targets`, for instance `"batch":20`.
     ///   - path: of the LMS.
-    ///   - story: what happens.
-    /// - Throws: what the story throws.
+    ///   - story: the scenario.
+    /// - Throws: what the scenario throws.
     static func play(
         _ target: String = "", path: String = "/lms/json", _ story: (StatisticsScene) async throws -> Void
     ) async throws {
@@ -36,12 +36,12 @@ struct StatisticsScene: Sendable {
         #expect(account.conserved, "\(account)")
         let check = try await scene("store", "check")
         #expect(check.status == 0, "\(check.errorText)")
-        let told = scene.transcript.withLock { $0 }
-        for secret in scene.secrets.withLock({ $0 }) { #expect(told.range(of: secret) == nil, "a secret was told") }
+        let text = scene.transcript.withLock { $0 }
+        for secret in scene.secrets.withLock({ $0 }) { #expect(text.range(of: secret) == nil, "a secret was printed") }
         await sandbox.stop()
     }
 
-    /// Writes the configuration: everything goes to an LMS of the sandbox, as quickly as it will.
+    /// Writes the configuration: everything goes to an LMS of the sandbox, at its own rate.
     func configure(_ target: String = "", path: String = "/lms/json", more: String = "") throws {
         let format = path.hasPrefix("/xAPI") ? "xapi" : path.hasPrefix("/lms/json") ? "json" : "kollus"
         let url = sandbox.http + (path.hasSuffix("/statements") ? String(path.dropLast("/statements".count)) : path)
@@ -80,10 +80,10 @@ struct StatisticsScene: Sendable {
 
     func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await run(words) }
 
-    /// Keeps what a program said, for the search at the end.
+    /// Keeps a program's output, for the search at the end.
     func keep(_ ending: ChildProcess.Ending) { transcript.withLock { $0 += ending.errors + ending.output } }
 
-    /// Something that nobody may be told.
+    /// A secret that must never be printed.
     func addSecret(_ text: String) { secrets.withLock { $0.append(Data(text.utf8)) } }
 
     // MARK: Reports
@@ -107,7 +107,7 @@ struct StatisticsScene: Sendable {
         #expect(Self.acknowledged(ending.text).count == lines.count, sourceLocation: sourceLocation)
     }
 
-    /// The ids behind `ACK`; a line that a kill cut off is none.
+    /// The ids after `ACK`; a line that a kill truncated does not count.
     static func acknowledged(_ text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .filter { $0.hasPrefix("ACK ") }.map { String($0.dropFirst(4)) }
@@ -120,7 +120,7 @@ struct StatisticsScene: Sendable {
         return ending.text.split(separator: "\n").map(String.init)
     }
 
-    /// Sends; the end must be one of these.
+    /// Sends; the exit status must be one of these.
     @discardableResult
     func send(
         _ words: String..., expecting statuses: Set<Int32> = [0], environment more: [String: String] = [:],
@@ -154,7 +154,7 @@ struct StatisticsScene: Sendable {
         var open: Int { pending + leased }
     }
 
-    /// What `lms list --summary` says of the reports.
+    /// The counts of `lms list --summary`.
     func account() async throws -> Account {
         let ending = try await run(["lms", "list", "--summary", "--json"])
         let line = try #require(ending.text.split(separator: "\n").first, "\(ending.errorText)")
@@ -169,7 +169,7 @@ struct StatisticsScene: Sendable {
         let attempts: Int
     }
 
-    /// What `lms list` says.
+    /// The output of `lms list`.
     func reports(_ words: String...) async throws -> [Report] {
         try await run(["lms", "list", "--json"] + words).text.split(separator: "\n").map {
             try Self.decoder.decode(Report.self, from: Data($0.utf8))
@@ -184,7 +184,7 @@ struct StatisticsScene: Sendable {
 
     // MARK: The other side
 
-    /// Each of these reports took effect once and no other did; every rule of the wire was kept.
+    /// Each of these reports took effect once and no other did; every rule of the protocol was kept.
     func expectOnce(
         _ ids: some Collection<String>, on path: String = "/lms/json",
         sourceLocation: SourceLocation = #_sourceLocation

@@ -1,4 +1,4 @@
-// What Swift's importer cannot see of libmicrohttpd. Few lines each, with the reason.
+// Parts of libmicrohttpd that Swift's importer cannot see, each with the reason.
 #ifndef CMICROHTTPD_SHIM_H
 #define CMICROHTTPD_SHIM_H
 #include <microhttpd.h>
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The callbacks of a daemon; `context` is handed to each.
+/// The callbacks of a daemon; `context` is passed to each.
 struct cmhd_callbacks {
     void *_Nullable context;
     MHD_AccessHandlerCallback _Nonnull handler;
@@ -16,7 +16,7 @@ struct cmhd_callbacks {
     MHD_NotifyConnectionCallback _Nonnull connection;
 };
 
-/// `MHD_start_daemon` is variadic. Starts a daemon on 127.0.0.1 with one thread a connection, so that a response may
+/// `MHD_start_daemon` is variadic. Starts a daemon on 127.0.0.1 with one thread per connection, so that a response may
 /// block its own connection and no other. Without `certificate` it speaks http. NULL when it could not start.
 static inline struct MHD_Daemon *_Nullable cmhd_start(uint16_t port, unsigned int connection_limit,
                                                       const struct cmhd_callbacks *_Nonnull calls,

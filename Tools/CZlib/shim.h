@@ -1,4 +1,4 @@
-// What Swift's importer cannot see of zlib.
+// Parts of zlib that Swift's importer cannot see.
 #ifndef CZLIB_SHIM_H
 #define CZLIB_SHIM_H
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 /// `inflateInit2` is a macro. Unpacks one gzip member (RFC 1952) that fills the input; -1 when it is none, or is larger
-/// than the room.
+/// than the output buffer.
 static inline ptrdiff_t czlib_gunzip(const uint8_t *_Nonnull input, size_t count, uint8_t *_Nonnull output,
                                      size_t room) {
     z_stream stream;

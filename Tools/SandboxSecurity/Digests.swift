@@ -1,11 +1,11 @@
 import CGnuTLS
 
-/// A SHA-256 that takes its bytes in pieces.
+/// An incremental SHA-256.
 @safe
 package struct SHA256Hasher: ~Copyable {
     private var handle: gnutls_hash_hd_t?
 
-    /// Begins with no bytes.
+    /// Starts with no bytes.
     package init() { _ = unsafe gnutls_hash_init(&handle, GNUTLS_DIG_SHA256) }
 
     deinit { if let handle = unsafe handle { unsafe gnutls_hash_deinit(handle, nil) } }
@@ -16,7 +16,7 @@ package struct SHA256Hasher: ~Copyable {
         unsafe gnutls_hash(handle, base, bytes.count)
     }
 
-    /// The digest of everything so far, 32 bytes; begins anew.
+    /// The digest of all bytes so far, 32 bytes; starts again.
     package mutating func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         guard let handle = unsafe handle else { return digest }
@@ -45,7 +45,7 @@ package func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
     return digest
 }
 
-/// Bytes that nobody can guess.
+/// Bytes that cannot be guessed.
 ///
 /// - Parameter count: how many.
 /// - Returns: the bytes.

@@ -1,12 +1,12 @@
 import CGnuTLS
 import Glibc
 
-/// What GnuTLS refused.
+/// An error of GnuTLS.
 package struct SecurityFailure: Error, CustomStringConvertible {
     /// Its negative number.
     package let code: Int32
 
-    /// GnuTLS's words.
+    /// GnuTLS's message.
     package var description: String {
         guard let words = unsafe gnutls_strerror(code) else { return "GnuTLS \(code)" }
         return unsafe String(cString: words)
@@ -19,19 +19,19 @@ func check(_ code: Int32) throws(SecurityFailure) {
 
 /// A certificate with its key, for a server or for an authority, as PEM.
 package struct Identity: Sendable {
-    /// What a certificate is to say; true or not.
+    /// The contents of a certificate, true or not.
     package struct Plan: Sendable {
-        /// How the key is made.
+        /// The kind of key.
         package enum Key: Sendable {
             /// On the curve P-256.
             case ec
-            /// RSA with so many bits.
+            /// RSA with this many bits.
             case rsa(Int)
             /// Ed25519 (RFC 8032).
             case ed25519
         }
 
-        /// How the signature is made.
+        /// The digest of the signature.
         package enum Digest: Sendable {
             /// Good.
             case sha256
@@ -41,17 +41,17 @@ package struct Identity: Sendable {
             case md5
         }
 
-        /// Whom it is for, in the subject.
+        /// Its subject.
         package var commonName: String
-        /// Whom it is for, as `dNSName`.
+        /// Its hosts, as `dNSName`.
         package var hosts: [String] = []
-        /// Whom it is for, as a `dNSName` of any bytes, at most 120; instead of the others.
+        /// Its host as a `dNSName` of any bytes, at most 120; instead of the others.
         package var rawHost: [UInt8]?
-        /// Whom it is for, as `iPAddress` of four bytes.
+        /// Its addresses, as `iPAddress` of four bytes.
         package var addresses: [[UInt8]] = []
-        /// When it begins to be valid, seconds from now.
+        /// The start of its validity, seconds from now.
         package var begins = -86_400
-        /// When it ends to be valid, seconds from now.
+        /// The end of its validity, seconds from now.
         package var ends = 86_400
         /// The key.
         package var key = Key.ec
@@ -61,8 +61,8 @@ package struct Identity: Sendable {
         package var isAuthority = false
         /// The only hosts an authority may speak for (RFC 5280 section 4.2.1.10); empty for all.
         package var permittedHosts: [String] = []
-        /// What the key is for, as object identifiers (RFC 5280 section 4.2.1.12); where there are any, a key that is
-        /// no authority's is for signatures alone.
+        /// The purposes of the key, as object identifiers (RFC 5280 section 4.2.1.12); if there are any, a key that is
+        /// not an authority's is for signatures only.
         package var purposes: [String] = []
         /// Whether an authority may sign revocation lists too.
         package var signsLists = false
@@ -78,7 +78,7 @@ package struct Identity: Sendable {
     /// The key.
     package let keyPEM: String
 
-    /// What was made before.
+    /// An identity that was created before.
     ///
     /// - Parameters:
     ///   - certificatePEM: the certificate.
@@ -90,8 +90,8 @@ package struct Identity: Sendable {
     /// Makes a key, and a certificate for it.
     ///
     /// - Parameters:
-    ///   - plan: what it says.
-    ///   - issuer: who signs it, whether or not it may; `nil` for itself.
+    ///   - plan: the contents of the certificate.
+    ///   - issuer: the signer, whether or not it may sign; `nil` for itself.
     /// - Throws: ``SecurityFailure``.
     package init(_ plan: Plan, by issuer: Identity? = nil) throws(SecurityFailure) {
         let key = try PrivateKey(plan.key)
@@ -200,7 +200,7 @@ package struct Identity: Sendable {
         var (count, critical) = (identifier.count, UInt32(0))
         try unsafe check(gnutls_x509_crt_get_subject_key_id(issuer.handle, &identifier, &count, &critical))
         try unsafe check(gnutls_x509_crt_set_authority_key_id(handle, identifier, count))
-        // Ed25519 has a digest of its own, and GnuTLS wants to hear which.
+        // Ed25519 has its own digest, and GnuTLS requires its name.
         let kind = unsafe gnutls_x509_privkey_get_pk_algorithm(key.handle)
         let digest =
             switch plan.digest {
@@ -224,15 +224,15 @@ package struct Identity: Sendable {
                 handle, kind, value, UInt32(value.count), UInt32(GNUTLS_FSAN_APPEND)))
     }
 
-    /// GnuTLS ends a name at a zero byte, so that this one is put into its extension here (RFC 5280 section 4.2.1.6).
+    /// GnuTLS ends a name at a zero byte, so the extension is made here (RFC 5280 section 4.2.1.6).
     private func addRaw(_ host: [UInt8]) throws(SecurityFailure) {
         let name: [UInt8] = [0x82, UInt8(host.count)] + host
         let names: [UInt8] = [0x30, UInt8(name.count)] + name
         try check(unsafe gnutls_x509_crt_set_extension_by_oid(handle, "2.5.29.17", names, names.count, 0))
     }
 
-    /// GnuTLS cuts the parts of an object identifier off at 63 bits and says nothing, so the extension is made here
-    /// (RFC 5280 section 4.2.1.12).
+    /// GnuTLS silently truncates the parts of an object identifier to 63 bits, so the extension is made here (RFC 5280
+    /// section 4.2.1.12).
     private func addPurposes(_ purposes: [String]) throws(SecurityFailure) {
         if purposes.isEmpty { return }
         let names = purposes.flatMap { purpose in
@@ -258,7 +258,7 @@ package struct Identity: Sendable {
     }
 }
 
-/// Lends bytes as GnuTLS takes them; they are copied during the call.
+/// Passes bytes to GnuTLS, which copies them during the call.
 func withDatum(_ bytes: [UInt8], _ body: (inout gnutls_datum_t) -> Int32) throws(SecurityFailure) {
     var bytes = bytes
     let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
@@ -268,7 +268,7 @@ func withDatum(_ bytes: [UInt8], _ body: (inout gnutls_datum_t) -> Int32) throws
     try check(code)
 }
 
-/// The text of a datum that GnuTLS has made, which is freed: `gnutls_free` is `free` unless somebody replaced it.
+/// The text of a datum made by GnuTLS, which is freed: `gnutls_free` is `free` unless it was replaced.
 @unsafe func text(freeing datum: gnutls_datum_t) -> String {
     let bytes = unsafe UnsafeBufferPointer(start: datum.data, count: Int(datum.size))
     defer { unsafe free(datum.data) }

@@ -27,11 +27,11 @@ import Glibc
 
     /// The certificate in DER.
     package let certificate: [UInt8]
-    // The second handle uses what the first one owns.
+    // The second handle uses memory that the first one owns.
     private let key: PrivateKey
     private let handle: gnutls_privkey_t
 
-    /// Takes the key of an identity.
+    /// Makes a signer with the key of an identity.
     ///
     /// - Parameter identity: with a key of GnuTLS.
     /// - Throws: ``SecurityFailure``.
@@ -105,7 +105,7 @@ import Glibc
 /// - Parameters:
 ///   - issuer: an authority that may sign lists.
 ///   - revoked: certificates of this issuer.
-///   - seconds: how long it is good.
+///   - seconds: how long it is valid.
 /// - Returns: PEM.
 /// - Throws: ``SecurityFailure``.
 package func revocationList(
@@ -128,7 +128,7 @@ package func revocationList(
     return unsafe text(freeing: datum)
 }
 
-// Methods, since a handle alone does not keep its certificate alive.
+// Methods, because a handle alone does not keep its certificate alive.
 extension Certificate {
     /// The certificate in DER.
     func der() throws(SecurityFailure) -> [UInt8] {
@@ -152,7 +152,7 @@ extension Certificate {
     }
 }
 
-/// The bytes of a datum that GnuTLS has made, which is freed.
+/// The bytes of a datum made by GnuTLS, which is freed.
 @unsafe private func bytes(freeing datum: gnutls_datum_t) -> [UInt8] {
     defer { unsafe free(datum.data) }
     return unsafe Array(UnsafeBufferPointer(start: datum.data, count: Int(datum.size)))

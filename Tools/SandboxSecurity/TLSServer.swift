@@ -1,7 +1,7 @@
 import CGnuTLS
 import Glibc
 
-/// How a server speaks TLS on a connection.
+/// The TLS parameters of a server on a connection.
 package struct TLSManner: Sendable {
     /// The server's certificate; its chain follows in ``chain``.
     package var identity: Identity
@@ -15,10 +15,10 @@ package struct TLSManner: Sendable {
     package var ticketKey: [UInt8]?
     /// Whether the client is asked for a certificate.
     package var asksForCertificate = false
-    /// Whether it must have one.
+    /// Whether the certificate is required.
     package var wantsCertificate = false
 
-    /// Good, with a certificate.
+    /// Sound parameters, with a certificate.
     ///
     /// - Parameter identity: the certificate.
     package init(_ identity: Identity) { self.identity = identity }
@@ -37,18 +37,18 @@ package struct TLSManner: Sendable {
 /// The server's side of one TLS connection over a blocking socket.
 ///
 /// `@unchecked Sendable`: GnuTLS allows one thread to read while another one writes ("Thread safety" in its manual),
-/// and whoever shares a connection keeps to one of each; everything else is set before the handshake ends.
+/// and users of a connection keep to one of each; everything else is set before the handshake ends.
 @safe package final class TLSServer: @unchecked Sendable {
     private let session: gnutls_session_t
     private let credentials: gnutls_certificate_credentials_t
-    /// Whether GnuTLS has given an end or an error to the reader, after which it must not be asked again.
+    /// Whether GnuTLS has returned an end or an error to the reader, after which it must not be called again.
     private var isOver = false
 
     /// Prepares a connection; nothing is sent.
     ///
     /// - Parameters:
-    ///   - socket: a connected socket, which stays the caller's.
-    ///   - manner: how.
+    ///   - socket: a connected socket, owned by the caller.
+    ///   - manner: the TLS parameters.
     /// - Throws: ``SecurityFailure``.
     package init(socket: Int32, _ manner: TLSManner) throws(SecurityFailure) {
         var credentials: gnutls_certificate_credentials_t?
@@ -99,7 +99,7 @@ package struct TLSManner: Sendable {
 
     private func offer(_ protocols: [String]) throws(SecurityFailure) {
         if protocols.isEmpty { return }
-        // One after another, since the names have to live during the call: offered is the last list that was set.
+        // One after another, because the names must stay alive during the call: the last list set is offered.
         var names = protocols.map { Array($0.utf8) }
         let session = unsafe session
         let code = unsafe Self.lend(&names, from: 0, []) { list in
@@ -109,7 +109,7 @@ package struct TLSManner: Sendable {
         try check(code)
     }
 
-    /// Lends all names at the same time.
+    /// Borrows all names at the same time.
     private static func lend(
         _ names: inout [[UInt8]], from index: Int, _ lent: [gnutls_datum_t], _ body: ([gnutls_datum_t]) -> Int32
     ) -> Int32 {
@@ -121,29 +121,29 @@ package struct TLSManner: Sendable {
         }
     }
 
-    /// Agrees with the client.
+    /// Performs the handshake.
     ///
-    /// - Throws: ``SecurityFailure``, for instance with the alert by which the client refused.
+    /// - Throws: ``SecurityFailure``, for instance with the alert that the client sent.
     package func shakeHands() throws(SecurityFailure) {
         while true {
             let code = unsafe gnutls_handshake(session)
-            // An alert that is only a warning ends nothing.
+            // A warning alert does not end the handshake.
             if code == 0 { return }
             if gnutls_error_is_fatal(code) != 0 { throw SecurityFailure(code: code) }
         }
     }
 
-    /// The protocol that was agreed on (RFC 7301); `nil` when the client asked for none.
+    /// The negotiated protocol (RFC 7301); `nil` when the client offered none.
     package var agreedProtocol: String? {
         var datum = unsafe gnutls_datum_t()
         guard unsafe gnutls_alpn_get_selected_protocol(session, &datum) == 0 else { return nil }
         return unsafe String(decoding: UnsafeBufferPointer(start: datum.data, count: Int(datum.size)), as: UTF8.self)
     }
 
-    /// Whether the client came with a ticket that was taken.
+    /// Whether the client's ticket was accepted.
     package var isResumed: Bool { unsafe gnutls_session_is_resumed(session) != 0 }
 
-    /// The last alert that came, in GnuTLS's words.
+    /// The last received alert, as GnuTLS names it.
     package var lastAlert: String {
         guard let words = unsafe gnutls_alert_get_name(gnutls_alert_get(session)) else { return "no alert" }
         return unsafe String(cString: words)
@@ -152,7 +152,7 @@ package struct TLSManner: Sendable {
     /// Reads once.
     ///
     /// - Parameter limit: how many bytes at most.
-    /// - Returns: nothing at the end of the connection or when it is broken.
+    /// - Returns: nothing at the end of the connection or after an error.
     package func read(_ limit: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         while !isOver {
@@ -183,7 +183,7 @@ package struct TLSManner: Sendable {
         return true
     }
 
-    /// Says `close_notify`.
+    /// Sends `close_notify`.
     package func sayGoodbye() { unsafe gnutls_bye(session, GNUTLS_SHUT_WR) }
 
     /// Sends a fatal alert.
@@ -193,7 +193,7 @@ package struct TLSManner: Sendable {
         unsafe gnutls_alert_send(session, GNUTLS_AL_FATAL, gnutls_alert_description_t(UInt32(number)))
     }
 
-    /// Asks for another handshake (TLS 1.2: HelloRequest) or takes new keys (TLS 1.3: KeyUpdate).
+    /// Requests another handshake (TLS 1.2: HelloRequest) or updates keys (TLS 1.3: KeyUpdate).
     package func renegotiate() {
         if unsafe gnutls_protocol_get_version(session) == GNUTLS_TLS1_3 {
             unsafe gnutls_session_key_update(session, 0)

@@ -10,14 +10,14 @@ struct HostileCommand {
                lecture-hostile serve CASE
                lecture-hostile run [--client NAME]… [--jobs N] [--lecturectl FILE] [--table FILE] [CASE…]
 
-        list    prints the cases, what their servers do, and what is due of a client.
-        serve   plays one case on 127.0.0.1 until standard input closes, for a client of your own: prints its URL,
-                the lecture's SHA-256 and length, and the authority to trust.
-        run     lets clients meet cases and prints a line for each meeting, then the sums. Clients: lecturectl,
-                curl, aria2, wget2; all of them when none is named. --table writes the whole table as Markdown.
+        list    prints the cases, what their servers do, and what clients must do.
+        serve   serves one case on 127.0.0.1 until standard input closes, for your own client: prints its URL, the
+                lecture's SHA-256 and length, and the authority to trust.
+        run     runs clients against cases and prints a line for each run, then the totals. Clients: lecturectl,
+                curl, aria2, wget2; all of them by default. --table writes the whole table as Markdown.
 
-        A CASE may end in * and stands for all cases that begin so. Exit status: 0 done, 1 when lecturectl did not do
-        what is due, 64 usage, 69 when a program is not installed.
+        A CASE that ends in * selects all cases with that prefix. Exit status: 0 done, 1 when lecturectl failed a
+        case, 64 usage, 69 when a program is not installed.
 
         """
 
@@ -30,7 +30,7 @@ struct HostileCommand {
             case "serve": try serve(words)
             case "run": exit(try await run(words))
             case "--help", "-h": say(usage)
-            default: throw Misuse(words: verb.isEmpty ? "say what to do" : "there is no '\(verb)'")
+            default: throw Misuse(words: verb.isEmpty ? "a command is required" : "there is no '\(verb)'")
             }
         } catch let misuse as Misuse {
             complain("\(misuse.words); see --help")
@@ -47,7 +47,7 @@ struct HostileCommand {
 
     private static func complain(_ text: String) { write("lecture-hostile: \(text)\n", to: STDERR_FILENO) }
 
-    /// Unbuffered, so that every line is there at once for a reader at a pipe.
+    /// Unbuffered, so that a reader of a pipe gets every line at once.
     private static func say(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
@@ -72,7 +72,7 @@ struct HostileCommand {
         say("sha256\t\(origin.media.sha256)\nbytes\t\(origin.media.bytes.count)")
         if !origin.authorityPEM.isEmpty { say(origin.authorityPEM) }
         while readLine() != nil {}
-        // Referred to, so that it lives until here.
+        // Used here to keep the origin alive.
         say("requests\t\(origin.journal.all.count)")
     }
 
@@ -89,7 +89,7 @@ struct HostileCommand {
             default: names.append(word)
             }
         }
-        // Each meeting runs the program in a directory of its own.
+        // Each run of the program has its own directory.
         let here = FileManager.default.currentDirectoryPath
         let all = try program.map { try Client.all($0.hasPrefix("/") ? $0 : "\(here)/\($0)") } ?? Client.all()
         if let stranger = clients.first(where: { name in !all.contains { $0.name == name } }) {

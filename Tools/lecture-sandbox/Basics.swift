@@ -1,6 +1,6 @@
 import Glibc
 
-/// A reason to end, with the exit status of sysexits.h that fits.
+/// An error that ends the program, with the matching exit status of sysexits.h.
 struct Problem: Error {
     let status: Int32
     let text: String
@@ -12,7 +12,7 @@ struct Problem: Error {
 
 /// A value behind a lock.
 ///
-/// A pthread lock, because `Synchronization.Mutex` reports races that are none under the
+/// A pthread lock, because `Synchronization.Mutex` reports false races under the
 /// thread sanitizer.
 @safe
 final class Locked<Value>: @unchecked Sendable {
@@ -39,7 +39,7 @@ final class Locked<Value>: @unchecked Sendable {
     }
 }
 
-/// Writes to the standard streams, whole and at once.
+/// Writes to the standard streams, unbuffered.
 enum Output {
     static func data(_ text: String) { write(text, to: 1) }
     static func error(_ text: String) { write(text, to: 2) }
@@ -63,7 +63,7 @@ func nowMilliseconds() -> Int64 {
 /// Wall time in seconds since the epoch.
 func nowSeconds() -> Int64 { nowMilliseconds() / 1000 }
 
-/// Nanoseconds of the clock that only runs forward.
+/// Nanoseconds of the monotonic clock.
 func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -72,7 +72,7 @@ func monotonicNanoseconds() -> Int64 {
 
 /// Reads a whole small file.
 ///
-/// - Parameter path: of the file.
+/// - Parameter path: the file's path.
 /// - Returns: its bytes.
 /// - Throws: ``Problem`` when it cannot be read.
 func readFile(_ path: String) throws -> [UInt8] {
@@ -93,7 +93,7 @@ func readFile(_ path: String) throws -> [UInt8] {
 ///
 /// - Parameters:
 ///   - bytes: the content.
-///   - path: of the file; one that is there is replaced.
+///   - path: the file's path; an existing file is replaced.
 /// - Throws: ``Problem`` when it cannot be written.
 func writeFile(_ bytes: [UInt8], to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -103,7 +103,7 @@ func writeFile(_ bytes: [UInt8], to path: String) throws {
     guard written == bytes.count else { throw Problem.cannotCreate("cannot write \(path): \(systemMessage())") }
 }
 
-/// The system's words for the last error.
+/// The system's message for the last error.
 func systemMessage() -> String {
     let number = errno
     guard let text = unsafe strerror(number) else { return "error \(number)" }

@@ -1,6 +1,6 @@
 import CSandbox
 
-/// The body of an answer: pieces that are made when they are sent.
+/// The body of an answer: pieces that are generated when they are sent.
 struct Body: Sendable {
     /// One stretch of bytes.
     enum Piece: Sendable {
@@ -16,7 +16,7 @@ struct Body: Sendable {
     }
 
     private let pieces: [Piece]
-    /// Where each piece begins, and at last where the body ends.
+    /// Where each piece begins, and finally where the body ends.
     private let starts: [Int]
 
     init(_ pieces: [Piece]) {
@@ -70,8 +70,8 @@ struct Body: Sendable {
 }
 
 extension Body {
-    /// The media as a gzip file of stored blocks (RFC 1952, RFC 1951 section 3.2.4): a content coding that is real and
-    /// costs nothing to make.
+    /// The media as a gzip file of stored blocks (RFC 1952, RFC 1951 section 3.2.4): a real content coding that needs
+    /// no compression.
     static func gzip(_ media: Media) -> Body {
         let blockSize = 65535
         var pieces: [Piece] = [.bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])]

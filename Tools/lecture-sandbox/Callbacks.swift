@@ -1,11 +1,11 @@
 import CMicroHTTPD
 import Glibc
 
-// What libmicrohttpd calls. Named functions of the file: a closure made in `main` would belong to the main actor and
-// end the program when another thread calls it. The context of a daemon is an unretained `Port`, which outlives it; the
+// Callbacks of libmicrohttpd. They are named functions: a closure made in `main` would belong to the main actor and
+// crash when another thread calls it. The context of a daemon is an unretained `Port`, which outlives it; the
 // context of a request is a retained `Exchange`, released in `requestCompleted`.
 
-/// What the library must know of one port.
+/// The state of one port.
 final class Port: Sendable {
     let site: Site
     let scheme: String
@@ -26,7 +26,7 @@ final class Port: Sendable {
     }
 }
 
-/// One request while it comes in.
+/// One request while it is received.
 ///
 /// Belongs to the thread of its connection.
 final class Exchange {
@@ -51,7 +51,7 @@ final class Exchange {
     }
 }
 
-/// The request line has come: keeps the target as the client wrote it.
+/// The request line was received: keeps the target as the client wrote it.
 func requestBegan(
     _: UnsafeMutableRawPointer?, _ uri: UnsafePointer<CChar>, _: OpaquePointer
 ) -> UnsafeMutableRawPointer? {
@@ -61,7 +61,7 @@ func requestBegan(
 
 /// A connection opened or closed: numbers it.
 ///
-/// The number itself stands where a pointer could stand.
+/// The number itself is stored in place of a pointer.
 func connectionChanged(
     _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
@@ -71,7 +71,7 @@ func connectionChanged(
     unsafe slot.pointee = UnsafeMutableRawPointer(bitPattern: port.nextConnectionNumber())
 }
 
-/// A request is over, well or badly.
+/// A request has ended, successfully or not.
 func requestCompleted(
     _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _: MHD_RequestTerminationCode
@@ -95,7 +95,7 @@ func requestArrived(
     let port = unsafe Unmanaged<Port>.fromOpaque(context).takeUnretainedValue()
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
     if !exchange.sawHead {
-        // An answer at this point would end the connection after it.
+        // Answering at this point would close the connection.
         exchange.sawHead = true
         return cmhd_result(true)
     }
@@ -115,7 +115,7 @@ private func answer(
 ) -> MHD_Result {
     let site = port.site
     let connectionNumber = unsafe Int(bitPattern: cmhd_socket_context(connection))
-    // The server's own pages would only fill the log with the one who reads it.
+    // Reading the control pages would only fill the log with itself.
     let isLogged = !request.target.path.hasPrefix("/_")
     let number = isLogged ? site.log.begin(request, connection: connectionNumber) : 0
     if isLogged { exchange.logNumber = number }
@@ -131,7 +131,7 @@ private func answer(
     return unsafe queue(reply, delivery, on: connection)
 }
 
-/// Hands the answer to the library, which calls back for the body.
+/// Passes the answer to the library, which calls back for the body.
 private func queue(_ reply: Reply, _ delivery: Delivery, on connection: OpaquePointer) -> MHD_Result {
     let size = reply.announcedLength.map { UInt64($0) } ?? cmhd_size_unknown()
     let held = unsafe Unmanaged.passRetained(delivery).toOpaque()
@@ -144,7 +144,7 @@ private func queue(_ reply: Reply, _ delivery: Delivery, on connection: OpaquePo
     return unsafe MHD_queue_response(connection, UInt32(reply.status), response)
 }
 
-/// The library wants bytes of a body.
+/// The library requests bytes of a body.
 private func readBody(
     _ context: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int
 ) -> Int {
@@ -153,7 +153,7 @@ private func readBody(
     return unsafe delivery.next(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: buffer, count: room))
 }
 
-/// The library needs a body no longer.
+/// The library no longer needs a body.
 private func bodyDelivered(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<Delivery>.fromOpaque(context).release()

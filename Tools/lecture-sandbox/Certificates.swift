@@ -1,6 +1,6 @@
 import Glibc
 
-/// An authority and a certificate for this machine, made with the `openssl` command at every start.
+/// An authority and a certificate for this machine, created with the `openssl` command at every start.
 struct Certificates {
     /// What a client must trust.
     let authorityFile: String
@@ -9,10 +9,10 @@ struct Certificates {
     /// Its key, PEM.
     let keyFile: String
 
-    /// Makes both.
+    /// Creates both.
     ///
-    /// - Parameter directory: where the files go; made if it is not there.
-    /// - Throws: ``Problem`` when `openssl` is not there or fails.
+    /// - Parameter directory: where the files go; created if missing.
+    /// - Throws: ``Problem`` when `openssl` is missing or fails.
     init(madeIn directory: String) throws {
         _ = unsafe mkdir(directory, 0o700)
         authorityFile = "\(directory)/ca.pem"
@@ -55,7 +55,7 @@ struct Certificates {
 
         """
 
-    /// Runs `openssl` without a shell, its chatter thrown away.
+    /// Runs `openssl` without a shell and discards its output.
     private static func openssl(_ arguments: [String]) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

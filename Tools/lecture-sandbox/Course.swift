@@ -7,7 +7,7 @@ final class Course: Sendable {
         let title: String
         let course: String
         let teacher: String
-        /// Added to the address in the course list, for instance `fault=slow:1000000`.
+        /// Appended to the URL in the course list, for instance `fault=slow:1000000`.
         let query: String
         /// Whether a download needs a licence; the course list then names the gateway's link.
         var isLicensed: Bool { query.split(separator: "&").contains { $0 == "licensed" || $0.hasPrefix("licensed=") } }
@@ -25,7 +25,7 @@ final class Course: Sendable {
     /// - Parameters:
     ///   - directory: with `lectures.tsv` and the files it names; `nil` for none.
     ///   - generated: `SIZE-SEED` with an optional query, for instance `64M-1?fault=slow:1000000` or `8M-2?licensed`.
-    /// - Throws: ``Problem`` when a file cannot be read or a specification is not understood.
+    /// - Throws: ``Problem`` when a file cannot be read or a specification is invalid.
     init(directory: String?, generated: [String]) throws {
         var entries = try directory.map(Self.lectures) ?? []
         files = Dictionary(entries.map { ($0.media.name, $0.media) }) { first, _ in first }
@@ -47,7 +47,7 @@ final class Course: Sendable {
         return try table.split(separator: "\n").dropFirst().map { line in
             let columns = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard columns.count == 4, !columns[0].contains("/") else {
-                throw Problem.input("lectures.tsv: file, title, course and teacher are due in '\(line)'")
+                throw Problem.input("lectures.tsv: expected file, title, course and teacher in '\(line)'")
             }
             let media = Media(name: columns[0], bytes: try readFile("\(directory)/\(columns[0])"))
             let key = columns[0].hasSuffix(".mp4") ? String(columns[0].dropLast(4)) : columns[0]
@@ -68,7 +68,7 @@ final class Course: Sendable {
     /// The SHA-256 of a lecture, computed once.
     func sha256(_ media: Media) -> [UInt8] {
         if let known = digests.withLock({ $0[media.identity] }) { return known }
-        // Outside the lock: two threads may both compute it, which costs time and changes nothing.
+        // Outside the lock: two threads may both compute it, which costs time but is harmless.
         let digest = media.sha256()
         digests.withLock { $0[media.identity] = digest }
         return digest
@@ -76,12 +76,12 @@ final class Course: Sendable {
 
     // MARK: Course lists
 
-    /// The course list in the form that the name asks for.
+    /// The course list in the format that its name requests.
     ///
     /// - Parameters:
     ///   - name: `course.jsonl`, `course.csv` or `course.txt`.
     ///   - base: the server's address.
-    ///   - link: makes the gateway's link for a content, without the server's address.
+    ///   - link: makes the gateway's link for a lecture, without the server's address.
     /// - Returns: type and text; `nil` for another name.
     func list(_ name: String, base: String, link: (Entry) -> String) -> (type: String, text: String)? {
         switch name {
@@ -95,7 +95,7 @@ final class Course: Sendable {
         case "course.txt":
             (
                 "text/plain; charset=utf-8",
-                "# one address a line\n" + entries.map { url($0, base, link) + "\n" }.joined()
+                "# one URL per line\n" + entries.map { url($0, base, link) + "\n" }.joined()
             )
         default: nil
         }

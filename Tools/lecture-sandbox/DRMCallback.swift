@@ -1,10 +1,10 @@
 import SandboxSecurity
 
-/// A provider's DRM callback server: grants licences by policy, with the habits that real ones have.
+/// A provider's DRM callback server: grants licences by policy, with the misbehaviour of real ones.
 final class DRMCallback: Sendable {
-    /// What the gateway's descriptors call the key.
+    /// The key's id in the gateway's descriptors.
     static let keyID = "sandbox"
-    /// Where it answers; every path below it is another server with its own habits.
+    /// Its path; every path below it is another server with its own habits.
     static let path = "/drm/callback"
 
     let log = DRMLog()
@@ -13,24 +13,24 @@ final class DRMCallback: Sendable {
     private let habits = Locked(DRMHabits())
     private let policies = Locked(DRMPolicies())
 
-    /// A server.
+    /// Makes a server.
     ///
     /// - Parameters:
     ///   - secret: signs the answers.
     ///   - userKey: goes into `X-KOLLUS-USERKEY`.
     init(secret: [UInt8], userKey: String) { (self.secret, self.userKey) = (secret, userKey) }
 
-    /// Whether this path is one of a callback.
+    /// Whether a callback server answers at this path.
     static func isPath(_ path: String) -> Bool { path == Self.path || path.hasPrefix(Self.path + "/") }
 
     // MARK: Answers
 
-    /// Answers a question.
+    /// Answers a request.
     ///
     /// - Parameters:
     ///   - request: a form with items.
-    ///   - number: of its log entry.
-    ///   - fault: what is answered in place of everything else, if anything.
+    ///   - number: the number of its log entry.
+    ///   - fault: an answer that replaces every other, if any.
     /// - Returns: the answer.
     func reply(to request: Request, logNumber number: Int, fault: Reply?) -> Reply {
         let path = request.target.path
@@ -58,7 +58,7 @@ final class DRMCallback: Sendable {
         return reply
     }
 
-    /// What is sent in place of a token, when the manner says so.
+    /// The answer that replaces a token, if a habit requires one.
     private func instead(of items: [DRMItem], _ manner: DRMManner) -> Reply? {
         var reply: Reply
         if let refusal = manner.refusal {
@@ -69,7 +69,7 @@ final class DRMCallback: Sendable {
             }
         } else if manner.isSilent {
             reply = .text(200, "")
-            // As long as the client stays.
+            // Until the client disconnects.
             reply.delayMilliseconds = Int(Int32.max)
             return reply
         } else if manner.has(.html) {
@@ -87,7 +87,7 @@ final class DRMCallback: Sendable {
         return reply
     }
 
-    /// Something that begins like a token and does not end soon.
+    /// A body that begins like a token and is very long.
     private static func huge(_ count: Int) -> Body {
         let piece = [UInt8](repeating: UInt8(ascii: "A"), count: 1 << 16)
         let begin = Array("eyJ".utf8)
@@ -124,7 +124,7 @@ final class DRMCallback: Sendable {
         return (reply, outcomes)
     }
 
-    /// Whether no client may believe the answer.
+    /// Whether clients must reject the answer.
     private static func isSpoiled(_ manner: DRMManner) -> Bool {
         let spoilers: [DRMHabit.Flag] = [
             .strings, .wrongSignature, .algorithmNone, .textBefore, .textAfter, .otherKind, .otherKey,
@@ -160,7 +160,7 @@ final class DRMCallback: Sendable {
         return members.map { name, value in (name, value.integer.map { .string(String($0)) } ?? value) }
     }
 
-    /// Always the same contents, whatever the order: by a digest of the key (FNV-1a).
+    /// Always selects the same lectures, whatever the order: by a digest of the key (FNV-1a).
     private static func isRefused(_ key: String, _ share: Int) -> Bool {
         let digest = key.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return (digest >> 16) % 100 < UInt64(share)
@@ -179,11 +179,11 @@ final class DRMCallback: Sendable {
 
     // MARK: Control
 
-    /// Answers `/_drm` and what is below it.
+    /// Answers `/_drm` and the paths below it.
     ///
-    /// - Parameter request: for one of the pages of docs/sandbox.md.
-    /// - Returns: the answer; `nil` where no page is.
-    /// - Throws: ``Problem`` when an order is not understood.
+    /// - Parameter request: a request for a control page; see docs/sandbox.md.
+    /// - Returns: the answer; `nil` if there is no such page.
+    /// - Throws: ``Problem`` when an order is invalid.
     func control(_ request: Request) throws -> Reply? {
         let type = "application/jsonl; charset=utf-8"
         switch (request.method, request.target.path) {
@@ -203,7 +203,7 @@ final class DRMCallback: Sendable {
     private func obey(_ order: JSON) throws {
         let known: Set = ["path", "habits", "content", "kind", "policy"]
         guard let members = order.members, members.allSatisfy({ known.contains($0.0) }) else {
-            throw Problem.input("due is {\"habits\": …} or {\"content\": …, \"policy\": …}")
+            throw Problem.input("expected {\"habits\": …} or {\"content\": …, \"policy\": …}")
         }
         if let text = order["habits"]?.string {
             let list = try DRMHabit.list(text)
@@ -219,7 +219,7 @@ final class DRMCallback: Sendable {
         }
     }
 
-    /// Forgets habits, policies and the log.
+    /// Clears habits, policies and the log.
     func reset() {
         habits.withLock { $0 = DRMHabits() }
         policies.withLock { $0 = DRMPolicies() }

@@ -2,7 +2,7 @@
 ///
 /// docs/sandbox.md describes each.
 struct DRMHabit: Sendable {
-    /// A habit that is there or not.
+    /// A habit without an argument.
     enum Flag: String, CaseIterable, Sendable {
         case firstOnly = "first-only"
         case object
@@ -24,43 +24,43 @@ struct DRMHabit: Sendable {
         case otherKey = "other-key"
     }
 
-    /// What is answered in place of a grant.
+    /// An answer that replaces a grant.
     struct Refusal: Sendable {
         let status: Int
         var retryAfter: Int?
         var asDate = false
     }
 
-    /// What the server is used to.
+    /// The kinds of habits.
     enum Kind: Sendable {
         case flag(Flag)
         case type(String)
         case status(Refusal)
-        /// Refuses so many of a hundred requests.
+        /// Refuses this percentage of requests.
         case busy(share: Int, Refusal)
-        /// Refuses what comes beyond so many requests a second.
+        /// Refuses requests beyond this many per second.
         case limit(perSecond: Int, Refusal)
         case slow(milliseconds: Int)
-        /// Never answers so many of a hundred requests.
+        /// Never answers this percentage of requests.
         case timeout(share: Int)
         case huge(bytes: Int)
-        /// Leaves out the answer of so many of a hundred items.
+        /// Omits the answers of this percentage of items.
         case missing(share: Int)
-        /// Refuses so many of a hundred contents, always the same ones.
+        /// Refuses this percentage of lectures, always the same ones.
         case refuse(share: Int)
     }
 
     let kind: Kind
-    /// How it was written, and when it shows.
+    /// Its text, and the requests it applies to.
     let word: HabitWord
-    /// The habit as it was written; also what it is counted under.
+    /// The habit as written; also the key of its counter.
     var text: String { word.text }
 
     /// Reads habits separated by commas, each `NAME[:ARGUMENT][;PARAMETER=VALUE]…`.
     ///
     /// - Parameter text: the list; empty for a server without habits.
     /// - Returns: the habits in their order.
-    /// - Throws: ``Problem`` that names the word that is not understood.
+    /// - Throws: ``Problem`` that names the invalid word.
     static func list(_ text: String) throws -> [DRMHabit] {
         try text.split(separator: ",").map { try DRMHabit(String($0)) }
     }
@@ -78,7 +78,7 @@ struct DRMHabit: Sendable {
         }
         if name == "type" { return .type(argument ?? "") }
         guard let number = argument.flatMap({ Int($0) }) else {
-            throw Problem.input("no habit is called '\(name)', or it needs a number")
+            throw Problem.input("unknown habit '\(name)', or it needs a number")
         }
         func share() throws -> Int {
             guard (0...100).contains(number) else { throw Problem.input("a share is 0 to 100") }
@@ -88,13 +88,13 @@ struct DRMHabit: Sendable {
         case "status": return .status(try refusal(number, &parameters))
         case "busy": return .busy(share: try share(), try refusal(nil, &parameters))
         case "limit": return .limit(perSecond: max(1, number), try refusal(nil, &parameters))
-        // Bounded: a test that forgets it must end some time.
+        // Bounded, so that a test that forgets it ends eventually.
         case "slow": return .slow(milliseconds: min(max(0, number), 60_000))
         case "timeout": return .timeout(share: try share())
         case "huge": return .huge(bytes: min(max(0, number), 1 << 30))
         case "missing": return .missing(share: try share())
         case "refuse": return .refuse(share: try share())
-        default: throw Problem.input("no habit is called '\(name)'")
+        default: throw Problem.input("unknown habit '\(name)'")
         }
     }
 
@@ -107,12 +107,12 @@ struct DRMHabit: Sendable {
     }
 }
 
-/// The habits that show at one request.
+/// The habits that apply to one request.
 struct DRMManner: Sendable {
     var flags: Set<DRMHabit.Flag> = []
     var type = "text/plain; charset=utf-8"
     var refusal: DRMHabit.Refusal?
-    /// Whether ``refusal`` is due because too many requests came.
+    /// Whether ``refusal`` applies because of too many requests.
     var isOverLimit = false
     var delayMilliseconds = 0
     var isSilent = false
@@ -123,26 +123,26 @@ struct DRMManner: Sendable {
     func has(_ flag: DRMHabit.Flag) -> Bool { flags.contains(flag) }
 }
 
-/// The habits of every callback path, and what was counted for them.
+/// The habits of every callback path, and their counters.
 struct DRMHabits {
     private var habits: [String: [DRMHabit]] = [:]
     private var counts: [String: Int] = [:]
-    /// When the requests of the last second were let through, in nanoseconds, by habit.
+    /// When the requests of the last second were accepted, in nanoseconds, by habit.
     private var passed: [String: [Int64]] = [:]
 
-    /// Sets the habits of a path; counting begins anew.
+    /// Sets the habits of a path; counters restart.
     mutating func set(_ path: String, _ list: [DRMHabit]) {
         habits[path] = list
         for key in counts.keys where key.hasPrefix(path + " ") { counts[key] = nil }
         for key in passed.keys where key.hasPrefix(path + " ") { passed[key] = nil }
     }
 
-    /// Counts a request and says how it is to be answered.
+    /// Counts a request and returns how to answer it.
     ///
     /// - Parameters:
-    ///   - path: of the request.
-    ///   - now: of the clock that only runs forward, in nanoseconds.
-    /// - Returns: the habits that show.
+    ///   - path: the request's path.
+    ///   - now: the monotonic clock, in nanoseconds.
+    /// - Returns: the habits that apply.
     mutating func meet(_ path: String, now: Int64) -> DRMManner {
         var manner = DRMManner()
         for habit in habits[path] ?? [] {
@@ -170,7 +170,7 @@ struct DRMHabits {
         return manner
     }
 
-    /// Whether the answer of the next item of a path is left out.
+    /// Whether the answer of the next item of a path is omitted.
     mutating func isMissing(_ path: String, share: Int) -> Bool {
         share > 0 && Self.isOne(of: share, count(path + " item"))
     }
@@ -181,12 +181,12 @@ struct DRMHabits {
         return number
     }
 
-    /// Spreads a share evenly: of any hundred requests in a row exactly so many are meant.
+    /// Spreads a percentage evenly: of any hundred requests in a row exactly this many are selected.
     private static func isOne(of share: Int, _ number: Int) -> Bool {
         (number % 100 + 1) * share / 100 > number % 100 * share / 100
     }
 
-    /// Whether a request comes beyond the limit of any second that ends now; what is refused does not count.
+    /// Whether a request exceeds the limit for the last second; refused requests do not count.
     private mutating func isBeyond(_ limit: Int, _ key: String, _ now: Int64) -> Bool {
         var times = passed[key] ?? []
         passed[key] = nil

@@ -1,4 +1,4 @@
-/// What a DRM callback was asked and what it said, item by item, second by second, content by content.
+/// Requests to a DRM callback and its answers, by item, by second and by lecture.
 final class DRMLog: Sendable {
     /// How an item was answered.
     enum Outcome: String {
@@ -6,9 +6,9 @@ final class DRMLog: Sendable {
         case granted
         /// `result` 0 in a good answer.
         case refused
-        /// Left out of a good answer.
+        /// Omitted from a good answer.
         case missing
-        /// In an answer that no client may believe.
+        /// In an answer that clients must reject.
         case spoiled
         /// Not answered: another status, another page, nothing at all.
         case failed
@@ -67,19 +67,19 @@ final class DRMLog: Sendable {
     /// Older entries are dropped, so that a long run stays small; the counts are kept.
     private static let limit = 500_000
     private let state = Locked(State())
-    /// Added to the clock that only runs forward gives the time since the epoch: one look at one clock judges a rate
-    /// and notes it, so that the log never shows more than a limit let through.
+    /// Added to the monotonic clock it gives the time since the epoch: the same reading limits a rate and is logged, so
+    /// that the log never shows more than a limit allowed.
     private let epoch = nowMilliseconds() * 1_000_000 - monotonicNanoseconds()
 
-    /// Notes a request.
+    /// Records a request.
     ///
     /// - Parameters:
     ///   - request: its number in the request log.
-    ///   - arrival: of the clock that only runs forward, in nanoseconds.
-    ///   - path: of the callback.
-    ///   - items: with what became of each; empty when they could not be read.
-    ///   - status: of the answer.
-    ///   - isOverLimit: whether it came beyond the limit.
+    ///   - arrival: the monotonic clock, in nanoseconds.
+    ///   - path: the callback's path.
+    ///   - items: the items with their outcomes; empty when they could not be read.
+    ///   - status: the answer's status.
+    ///   - isOverLimit: whether it exceeded the limit.
     func note(
         _ request: Int, at arrival: Int64, path: String, _ items: [(DRMItem, Outcome)], status: Int, isOverLimit: Bool
     ) {
@@ -109,7 +109,7 @@ final class DRMLog: Sendable {
         }
     }
 
-    /// Forgets everything; numbers go on.
+    /// Clears the log; numbers continue.
     func reset() {
         state.withLock { state in
             state.entries = []
@@ -118,7 +118,7 @@ final class DRMLog: Sendable {
         }
     }
 
-    /// One JSON line an item, oldest first.
+    /// One JSON line per item, oldest first.
     ///
     /// - Parameter number: only those after this one.
     /// - Returns: the lines.
@@ -127,7 +127,7 @@ final class DRMLog: Sendable {
         return entries.filter { $0.number > number }.map { $0.line + "\n" }.joined()
     }
 
-    /// One JSON line a content and kind, in the order of the keys.
+    /// One JSON line per lecture and kind, in the order of the keys.
     var contentLines: String {
         let contents = state.withLock { $0.contents }
         let sorted = contents.sorted { ($0.key.key, $0.key.kind) < ($1.key.key, $1.key.kind) }
@@ -143,7 +143,7 @@ final class DRMLog: Sendable {
         }.joined()
     }
 
-    /// One JSON line a second in which requests came.
+    /// One JSON line per second with requests.
     var rateLines: String {
         let rates = state.withLock { $0.rates }
         return rates.sorted { $0.key < $1.key }.map { second, rate in
@@ -155,7 +155,7 @@ final class DRMLog: Sendable {
         }.joined()
     }
 
-    /// Sums over everything, in one object: enough to see what was renewed, doubled and lost.
+    /// Totals in one object: enough to see what was renewed, duplicated and lost.
     var sums: JSON {
         let (contents, rates) = state.withLock { ($0.contents, $0.rates) }
         func total(_ outcome: Outcome) -> Int64 {

@@ -1,8 +1,8 @@
 import SandboxSecurity
 
-/// What a DRM callback server grants, by content and kind.
+/// What a DRM callback server grants, by lecture and kind.
 ///
-/// A policy is an object with the callback's own names, sent as it was given, whatever the types; only
+/// A policy is an object with the callback's own names, sent unchanged, whatever the types; only
 /// `expiration_in` and `check_expiration_in` are seconds from the moment of the answer.
 struct DRMPolicies {
     /// Fields that only some kinds have; others are sent with every kind.
@@ -24,20 +24,20 @@ struct DRMPolicies {
     /// Sets a policy.
     ///
     /// - Parameters:
-    ///   - members: the policy; `nil` takes it away.
-    ///   - content: the media content key, or `*` for all that have none of their own.
+    ///   - members: the policy; `nil` removes it.
+    ///   - content: the media content key, or `*` for all without their own policy.
     ///   - kind: the kind it is for; `nil` for all, each with the fields that it has.
     mutating func set(_ members: [(String, JSON)]?, content: String, kind: Int?) {
         policies[Place(content: content, kind: kind)] = members
     }
 
-    /// What is granted: the members of an answer beside those that come back.
+    /// The granted policy: the members of an answer besides those copied from the request.
     ///
     /// - Parameters:
     ///   - content: the media content key.
-    ///   - kind: of the question.
+    ///   - kind: the request's kind.
     ///   - now: seconds since the epoch.
-    /// - Returns: the policy of the content and kind, of the content, of the kind, or of all; empty without one.
+    /// - Returns: the policy of the lecture and kind, of the lecture, of the kind, or of all; empty without one.
     func members(_ content: String, kind: Int, now: Int64) -> [(String, JSON)] {
         for place in [
             Place(content: content, kind: kind), Place(content: content, kind: nil), Place(content: "*", kind: kind),
@@ -47,7 +47,7 @@ struct DRMPolicies {
         return Self.sent(policies[Place(content: "*", kind: nil)] ?? [], kind, now)
     }
 
-    /// The members as they go out; a kind leaves those away that it does not have.
+    /// The members as sent, without those that the kind does not have.
     private static func sent(_ members: [(String, JSON)], _ kind: Int?, _ now: Int64) -> [(String, JSON)] {
         members.compactMap { name, value in
             let name =
@@ -58,7 +58,7 @@ struct DRMPolicies {
     }
 }
 
-/// An item of a question to a DRM callback, read strictly.
+/// An item of a request to a DRM callback, read strictly.
 struct DRMItem: Sendable {
     /// The most items a player sends at once.
     static let limit = 10
@@ -68,7 +68,7 @@ struct DRMItem: Sendable {
     let user: String
     let player: String
     let isRenewal: Bool
-    /// As it came: it goes back so.
+    /// As received: it is sent back unchanged.
     let startAt: JSON?
     /// The request's `extra_drm_param`; nil without one.
     let extra: String?
@@ -78,7 +78,7 @@ struct DRMItem: Sendable {
     /// - Parameter request: with a field `items`, a JSON array of 1 to 10 objects, and at most one
     ///   `extra_drm_param`, any text.
     /// - Returns: the items in their order.
-    /// - Throws: ``Problem`` that says what is not as the callback's documents say.
+    /// - Throws: ``Problem`` that names the deviation from the callback's documents.
     static func all(in request: Request) throws -> [DRMItem] {
         let type = request.fields["content-type"]?.lowercased() ?? ""
         guard type.split(separator: ";").first == "application/x-www-form-urlencoded" else {
@@ -87,12 +87,12 @@ struct DRMItem: Sendable {
         let fields = try Text.form(request.body)
         let (items, extras) = (fields.filter { $0.name == "items" }, fields.filter { $0.name == "extra_drm_param" })
         guard items.count == 1, extras.count <= 1, items.count + extras.count == fields.count else {
-            throw Problem.input("one field 'items' is due, and at most one 'extra_drm_param'")
+            throw Problem.input("expected one field 'items' and at most one 'extra_drm_param'")
         }
         guard let elements = try StrictJSON.value(of: items[0].value).elements else {
             throw Problem.input("items is not an array")
         }
-        guard (1...limit).contains(elements.count) else { throw Problem.input("1 to \(limit) items are due") }
+        guard (1...limit).contains(elements.count) else { throw Problem.input("expected 1 to \(limit) items") }
         return try elements.map {
             try DRMItem($0, extra: extras.first.map { String(decoding: $0.value, as: UTF8.self) })
         }
@@ -112,7 +112,7 @@ struct DRMItem: Sendable {
         func integer(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
             guard let member = value[name] else { return nil }
             guard let number = member.integer, range.contains(number) else {
-                throw Problem.input("\(name) is no integer in its range")
+                throw Problem.input("\(name) is not an integer in its range")
             }
             return number
         }
@@ -134,12 +134,12 @@ struct DRMItem: Sendable {
         for name in ["content_expired", "check_expired"] { _ = try integer(name, in: 0...1) }
         startAt = value["start_at"]
         if let startAt, !time.contains(startAt.integer ?? startAt.string.flatMap { Int64($0) } ?? -1) {
-            throw Problem.input("start_at is no time")
+            throw Problem.input("start_at is not a time")
         }
         isRenewal = try integer("reset_req", in: 0...1) == 1
     }
 
-    /// A short digest of the session key: enough to tell two apart.
+    /// A short digest of the session key: enough to distinguish two.
     var sessionDigest: String {
         if sessionKey.isEmpty { return "" }
         var hasher = SHA256Hasher()

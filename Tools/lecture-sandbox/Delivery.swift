@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// A body on its way: hands out bytes at the pace of its answer and ends as the answer says.
+/// A body being sent: returns bytes at the pace of its answer and ends as the answer requires.
 ///
 /// Belongs to the thread of one connection.
 final class Delivery {
@@ -21,12 +21,12 @@ final class Delivery {
         self.logNumber = logNumber
     }
 
-    /// Gives the next bytes.
+    /// Returns the next bytes.
     ///
     /// - Parameters:
-    ///   - offset: of the body.
+    ///   - offset: the offset in the body.
     ///   - buffer: where they go.
-    /// - Returns: how many there are, or one of the library's two endings.
+    /// - Returns: their number, or one of the library's two end codes.
     func next(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var room = buffer.count
         switch reply.ending {
@@ -57,10 +57,10 @@ final class Delivery {
         return count
     }
 
-    /// Waits until some bytes may go at this pace.
+    /// Waits until some bytes may be sent at this rate.
     ///
-    /// - Parameter rate: bytes a second.
-    /// - Returns: how many may go; `nil` when there is nobody left to send them to.
+    /// - Parameter rate: bytes per second.
+    /// - Returns: how many may be sent; `nil` when the client is gone.
     private func allowance(_ rate: Int) -> Int? {
         while true {
             let elapsed = Double(monotonicNanoseconds() - startedAt) / 1e9
@@ -73,7 +73,7 @@ final class Delivery {
 
     /// Dissolves the connection, which makes the kernel send a reset instead of an orderly end.
     private func reset() -> Int {
-        // What was handed out before has to leave the socket first; a reset throws away what is still queued.
+        // Bytes returned before must leave the socket first; a reset discards what is still queued.
         _ = pacing.wait(milliseconds: 20, socket: socket)
         var nobody = sockaddr()
         nobody.sa_family = sa_family_t(AF_UNSPEC)

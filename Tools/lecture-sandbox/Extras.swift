@@ -1,6 +1,6 @@
-/// Pictures and texts of a lecture, as a gateway describes them: made when asked for, always the same bytes.
+/// Images and texts of a lecture, as a gateway describes them: generated on request, always the same bytes.
 struct Extras: Sendable {
-    /// Where they lie.
+    /// Their path.
     static let path = "/extras/"
     /// One tile of the sheet in pixels, and how many there are; the sheet's name carries them.
     private static let tile = (width: 160, height: 90, count: 10)
@@ -9,7 +9,7 @@ struct Extras: Sendable {
 
     let key: String
 
-    /// What a descriptor says of them.
+    /// Their members in a descriptor.
     ///
     /// - Parameter base: the server's address.
     /// - Returns: members, `company` among them.
@@ -57,7 +57,7 @@ struct Extras: Sendable {
     /// Answers `/extras/KEY/NAME`.
     ///
     /// - Parameter name: the last part of the path.
-    /// - Returns: nil when there is no such file.
+    /// - Returns: the answer; nil when there is no such file.
     func reply(_ name: String) -> Reply? {
         let file: (type: String, bytes: [UInt8])
         switch name {
@@ -82,7 +82,7 @@ struct Extras: Sendable {
         GreyPicture(width: columns * 8, height: rows * 8, shade: shade(tileColumns: tileColumns)).jpeg()
     }
 
-    /// Tiles of different greys with a slope, other ones for each lecture.
+    /// Tiles of different greys with a gradient, different for each lecture.
     private func shade(tileColumns: Int) -> (Int, Int) -> Int {
         let seed = key.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
         return { column, row in (seed + column / tileColumns * 23 + column % tileColumns * 2 + row * 3) % 200 + 28 }
@@ -97,13 +97,13 @@ struct Extras: Sendable {
     }
 }
 
-/// A picture of grey squares of eight pixels, as a baseline JPEG file (ITU-T T.81): each block has one coefficient.
+/// An image of grey squares of eight pixels, as a baseline JPEG file (ITU-T T.81): each block has one coefficient.
 struct GreyPicture {
     private let width: Int
     private let height: Int
     private let shade: (_ column: Int, _ row: Int) -> Int
 
-    /// A picture.
+    /// Makes an image.
     ///
     /// - Parameters:
     ///   - width: in pixels, at most 65,535.
@@ -121,7 +121,7 @@ struct GreyPicture {
         segment(0xDB, [0] + [UInt8](repeating: 8, count: 64), &file)
         segment(0xC0, [8] + Self.pair(height) + Self.pair(width) + [1, 1, 0x11, 0], &file)
         segment(0xC4, [0x00] + Self.lengths(Self.categories.map(\.length)) + Array(0...11), &file)
-        // Of the other coefficients only the end of the block is ever said: the code 0.
+        // The other coefficients have only the end of the block: the code 0.
         segment(0xC4, [0x10] + Self.lengths([1]) + [0], &file)
         segment(0xDA, [1, 1, 0, 0, 63, 0], &file)
         file += scan()
@@ -142,7 +142,7 @@ struct GreyPicture {
         (0b111110, 6), (0b1111110, 7), (0b11111110, 8), (0b111111110, 9),
     ]
 
-    /// How many codes there are of each length.
+    /// The number of codes of each length.
     private static func lengths(_ lengths: [Int]) -> [UInt8] {
         (1...16).map { length in UInt8(lengths.count { $0 == length }) }
     }
@@ -165,7 +165,7 @@ struct GreyPicture {
     }
 }
 
-/// Bits of a scan, with a zero behind each byte of ones (section F.1.2.3).
+/// Bits of a scan, with a zero after each byte of ones (section F.1.2.3).
 private struct JPEGBits {
     private var bytes: [UInt8] = []
     private var held = 0

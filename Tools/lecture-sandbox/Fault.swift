@@ -32,14 +32,14 @@ struct Fault: Sendable {
     }
 
     let kind: Kind
-    /// The fault as it was written; also what it is counted under.
+    /// The fault as written; also the key of its counter.
     let text: String
-    /// How many requests pass before it begins.
+    /// How many requests are unaffected before it starts.
     var after = 0
-    /// How many requests it spoils; `nil` for all that follow.
+    /// How many requests it affects; `nil` for all that follow.
     var times: Int?
 
-    /// Whether it spoils this request.
+    /// Whether it affects this request.
     ///
     /// - Parameter number: how many requests were counted before this one.
     /// - Returns: whether it is among the ``times`` that follow the first ``after``.
@@ -51,7 +51,7 @@ struct Fault: Sendable {
     ///
     /// - Parameter text: the list; empty for none.
     /// - Returns: the faults in their order.
-    /// - Throws: ``Problem`` that names the word that is not understood.
+    /// - Throws: ``Problem`` that names the invalid word.
     static func list(_ text: String) throws -> [Fault] {
         try text.split(separator: ",").map { try Fault(String($0)) }
     }
@@ -100,7 +100,7 @@ struct Fault: Sendable {
         default:
             if let code = Int(name) { return try status(code, &parameters) }
             guard argument == nil, let kind = plainKinds[name] else {
-                throw Problem.input("no fault is called '\(name)'")
+                throw Problem.input("unknown fault '\(name)'")
             }
             return kind
         }
@@ -120,7 +120,7 @@ struct Fault: Sendable {
         "old-digest": .digest(.old), "wrong-digest": .wrongDigest,
     ]
 
-    /// The `NAME=VALUE` words behind a fault; a word that nobody took is an error.
+    /// The `NAME=VALUE` words after a fault; an unused word is an error.
     struct Parameters {
         private var values: [String: String] = [:]
         private let fault: String
@@ -148,31 +148,31 @@ struct Fault: Sendable {
     }
 }
 
-/// The faults that hold for paths, and how often each was met.
+/// The faults of paths, and how often each was met.
 struct FaultBoard {
     private var rules: [(path: String, fault: Fault)] = []
     private var counts: [String: Int] = [:]
 
-    /// Sets what happens on a path; an empty list makes it behave again.
+    /// Sets the faults of a path; an empty list removes them.
     ///
     /// - Parameters:
-    ///   - path: a whole path, or a beginning with `*` at its end.
+    ///   - path: a whole path, or a prefix followed by `*`.
     ///   - faults: in their order.
     mutating func set(_ path: String, _ faults: [Fault]) {
         rules.removeAll { $0.path == path }
         rules += faults.map { (path, $0) }
     }
 
-    /// Forgets every rule and every count.
+    /// Clears all rules and counters.
     mutating func reset() {
         rules = []
         counts = [:]
     }
 
-    /// Counts a request and says what spoils it.
+    /// Counts a request and returns its faults.
     ///
     /// - Parameters:
-    ///   - path: of the request.
+    ///   - path: the request's path.
     ///   - own: the faults in its own query.
     /// - Returns: the kinds that apply, rules first.
     mutating func meet(_ path: String, own: [Fault]) -> [Fault] {

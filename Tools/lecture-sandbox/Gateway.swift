@@ -1,13 +1,13 @@
 import FoundationEssentials
 import SandboxSecurity
 
-/// A shared secret, and what is signed with it: tokens of the gateway and leases of media addresses.
+/// A shared secret, and what is signed with it: tokens of the gateway and leases of media URLs.
 struct Secret: Sendable {
     private let bytes: [UInt8]
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A token for one content (RFC 7515, RFC 7518 section 3.2: HS256), with the vendor's claims and no registered one.
+    /// A token for one lecture (RFC 7515, RFC 7518 section 3.2: HS256), with the vendor's claims and no registered one.
     ///
     /// - Parameters:
     ///   - key: the media content key.
@@ -24,7 +24,7 @@ struct Secret: Sendable {
         return signed + "." + Text.base64URL(signature(signed))
     }
 
-    /// What a token allows.
+    /// The grant of a token.
     struct Grant {
         let key: String
         let user: String
@@ -57,22 +57,22 @@ struct Secret: Sendable {
         return Grant(key: key, user: claims.cuid ?? "")
     }
 
-    /// The query of a media address that is only good for a while.
+    /// The query of a media URL that is valid for a limited time.
     ///
     /// - Parameters:
-    ///   - path: of the lecture.
+    ///   - path: the lecture's path.
     ///   - expiresAt: milliseconds since the epoch.
     /// - Returns: the query without its question mark.
     func lease(path: String, expiresAt: Int64) -> String {
         "exp=\(expiresAt)&sig=\(Text.hex(signature("\(path)\n\(expiresAt)")))"
     }
 
-    /// Whether a media address is still good.
+    /// Whether a media URL is still valid.
     ///
     /// - Parameters:
     ///   - target: with `exp` and `sig` in its query.
     ///   - now: milliseconds since the epoch.
-    /// - Returns: whether we signed it and its time has not come.
+    /// - Returns: whether it has our signature and has not expired.
     func accepts(_ target: Target, now: Int64) -> Bool {
         guard let expires = target.query("exp").flatMap({ Int64($0) }), let text = target.query("sig") else {
             return false
@@ -83,7 +83,7 @@ struct Secret: Sendable {
 
     private func signature(_ text: String) -> [UInt8] { hmacSHA256(key: bytes, message: Array(text.utf8)) }
 
-    /// Compares in a time that does not tell where the first difference is.
+    /// Compares in a time that does not depend on where the first difference is.
     private static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -103,26 +103,26 @@ struct Secret: Sendable {
     }
 }
 
-/// The gateway: from a link to a content descriptor with a media address that is a lease.
+/// The gateway: from a link to a content descriptor with a leased media URL.
 struct Gateway: Sendable {
     let secret: Secret
     let course: Course
-    /// How long a media address is good.
+    /// How long a media URL is valid.
     let leaseMilliseconds: Int64
-    /// Whether every content needs a licence.
+    /// Whether every lecture needs a licence.
     let licensesAll: Bool
-    /// Whether every content has a channel to the LMS.
+    /// Whether every lecture has a channel to the LMS.
     let reportsAll: Bool
-    /// Whether every content has pictures and texts.
+    /// Whether every lecture has images and texts.
     let describesAll: Bool
 
-    /// The link of a content for a learner, good for a day.
+    /// A learner's link to a lecture, valid for a day.
     ///
-    /// - Parameter entry: the content.
+    /// - Parameter entry: the lecture.
     /// - Returns: path and query.
     func link(_ entry: Course.Entry) -> String {
         let token = secret.token(key: entry.key, user: "learner", expiresAt: nowMilliseconds() / 1000 + 86_400)
-        // What spoils the lecture in a plain list spoils it behind the gateway too.
+        // Faults of a lecture in a plain list also apply behind the gateway.
         let items = entry.query.split(separator: "&").map { $0.hasPrefix("fault=") ? "media-" + $0 : String($0) }
         return "/si?" + (["jwt=\(token)"] + items).joined(separator: "&")
     }
@@ -151,7 +151,7 @@ struct Gateway: Sendable {
         .json(status, .object([("error", .integer(Int64(number))), ("message", .string(text))]))
     }
 
-    /// What a descriptor says of the licence: nothing, or where it is granted and what goes through to there.
+    /// A descriptor's members about the licence: none, or where it is granted and what is passed on to that server.
     private func licence(_ entry: Course.Entry, _ request: Request) -> [(String, JSON)] {
         let asked = request.target.query("licensed")
         guard licensesAll || entry.isLicensed || asked != nil else { return [] }
@@ -168,7 +168,7 @@ struct Gateway: Sendable {
         ]
     }
 
-    /// What a descriptor says of channels: nothing, or an LMS for each `lms` of the query.
+    /// A descriptor's members about channels: none, or an LMS for each `lms` of the query.
     private func channels(_ request: Request) -> [(String, JSON)] {
         var places = request.target.queries(beginning: "lms").filter { $0.name.isEmpty }.map(\.value)
         if places.isEmpty && reportsAll { places = [""] }

@@ -1,4 +1,4 @@
-/// Dates of HTTP in the form that everybody sends (RFC 9110 section 5.6.7, IMF-fixdate).
+/// Dates of HTTP in the preferred form (RFC 9110 section 5.6.7, IMF-fixdate).
 enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,4 +1,4 @@
-/// What a client asked, read once.
+/// A client's request, parsed once.
 struct Request: Sendable {
     let method: String
     let target: Target
@@ -8,10 +8,10 @@ struct Request: Sendable {
     /// `http` or `https`.
     let scheme: String
 
-    /// Where the client believes the server to be, without a slash at the end.
+    /// The server's address as the client knows it, without a trailing slash.
     var base: String { "\(scheme)://\(fields["host"] ?? "127.0.0.1")" }
 
-    /// Whether a `Range` field means anything (RFC 9110 section 14.2).
+    /// Whether a `Range` field applies (RFC 9110 section 14.2).
     var allowsRange: Bool { method == "GET" }
 }
 
@@ -43,31 +43,31 @@ struct Target: Sendable {
         return parts[0] + "?" + (kept.map(String.init) + ["\(name)=\(number)"]).joined(separator: "&")
     }
 
-    /// Every item whose name begins like this, without the beginning.
+    /// Every item whose name has this prefix, without the prefix.
     func queries(beginning prefix: String) -> [(name: String, value: String)] {
         items.filter { $0.name.hasPrefix(prefix) }.map { (String($0.name.dropFirst(prefix.count)), $0.value) }
     }
 }
 
-/// What is answered, before any byte of it is sent.
+/// An answer, before any byte of it is sent.
 struct Reply: Sendable {
     /// How a body ends.
     enum Ending: Sendable {
         case whole
-        /// The connection is closed after so many bytes.
+        /// The connection is closed after this many bytes.
         case closed(after: Int)
-        /// The connection is reset after so many bytes.
+        /// The connection is reset after this many bytes.
         case reset(after: Int)
-        /// Nothing more comes after so many bytes, and the connection stays open.
+        /// Nothing more is sent after this many bytes, and the connection stays open.
         case silent(after: Int)
-        /// The connection is closed without a byte.
+        /// The connection is closed without an answer.
         case unanswered
     }
 
     var status: Int
     var fields: [(name: String, value: String)]
     var body: Body
-    /// What `Content-Length` says; `nil` for a body without one.
+    /// The value of `Content-Length`; `nil` for a body without one.
     var announcedLength: Int?
     var ending = Ending.whole
     var bytesPerSecond: Int?
@@ -88,7 +88,7 @@ struct Reply: Sendable {
         text(status, value.text + "\n", type: "application/json")
     }
 
-    /// Misbehaves in the ways that do not depend on what is sent.
+    /// Applies the faults that do not depend on what is sent.
     ///
     /// - Parameter faults: those of this request.
     mutating func apply(_ faults: [Fault]) {
@@ -110,8 +110,8 @@ struct Reply: Sendable {
     ///
     /// - Parameters:
     ///   - faults: those of this request.
-    ///   - request: what was asked.
-    /// - Returns: the answer, or `nil` when the usual one is due.
+    ///   - request: the request.
+    /// - Returns: the answer, or `nil` for the usual one.
     static func replacement(_ faults: [Fault], for request: Request) -> Reply? {
         for fault in faults {
             switch fault.kind {

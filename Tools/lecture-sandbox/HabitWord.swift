@@ -1,11 +1,11 @@
-/// How a habit of a server is written, `NAME[:ARGUMENT][;PARAMETER=VALUE]…`, and at which of its requests it shows.
+/// A habit of a server as written, `NAME[:ARGUMENT][;PARAMETER=VALUE]…`, and the requests it applies to.
 struct HabitWord: Sendable {
-    /// As it was written.
+    /// As written.
     let text: String
     private let after: Int
     private let times: Int?
 
-    /// Whether it shows at this request.
+    /// Whether it applies to this request.
     ///
     /// - Parameter number: how many requests were counted before this one.
     /// - Returns: whether it is among the ``times`` that follow the first ``after``.
@@ -17,9 +17,9 @@ struct HabitWord: Sendable {
     ///
     /// - Parameters:
     ///   - text: the habit.
-    ///   - kind: reads its name, its argument, and the parameters that are its own.
-    /// - Returns: how it was written, and what it is.
-    /// - Throws: ``Problem`` that names what is not understood.
+    ///   - kind: reads its name, its argument, and its own parameters.
+    /// - Returns: the word and the habit.
+    /// - Throws: ``Problem`` that names what is invalid.
     static func read<Kind>(
         _ text: String, as kind: (String, String?, inout Fault.Parameters) throws -> Kind
     ) throws -> (HabitWord, Kind) {

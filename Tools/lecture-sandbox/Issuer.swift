@@ -1,7 +1,7 @@
 import Glibc
 import SandboxSecurity
 
-/// Issues licence files: an authority of its own, made at run time, and everything that a verifier must trust.
+/// Issues licence files: its own authority, created at run time, and everything that a verifier must trust.
 ///
 /// The directory is a trust directory: `roots.pem`, `crl.pem`, `jwks.json`, `hs.key`. The private keys are below it in
 /// `issuer/`. Belongs to one thread at a time.
@@ -9,7 +9,7 @@ final class Issuer {
     /// The purpose of certificates that sign licences.
     static let purpose = "2.25.89899942137799056936344897307910326261"
     private static let lifetime = 10 * 365 * 86_400
-    /// What is made once and kept, in this order: each is signed by what stands before it.
+    /// The identities that are created once and kept, in this order: each is signed by one before it.
     private static let kept = ["root", "issuer", "es256", "ed25519", "rsa", "revoked"]
 
     private let directory: String
@@ -22,10 +22,10 @@ final class Issuer {
         kept.flatMap { ["issuer/\($0).pem", "issuer/\($0).key"] } + ["roots.pem", "crl.pem", "jwks.json", "hs.key"]
     }
 
-    /// Opens the issuer of a directory, or makes one.
+    /// Opens the issuer of a directory, or creates one.
     ///
-    /// - Parameter directory: of the trust files; made if it is not there.
-    /// - Throws: ``Problem``, or what GnuTLS refused.
+    /// - Parameter directory: the directory of the trust files; created if missing.
+    /// - Throws: ``Problem``, or GnuTLS's error.
     init(in directory: String) throws {
         self.directory = directory
         for path in [directory, "\(directory)/issuer"] {
@@ -33,7 +33,7 @@ final class Issuer {
                 throw Problem.cannotCreate("cannot make \(path): \(systemMessage())")
             }
         }
-        // Written last, so that a directory that was not finished is made anew.
+        // Written last, so that an incomplete directory is created again.
         let isMade = unsafe access("\(directory)/roots.pem", F_OK) == 0
         if unsafe access("\(directory)/hs.key", F_OK) != 0 {
             try writeFile(Array(Text.hex(randomBytes(32)).utf8), to: "\(directory)/hs.key")
@@ -88,7 +88,7 @@ final class Issuer {
             try writeFile(Array(identity.keyPEM.utf8), to: "\(directory)/issuer/\(name).key")
         }
         let (root, issuer) = (try identity("root"), try identity("issuer"))
-        // A list of each authority: where there are any, every certificate has to be covered.
+        // A list of each authority: if there are any lists, they must cover every certificate.
         let lists =
             try revocationList(by: root, revoking: [], goodFor: Self.lifetime)
             + revocationList(by: issuer, revoking: [try identity("revoked")], goodFor: Self.lifetime)
@@ -99,7 +99,7 @@ final class Issuer {
 
     // MARK: Keys
 
-    /// The public keys (RFC 7517 section 5): a key serves the algorithm that is its name, and no other.
+    /// The public keys (RFC 7517 section 5): a key is only for the algorithm that names it.
     private func keySet() throws -> JSON {
         let keys = try LicenceOrder.Algorithm.allCases.filter { $0 != .hs256 }.map { algorithm in
             JSON.object(
@@ -150,7 +150,7 @@ final class Issuer {
         case .noPurpose: plan.purposes = []
         case .authority: plan.isAuthority = true
         case .rsa1024: plan.key = .rsa(1024)
-        case .otherIssuer: authority = try Identity(Self.authority("Somebody Else"))
+        case .otherIssuer: authority = try Identity(Self.authority("Another Issuer"))
         case .namesake: authority = try Identity(Self.authority("Lecture Sandbox Licence Issuer"))
         case .selfSigned: authority = nil
         case .good, .revoked, .noChain: break
@@ -165,7 +165,7 @@ final class Issuer {
     ///
     /// - Parameter order: a licence file or an application key.
     /// - Returns: the compact form (RFC 7515 section 3.1).
-    /// - Throws: ``Problem``, or what GnuTLS refused.
+    /// - Throws: ``Problem``, or GnuTLS's error.
     func issue(_ order: LicenceOrder) throws -> String {
         var header: [(String, JSON)] = [("alg", .string(order.algorithm.rawValue)), ("typ", .string("JWT"))]
         var signer: Signer?

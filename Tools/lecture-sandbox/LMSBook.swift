@@ -1,6 +1,6 @@
-/// What one LMS was sent and what it took: how often each report came and how often it took effect.
+/// What one LMS received and accepted: how often each report arrived and how often it took effect.
 struct LMSBook {
-    /// What became of a request.
+    /// The outcome of a request.
     enum Outcome: String {
         /// Its reports took effect, those that had not before.
         case taken
@@ -16,7 +16,7 @@ struct LMSBook {
 
     private struct Record {
         var came: UInt32 = 0
-        /// By the keys alone: what a server that knows no ids of events would have booked.
+        /// By the keys alone: what a server that ignores ids of events would have recorded.
         var effects: UInt32 = 0
         var digest: LMSDigest
     }
@@ -52,7 +52,7 @@ struct LMSBook {
 
     /// Older requests are dropped, so that a long run stays small; the counts are kept.
     private static let visitLimit = 100_000
-    /// Only the last statements can be asked for.
+    /// Only the last statements can be requested.
     private static let textLimit = 20_000
 
     private var keys: [String: (digest: LMSDigest, isTaken: Bool)] = [:]
@@ -74,12 +74,12 @@ struct LMSBook {
 
     // MARK: Requests
 
-    /// Looks whether a key came with other bytes before; notes it as a violation when it did.
+    /// Checks whether a key arrived with other bytes before, and records a violation if so.
     ///
     /// - Parameters:
     ///   - key: `Idempotency-Key`.
-    ///   - digest: of the request's bytes.
-    /// - Returns: whether this request is one that came before and took effect; nil when its bytes are others.
+    ///   - digest: the digest of the request's bytes.
+    /// - Returns: whether this request arrived before and took effect; nil when its bytes differ.
     mutating func known(_ key: String, _ digest: LMSDigest) -> Bool? {
         guard let entry = keys[key] else {
             keys[key] = (digest, false)
@@ -90,7 +90,7 @@ struct LMSBook {
         return nil
     }
 
-    /// Counts that reports came, whatever becomes of them.
+    /// Counts received reports, whatever their outcome.
     mutating func came(_ reports: [LMSReport]) {
         for report in reports { records[place(of: report)].came += 1 }
     }
@@ -98,10 +98,10 @@ struct LMSBook {
     /// Reports take effect.
     ///
     /// - Parameters:
-    ///   - reports: of one request.
-    ///   - key: of the request.
+    ///   - reports: the reports of one request.
+    ///   - key: the request's key.
     ///   - isByID: whether the reports' own ids decide, as in xAPI, and not the key.
-    /// - Returns: the reports whose id is known with another content; nothing takes effect when there are any.
+    /// - Returns: the reports whose id is known with a different body; nothing takes effect when there are any.
     mutating func take(_ reports: [LMSReport], key: String?, isByID: Bool) -> [String] {
         let others = reports.filter { report in
             let record = records[place(of: report)]
@@ -146,7 +146,7 @@ struct LMSBook {
         return ids.count - 1
     }
 
-    /// Notes a request with its end.
+    /// Records a request with its outcome.
     mutating func note(_ request: Request, key: String?, reports: Int, reply: Reply, outcome: Outcome) {
         requests += 1
         let isAcknowledged = if case .whole = reply.ending { reply.delayMilliseconds < Int(Int32.max) } else { false }
@@ -163,12 +163,12 @@ struct LMSBook {
         if visits.count > Self.visitLimit { visits.removeFirst(Self.visitLimit / 10) }
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// A statement that took effect not long ago.
+    /// A statement that took effect recently.
     func statement(_ id: String) -> String? { texts[id] }
 
-    /// A JSON line for each id, in the order in which they came first.
+    /// A JSON line for each id, in the order of their first arrival.
     var eventLines: String {
         var text = ""
         for (id, record) in zip(ids, records) {
@@ -185,7 +185,7 @@ struct LMSBook {
     /// A JSON line for each request, the last ones.
     var visitLines: String { visits.map { $0.line + "\n" }.joined() }
 
-    /// Sums over everything, in one object.
+    /// Totals in one object.
     var sums: JSON {
         func number(_ name: String, _ count: Int) -> (String, JSON) { (name, .integer(Int64(count))) }
         let codes = statuses.sorted { $0.key < $1.key }.map { number("\($0.key)", $0.value) }

@@ -2,7 +2,7 @@
 ///
 /// docs/sandbox.md describes each.
 struct LMSHabit: Sendable {
-    /// A habit that is there or not.
+    /// A habit without an argument.
     enum Flag: String, CaseIterable, Sendable {
         case html
         case noContent = "204"
@@ -21,18 +21,18 @@ struct LMSHabit: Sendable {
         case conflictOther = "conflict-other"
     }
 
-    /// What the server is used to.
+    /// The kinds of habits.
     enum Kind: Sendable {
         case flag(Flag)
-        /// Takes the reports of so many of a hundred requests and closes the connection without a word.
+        /// Accepts the reports of this percentage of requests and closes the connection without an answer.
         case lose(share: Int)
-        /// Takes them and never answers.
+        /// Accepts them and never answers.
         case hang(share: Int)
-        /// Takes them and answers as if it had not.
+        /// Accepts them and answers as if it had not.
         case late(share: Int, DRMHabit.Refusal)
-        /// Never answers, and takes nothing.
+        /// Never answers, and accepts nothing.
         case timeout(share: Int)
-        /// Closes the connection, and takes nothing.
+        /// Closes the connection, and accepts nothing.
         case drop(share: Int)
         case status(DRMHabit.Refusal)
         case busy(share: Int, DRMHabit.Refusal)
@@ -40,24 +40,24 @@ struct LMSHabit: Sendable {
         case slow(milliseconds: Int)
         case bodyLimit(bytes: Int, status: Int)
         case countLimit(reports: Int, status: Int)
-        /// Refuses whatever holds one of these ids.
+        /// Refuses requests with one of these ids.
         case poison(ids: Set<String>, status: Int)
-        /// Wants this `Authorization`.
+        /// Requires this `Authorization`.
         case authorization(String, status: Int)
         case redirectTo(String, status: Int)
     }
 
     let kind: Kind
-    /// How it was written, and when it shows.
+    /// Its text, and the requests it applies to.
     let word: HabitWord
-    /// The habit as it was written; also what it is counted under.
+    /// The habit as written; also the key of its counter.
     var text: String { word.text }
 
     /// Reads habits separated by commas, each `NAME[:ARGUMENT][;PARAMETER=VALUE]…`.
     ///
     /// - Parameter text: the list; empty for a server without habits.
     /// - Returns: the habits in their order.
-    /// - Throws: ``Problem`` that names the word that is not understood.
+    /// - Throws: ``Problem`` that names the invalid word.
     static func list(_ text: String) throws -> [LMSHabit] {
         try text.split(separator: ",").map { try LMSHabit(String($0)) }
     }
@@ -82,7 +82,7 @@ struct LMSHabit: Sendable {
         default: break
         }
         guard let number = argument.flatMap({ Int($0) }) else {
-            throw Problem.input("no habit is called '\(name)', or it needs a number")
+            throw Problem.input("unknown habit '\(name)', or it needs a number")
         }
         func share() throws -> Int {
             guard (0...100).contains(number) else { throw Problem.input("a share is 0 to 100") }
@@ -97,11 +97,11 @@ struct LMSHabit: Sendable {
         case "status": return .status(try refusal(number, 503, &parameters))
         case "busy": return .busy(share: try share(), try refusal(nil, 429, &parameters))
         case "limit": return .limit(perSecond: max(1, number), try refusal(nil, 429, &parameters))
-        // Bounded: a test that forgets it must end some time.
+        // Bounded, so that a test that forgets it ends eventually.
         case "slow": return .slow(milliseconds: min(max(0, number), 60_000))
         case "body-limit": return .bodyLimit(bytes: number, status: try parameters.number("status") ?? 413)
         case "count-limit": return .countLimit(reports: number, status: try parameters.number("status") ?? 413)
-        default: throw Problem.input("no habit is called '\(name)'")
+        default: throw Problem.input("unknown habit '\(name)'")
         }
     }
 
@@ -116,9 +116,9 @@ struct LMSHabit: Sendable {
     }
 }
 
-/// The habits that show at one request.
+/// The habits that apply to one request.
 struct LMSManner: Sendable {
-    /// What becomes of the answer of a request whose reports were taken.
+    /// The answer to a request whose reports were accepted.
     enum Acknowledgement: Sendable {
         case sent
         case lost
@@ -128,7 +128,7 @@ struct LMSManner: Sendable {
 
     var flags: Set<LMSHabit.Flag> = []
     var acknowledgement = Acknowledgement.sent
-    /// What is answered in place of a look at the reports.
+    /// The answer that is sent without reading the reports.
     var refusal: DRMHabit.Refusal?
     var isSilent = false
     var isDropped = false
@@ -142,26 +142,26 @@ struct LMSManner: Sendable {
     func has(_ flag: LMSHabit.Flag) -> Bool { flags.contains(flag) }
 }
 
-/// The habits of every LMS, and what was counted for them.
+/// The habits of every LMS, and their counters.
 struct LMSHabits {
     private var habits: [String: [LMSHabit]] = [:]
     private var counts: [String: Int] = [:]
-    /// When the requests of the last second were let through, in nanoseconds, by habit.
+    /// When the requests of the last second were accepted, in nanoseconds, by habit.
     private var passed: [String: [Int64]] = [:]
 
-    /// Sets the habits of a path; counting begins anew.
+    /// Sets the habits of a path; counters restart.
     mutating func set(_ path: String, _ list: [LMSHabit]) {
         habits[path] = list
         for key in counts.keys where key.hasPrefix(path + " ") { counts[key] = nil }
         for key in passed.keys where key.hasPrefix(path + " ") { passed[key] = nil }
     }
 
-    /// Counts a request and says how it is to be answered.
+    /// Counts a request and returns how to answer it.
     ///
     /// - Parameters:
-    ///   - path: of the request.
-    ///   - now: of the clock that only runs forward, in nanoseconds.
-    /// - Returns: the habits that show.
+    ///   - path: the request's path.
+    ///   - now: the monotonic clock, in nanoseconds.
+    /// - Returns: the habits that apply.
     mutating func meet(_ path: String, now: Int64) -> LMSManner {
         var manner = LMSManner()
         for habit in habits[path] ?? [] {
@@ -192,12 +192,12 @@ struct LMSHabits {
         return manner
     }
 
-    /// Spreads a share evenly: of any hundred requests in a row exactly so many are meant.
+    /// Spreads a percentage evenly: of any hundred requests in a row exactly this many are selected.
     private static func isOne(of share: Int, _ number: Int) -> Bool {
         (number % 100 + 1) * share / 100 > number % 100 * share / 100
     }
 
-    /// Whether a request comes beyond the limit of any second that ends now; what is refused does not count.
+    /// Whether a request exceeds the limit for the last second; refused requests do not count.
     private mutating func isBeyond(_ limit: Int, _ key: String, _ now: Int64) -> Bool {
         var times = passed.removeValue(forKey: key) ?? []
         defer { passed[key] = times }

@@ -1,6 +1,6 @@
 import SandboxSecurity
 
-/// The learning management systems: they take reports, remember what they took, and have the habits of real ones.
+/// The learning management systems: they accept reports, record them, and misbehave like real ones.
 final class LMSReceiver: Sendable {
     private let habits = Locked(LMSHabits())
     private let books = Locked<[String: Locked<LMSBook>]>([:])
@@ -8,10 +8,10 @@ final class LMSReceiver: Sendable {
     /// The largest body that is read at all.
     static let bodyLimit = 64 << 20
 
-    /// What is wanted at a path; nil when no LMS is there.
+    /// The format that a path accepts; nil when there is no LMS.
     ///
     /// `/lms`, `/lms/json` and `/xAPI/statements`, each of them with a name: `/lms/NAME`, `/lms/json/NAME` and
-    /// `/xAPI/NAME/statements` are servers of their own.
+    /// `/xAPI/NAME/statements` are separate servers.
     static func form(_ path: String) -> LMSForm? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         switch parts.first {
@@ -24,11 +24,11 @@ final class LMSReceiver: Sendable {
 
     // MARK: Answers
 
-    /// Answers reports.
+    /// Answers a request with reports.
     ///
     /// - Parameters:
-    ///   - request: for a path with a ``form(_:)``.
-    ///   - form: of the path.
+    ///   - request: a request for a path with a ``form(_:)``.
+    ///   - form: the path's format.
     /// - Returns: the answer.
     func reply(to request: Request, _ form: LMSForm) -> Reply {
         let path = request.target.path
@@ -37,11 +37,11 @@ final class LMSReceiver: Sendable {
         let manner = habits.withLock { $0.meet(path, now: monotonicNanoseconds()) }
         let key = request.fields["idempotency-key"]
         let reader = LMSReader(request: request, form: form, key: key)
-        // Outside of the lock: the work is in the reading.
+        // Outside the lock, because reading is slow.
         let reports = Result { try reader.reports() }
         let digest = Self.digest(of: request)
         return book(path).withLock { book in
-            // Asked even when another answer is due: what went out under a key must never change.
+            // Checked even when the request is refused: what was sent under a key must never change.
             let known = key.map { book.known($0, digest) } ?? false
             if let reply = Self.instead(of: request, manner, count: (try? reports.get().count) ?? 0) {
                 book.note(request, key: key, reports: 0, reply: reply, outcome: .refused)
@@ -53,7 +53,7 @@ final class LMSReceiver: Sendable {
         }
     }
 
-    /// What must be the same under one key. The address is not part of it: a redirect leads elsewhere.
+    /// What must be the same under one key. The URL is not included, because redirects change it.
     private static func digest(of request: Request) -> LMSDigest {
         let names = ["content-type", "content-encoding"].map { request.fields[$0] ?? "" }.joined(separator: "\n")
         let query = request.target.raw.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
@@ -61,7 +61,7 @@ final class LMSReceiver: Sendable {
         return LMSDigest(Array("\(request.method)\n\(names)\n\(items)\n".utf8), request.body)
     }
 
-    /// What is answered in place of a look at the reports.
+    /// The answer that is sent without reading the reports.
     private static func instead(of request: Request, _ manner: LMSManner, count: Int) -> Reply? {
         var reply: Reply
         if manner.isDropped {
@@ -113,7 +113,7 @@ final class LMSReceiver: Sendable {
         return reply
     }
 
-    /// Has the reports take effect, and answers as the habits say.
+    /// Applies the reports, and answers as the habits require.
     private static func taken(
         _ reports: Result<[LMSReport], any Error>, key: String?, known: Bool?, _ form: LMSForm,
         _ manner: LMSManner, in book: inout LMSBook
@@ -140,7 +140,7 @@ final class LMSReceiver: Sendable {
         return (acknowledged(answer(all, key, form, manner), manner), isReplay ? .replayed : .taken)
     }
 
-    /// What an LMS says when it has the reports.
+    /// An LMS's answer when it has accepted the reports.
     private static func answer(_ reports: [LMSReport], _ key: String?, _ form: LMSForm, _ manner: LMSManner) -> Reply {
         if manner.has(.noContent) { return Reply(status: 204) }
         if manner.has(.empty) { return .text(200, "", type: "text/html") }
@@ -166,7 +166,7 @@ final class LMSReceiver: Sendable {
         return .text(200, (manner.has(.mark) ? "\u{FEFF}" : "") + text + "\n", type: type)
     }
 
-    /// The way of the answer, once the reports were taken.
+    /// How the answer is sent once the reports were accepted.
     private static func acknowledged(_ reply: Reply, _ manner: LMSManner) -> Reply {
         var reply = reply
         reply.delayMilliseconds = manner.delayMilliseconds
@@ -185,7 +185,7 @@ final class LMSReceiver: Sendable {
 
     /// `GET …/statements?statementId=ID` (xAPI 1.0.3, communication, 2.1.3).
     private func statement(_ request: Request) -> Reply {
-        guard let id = request.target.query("statementId") else { return .text(400, "statementId is due\n") }
+        guard let id = request.target.query("statementId") else { return .text(400, "statementId is missing\n") }
         guard let text = book(request.target.path).withLock({ $0.statement(id) }) else {
             return .text(404, "no such statement\n")
         }
@@ -205,11 +205,11 @@ final class LMSReceiver: Sendable {
 
     // MARK: Control
 
-    /// Answers `/_lms` and what is below it.
+    /// Answers `/_lms` and the paths below it.
     ///
-    /// - Parameter request: for one of the pages of docs/sandbox.md.
-    /// - Returns: the answer; `nil` where no page is.
-    /// - Throws: ``Problem`` when an order is not understood.
+    /// - Parameter request: a request for a control page; see docs/sandbox.md.
+    /// - Returns: the answer; `nil` if there is no such page.
+    /// - Throws: ``Problem`` when an order is invalid.
     func control(_ request: Request) throws -> Reply? {
         let type = "application/jsonl; charset=utf-8"
         let path = request.target.query("path") ?? "/lms/json"
@@ -218,10 +218,10 @@ final class LMSReceiver: Sendable {
             let order = try StrictJSON.value(of: request.body)
             guard let members = order.members, members.allSatisfy({ ["path", "habits"].contains($0.0) }),
                 let text = order["habits"]?.string
-            else { throw Problem.input("due is {\"path\": …, \"habits\": …}") }
+            else { throw Problem.input("expected {\"path\": …, \"habits\": …}") }
             let list = try LMSHabit.list(text)
             let named = order["path"]?.string ?? "/lms/json"
-            guard Self.form(named) != nil else { throw Problem.input("no LMS is at \(named)") }
+            guard Self.form(named) != nil else { throw Problem.input("there is no LMS at \(named)") }
             habits.withLock { $0.set(named, list) }
             return Reply(status: 204)
         case ("GET", "/_lms"): return .text(200, book(path).withLock { $0.eventLines }, type: type)
@@ -231,7 +231,7 @@ final class LMSReceiver: Sendable {
         }
     }
 
-    /// Forgets habits and books.
+    /// Clears habits and books.
     func reset() {
         habits.withLock { $0 = LMSHabits() }
         books.withLock { $0 = [:] }

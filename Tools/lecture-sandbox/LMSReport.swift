@@ -1,9 +1,9 @@
 import CZlib
 import SandboxSecurity
 
-/// How an LMS wants its reports.
+/// The formats of reports.
 enum LMSForm: Sendable {
-    /// Fields of a form or of a query, with the whole report in one of them or not.
+    /// Fields of a form or of a query, possibly with the whole report in one of them.
     case kollus
     /// A batch of events as one JSON object.
     case json
@@ -11,17 +11,17 @@ enum LMSForm: Sendable {
     case xapi
 }
 
-/// One report, as an LMS understood it.
+/// One report, as parsed by an LMS.
 struct LMSReport: Sendable {
-    /// The event's or the statement's; else what the request is called, and its place in it.
+    /// The id of the event or the statement; else the request's key, and the report's position in it.
     let id: String
     let user: String
     let session: String
-    /// Grows in a session; nil when the report does not say.
+    /// Increases within a session; nil when the report has none.
     let sequence: Int64?
-    /// Of the content, to tell two of one id apart.
+    /// Of the report, to distinguish two with the same id.
     let digest: LMSDigest
-    /// The statement, for those who ask for it.
+    /// The statement, for requests that read it back.
     var text: String?
 }
 
@@ -30,7 +30,7 @@ struct LMSDigest: Hashable, Sendable {
     private let first: UInt64
     private let second: UInt64
 
-    /// The digest of some texts, one behind the other.
+    /// The digest of several texts, concatenated.
     init(_ parts: [UInt8]...) {
         var hasher = SHA256Hasher()
         for part in parts { unsafe part.withUnsafeBytes { unsafe hasher.update($0) } }
@@ -52,7 +52,7 @@ struct LMSReader {
 
     /// The reports in their order, at least one.
     ///
-    /// - Throws: ``Problem`` that says what is wrong.
+    /// - Throws: ``Problem`` that describes the error.
     func reports() throws -> [LMSReport] {
         let body = try Self.unpacked(request)
         let reports =
@@ -63,7 +63,7 @@ struct LMSReader {
             }
         guard !reports.isEmpty else { throw Problem.input("no report") }
         var seen: Set<String> = []
-        for report in reports where !seen.insert(report.id).inserted { throw Problem.input("an id is doubled") }
+        for report in reports where !seen.insert(report.id).inserted { throw Problem.input("duplicate id") }
         return reports
     }
 
@@ -82,17 +82,17 @@ struct LMSReader {
             }
             count = max(made, 0)
         }
-        guard made == length else { throw Problem.input("no gzip") }
+        guard made == length else { throw Problem.input("not gzip") }
         return bytes
     }
 
     // MARK: json
 
     private func events(_ body: [UInt8]) throws -> [LMSReport] {
-        guard type.hasPrefix("application/json") else { throw Problem.input("application/json is due") }
+        guard type.hasPrefix("application/json") else { throw Problem.input("expected application/json") }
         let batch = try StrictJSON.value(of: body)
         guard let id = batch["batch_id"]?.string, let events = batch["events"]?.elements else {
-            throw Problem.input("batch_id and events are due")
+            throw Problem.input("batch_id and events are missing")
         }
         guard key == id else { throw Problem.input("Idempotency-Key is not the batch_id") }
         return try events.map { event in
@@ -108,9 +108,9 @@ struct LMSReader {
     // MARK: xapi
 
     private func statements(_ body: [UInt8]) throws -> [LMSReport] {
-        guard type.hasPrefix("application/json") else { throw Problem.input("application/json is due") }
+        guard type.hasPrefix("application/json") else { throw Problem.input("expected application/json") }
         guard request.fields["x-experience-api-version"]?.hasPrefix("1.0") == true else {
-            throw Problem.input("X-Experience-API-Version 1.0.x is due")
+            throw Problem.input("expected X-Experience-API-Version 1.0.x")
         }
         let value = try StrictJSON.value(of: body)
         return try (value.elements ?? [value]).map { statement in
@@ -129,11 +129,11 @@ struct LMSReader {
 
     // MARK: kollus
 
-    /// Every field that holds JSON is looked into, whatever its name: channels call it what they like.
+    /// Every field with JSON is read, whatever its name, because each channel names it differently.
     private func kollus(_ body: [UInt8]) throws -> [LMSReport] {
         let fields: [(name: String, value: [UInt8])]
         if request.method == "POST" {
-            guard type.hasPrefix("application/x-www-form-urlencoded") else { throw Problem.input("a form is due") }
+            guard type.hasPrefix("application/x-www-form-urlencoded") else { throw Problem.input("expected a form") }
             fields = try Text.form(body)
         } else {
             let query = request.target.raw.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""

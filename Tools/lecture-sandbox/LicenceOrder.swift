@@ -1,6 +1,6 @@
 import SandboxSecurity
 
-/// What a licence file or an application key is to say, and how it is to be signed.
+/// The claims of a licence file or an application key, and how to sign it.
 struct LicenceOrder: Sendable {
     /// The algorithm, by its name in `alg`.
     enum Algorithm: String, Sendable, CaseIterable {
@@ -10,7 +10,7 @@ struct LicenceOrder: Sendable {
         case ps256 = "PS256"
         case hs256 = "HS256"
 
-        /// Which kept key it needs.
+        /// The kept key that it needs.
         var keyName: String {
             switch self {
             case .es256, .hs256: "es256"
@@ -22,7 +22,7 @@ struct LicenceOrder: Sendable {
         /// The `kid` of the key in the set of public keys.
         var keyIdentifier: String { self == .edDSA ? "ed25519" : rawValue.lowercased() }
 
-        /// What a new key for it is.
+        /// The kind of a new key for it.
         var newKey: Identity.Plan.Key {
             switch self {
             case .es256, .hs256: .ec
@@ -46,11 +46,11 @@ struct LicenceOrder: Sendable {
         case noPurpose = "no-purpose"
         case otherIssuer = "other-issuer"
         case selfSigned = "self-signed"
-        /// Good, but the certificate between it and the root is left out.
+        /// Good, but the certificate between it and the root is omitted.
         case noChain = "no-chain"
     }
 
-    /// What is spoiled.
+    /// What is made invalid.
     enum Spoiling: String, Sendable, CaseIterable {
         case none, signature, unsigned
     }
@@ -64,7 +64,7 @@ struct LicenceOrder: Sendable {
     let proof: Proof
     let leaf: Leaf
     let spoiling: Spoiling
-    /// Added to the header; null takes a member away.
+    /// Added to the header; null removes a member.
     let header: [(String, JSON)]
     let claims: [(String, JSON)]
 
@@ -73,7 +73,7 @@ struct LicenceOrder: Sendable {
     /// - Parameters:
     ///   - order: an object; docs/sandbox.md names its members.
     ///   - now: seconds since the epoch.
-    /// - Throws: ``Problem`` that names the member that is not understood.
+    /// - Throws: ``Problem`` that names the invalid member.
     init(_ order: JSON, now: Int64) throws {
         guard let members = order.members else { throw Problem.input("an order is an object") }
         if let other = members.first(where: { !Self.known.contains($0.0) }) {
@@ -121,11 +121,11 @@ struct LicenceOrder: Sendable {
         return policies.members("*", kind: 0, now: now)
     }
 
-    /// Members with others in their place or behind them; null takes one away.
+    /// Members with others replaced or appended; null removes one.
     ///
     /// - Parameters:
-    ///   - members: what there is.
-    ///   - others: what is to be there.
+    ///   - members: the existing members.
+    ///   - others: the members to set.
     /// - Returns: the members.
     static func merged(_ members: [(String, JSON)], _ others: [(String, JSON)]) -> [(String, JSON)] {
         var result = members
@@ -176,13 +176,13 @@ struct LicenceOrder: Sendable {
 struct IssueOptions {
     private(set) var directory = ""
     private(set) var isBatch = false
-    /// What is ordered; `nil` when only the directory is to be made.
+    /// The order; `nil` when only the directory is to be created.
     private(set) var order: JSON?
 
     /// Reads the options.
     ///
     /// - Parameter arguments: the words after the command.
-    /// - Throws: ``Problem`` for a word or a value that does not fit.
+    /// - Throws: ``Problem`` for an invalid word or value.
     init(_ arguments: [String]) throws {
         var words = Arguments(arguments)
         var members: [(String, JSON)] = []

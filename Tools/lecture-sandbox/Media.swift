@@ -8,9 +8,9 @@ struct Media: Sendable {
         case generated(seed: UInt64)
     }
 
-    /// The last part of the path, for instance `bytes-2M-7.mp4`.
+    /// The last component of the path, for instance `bytes-2M-7.mp4`.
     let name: String
-    /// How many bytes it has.
+    /// Its length in bytes.
     let count: Int
     private let content: Content
     /// 0, or the number of the changed version that is served.
@@ -27,7 +27,7 @@ struct Media: Sendable {
 
     /// A generated lecture.
     ///
-    /// - Parameter name: `bytes-SIZE-SEED.mp4` with a size like `64K`, `2M`, `1G` or `12345`; `nil` for another one.
+    /// - Parameter name: `bytes-SIZE-SEED.mp4` with a size like `64K`, `2M`, `1G` or `12345`; `nil` for other names.
     init?(generatedName name: String) {
         let stem = name.hasSuffix(".mp4") ? name.dropLast(4) : name[...]
         let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
@@ -60,7 +60,7 @@ struct Media: Sendable {
         return copy
     }
 
-    /// What tells two byte sequences apart: name and version.
+    /// What identifies a byte sequence: name and version.
     var identity: String {
         "\(name)/\(version)" + (changedCount.map { "/\($0)" } ?? "")
     }
@@ -87,14 +87,14 @@ struct Media: Sendable {
         }
     }
 
-    /// The bytes that are changed on the way out; a generated lecture that changed as a whole has another seed.
+    /// The bytes that are changed when sent; a generated lecture that changed as a whole has another seed.
     private var changedRange: Range<Int>? {
         guard version > 0 else { return nil }
         if let changedCount {
             let middle = count / 2
             return middle..<min(count, middle + changedCount)
         }
-        // The beginning stays, so that it is still a film.
+        // The beginning is kept, so that it is still a video.
         if case .file = content { return min(16, count)..<count }
         return nil
     }
@@ -119,6 +119,6 @@ struct Media: Sendable {
     /// The strong entity tag of this version.
     var entityTag: String { "\"\(name)-\(count)-v\(version)\"" }
 
-    /// When this version was made: a day in 2026 plus a minute a version, in seconds since the epoch.
+    /// When this version was made: a day in 2026 plus a minute per version, in seconds since the epoch.
     var modifiedAt: Int64 { 1_767_571_200 + Int64(version) * 60 }
 }

@@ -1,5 +1,5 @@
 /// Answers for one lecture: validators, conditional requests, ranges and digests as in RFC 9110 and RFC 9530, and the
-/// faults that bend them.
+/// faults that break them.
 struct MediaOrigin {
     private let request: Request
     private let media: Media
@@ -11,10 +11,10 @@ struct MediaOrigin {
     ///
     /// - Parameters:
     ///   - request: a GET or HEAD.
-    ///   - media: the lecture as it was at first.
+    ///   - media: the lecture in its first version.
     ///   - faults: those of this request.
-    ///   - digests: which digest fields are sent without being asked by a fault.
-    ///   - sha256: gives the digest of a lecture, remembered.
+    ///   - digests: the digest fields that are sent without a fault.
+    ///   - sha256: returns the cached digest of a lecture.
     init(
         request: Request, media: Media, faults: [Fault], digests: DigestHeaders,
         sha256: @escaping @Sendable (Media) -> [UInt8]
@@ -75,7 +75,7 @@ struct MediaOrigin {
         return fields
     }
 
-    /// The answer that a precondition demands instead of the lecture (RFC 9110 section 13.2.2, in its order).
+    /// The answer that a precondition requires instead of the lecture (RFC 9110 section 13.2.2, in its order).
     private func precondition() -> Reply? {
         let fields = request.fields
         if let list = fields["if-match"] {
@@ -105,7 +105,7 @@ struct MediaOrigin {
 
     private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
-    /// Whether `If-Range` lets the range be sent (RFC 9110 section 13.1.5): only a strong validator that is equal does.
+    /// Whether `If-Range` allows the range (RFC 9110 section 13.1.5): only an equal strong validator does.
     private var rangeIsCurrent: Bool {
         guard let condition = request.fields["if-range"] else { return true }
         if has(where: { if case .ignoreIfRange = $0 { true } else { false } }) { return true }
@@ -135,7 +135,7 @@ struct MediaOrigin {
         return Reply(status: 200, fields: commonFields(), body: Body([.media(media, 0..<media.count)]))
     }
 
-    /// The answer to a range, or `nil` when the whole lecture is due.
+    /// The answer to a range, or `nil` when the whole lecture is sent.
     private func ranged() -> Reply? {
         guard request.allowsRange, acceptsRanges, rangeIsCurrent else { return nil }
         switch RangeField(request.fields["range"], count: media.count) {

@@ -1,4 +1,4 @@
-/// Walks over a command line.
+/// Reads a command line word by word.
 struct Arguments {
     private var rest: ArraySlice<String>
 
@@ -54,7 +54,7 @@ struct ServeOptions {
     /// Reads the options.
     ///
     /// - Parameter arguments: the words after the command.
-    /// - Throws: ``Problem`` for a word or a value that does not fit.
+    /// - Throws: ``Problem`` for an invalid word or value.
     init(_ arguments: [String]) throws {
         var words = Arguments(arguments)
         while let word = words.next() {
@@ -99,7 +99,7 @@ struct TokenOptions {
     /// Reads the options.
     ///
     /// - Parameter arguments: the words after the command.
-    /// - Throws: ``Problem`` for a word or a value that does not fit, and when the secret cannot be read.
+    /// - Throws: ``Problem`` for an invalid word or value, and when the secret cannot be read.
     init(_ arguments: [String]) throws {
         var words = Arguments(arguments)
         var key: String?

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Holds answers back: a wait ends early when the server stops or the client leaves.
+/// Delays answers: a wait ends early when the server stops or the client disconnects.
 final class Pacing: Sendable {
-    /// What ended a wait.
+    /// The reason that a wait ended.
     enum Outcome {
         case elapsed
         case over
@@ -15,7 +15,7 @@ final class Pacing: Sendable {
     /// build for.
     private static let peerClosed: Int16 = 0x2000
 
-    /// Makes the means of waiting.
+    /// Makes the pipe that ends waits.
     ///
     /// - Throws: ``Problem`` when the system has no pipe left.
     init() throws {
@@ -42,8 +42,8 @@ final class Pacing: Sendable {
     ///
     /// - Parameters:
     ///   - milliseconds: how long; -1 until something ends it.
-    ///   - socket: of the client.
-    /// - Returns: what ended it.
+    ///   - socket: the client's socket.
+    /// - Returns: why it ended.
     func wait(milliseconds: Int32, socket: Int32) -> Outcome {
         var watched = [
             pollfd(fd: readingEnd, events: Int16(POLLIN), revents: 0),

@@ -1,16 +1,16 @@
 /// The `Range` field (RFC 9110 section 14).
 enum RangeField: Equatable {
-    /// Not there, in another unit, or not well formed: as if it were not there.
+    /// Missing, in another unit, or not well formed: treated as missing.
     case ignored
-    /// Well formed, and no byte of it exists.
+    /// Well formed, but no byte of it exists.
     case unsatisfiable
-    /// The ranges that exist, in the order in which they were asked.
+    /// The ranges that exist, in the order of the request.
     case ranges([Range<Int>])
 
     /// Reads the field.
     ///
     /// - Parameters:
-    ///   - text: its value; `nil` when it is not there.
+    ///   - text: its value; `nil` when it is missing.
     ///   - count: how many bytes the representation has.
     init(_ text: String?, count: Int) {
         guard let text, text.lowercased().hasPrefix("bytes=") else {
@@ -48,7 +48,7 @@ enum RangeField: Equatable {
         return first >= count ? count..<count : first..<(min(last, count - 1) + 1)
     }
 
-    /// A row of digits; a number that is too large is as good as the largest.
+    /// Digits; a number that is too large counts as the largest.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

@@ -1,4 +1,4 @@
-/// What was asked and sent, in order; also while it is being sent.
+/// Requests and what was sent for them, in order; also while it is being sent.
 final class RequestLog: Sendable {
     /// One request.
     struct Entry: Sendable {
@@ -41,9 +41,9 @@ final class RequestLog: Sendable {
     /// Begins an entry.
     ///
     /// - Parameters:
-    ///   - request: what was asked.
-    ///   - connection: its number.
-    /// - Returns: the entry's number, to be handed to the others.
+    ///   - request: the request.
+    ///   - connection: the connection's number.
+    /// - Returns: the entry's number, for the other methods.
     func begin(_ request: Request, connection: Int) -> Int {
         state.withLock { state in
             let number = state.nextNumber
@@ -72,20 +72,20 @@ final class RequestLog: Sendable {
         }
     }
 
-    /// Forgets everything; numbers go on.
+    /// Clears the log; numbers continue.
     func reset() { state.withLock { $0.entries.removeAll() } }
 
     /// The entries as JSON lines.
     ///
     /// - Parameter path: only requests for this path, if given.
-    /// - Returns: one line an entry, oldest first.
+    /// - Returns: one line per entry, oldest first.
     func lines(path: String?) -> String {
         let entries = state.withLock { $0.entries }
         return entries.filter { entry in path.map { entry.target.prefix { $0 != "?" } == $0 } ?? true }
             .map { $0.line + "\n" }.joined()
     }
 
-    /// Sums for the whole log: requests, and bytes of bodies below `/media/`.
+    /// Totals of the whole log: requests, and bytes of bodies below `/media/`.
     var sums: JSON {
         let (entries, dropped) = state.withLock { ($0.entries, $0.dropped) }
         let media = entries.filter { $0.target.prefix { $0 != "?" }.contains("/media/") }

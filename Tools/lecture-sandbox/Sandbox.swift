@@ -20,7 +20,7 @@ enum Sandbox {
     ///
     /// - Parameter arguments: the command line without the program's name; without a command word it serves.
     /// - Returns: the exit status.
-    /// - Throws: ``Problem`` with the exit status that fits.
+    /// - Throws: ``Problem`` with the matching exit status.
     private static func run(_ arguments: [String]) throws -> Int32 {
         switch arguments.first {
         case "token": try printToken(Array(arguments.dropFirst()))
@@ -92,17 +92,17 @@ enum Sandbox {
                         [--user U] [--iss I] [--aud A] [--jti ID] [--device THUMBPRINT] [--serial N]
                         [--begins-in SECONDS] [--expires-in SECONDS] [--policy JSON] [--claims JSON] [--header JSON]
 
-        serve        prints one line of JSON that says where everything is, then serves until SIGTERM.
+        serve        prints one line of JSON with its URLs and files, then serves until SIGTERM.
         token        prints a token of the gateway, or with --base a link.
-        certificates makes an authority and a certificate for this machine.
-        issue        makes an issuer of licences in DIR (roots.pem, crl.pem, jwks.json, hs.key) unless one is there, and
+        certificates creates an authority and a certificate for this machine.
+        issue        creates an issuer of licences in DIR (roots.pem, crl.pem, jwks.json, hs.key) unless it exists, and
                      prints a licence file or an application key; with --batch one for each line of JSON that it reads.
 
         The licence server answers POST /drm/callback; POST /_drm sets its policies and habits, GET /_drm, /_drm/items,
-        /_drm/contents and /_drm/rates tell what it was asked. POST /_issue issues from the server's own directory.
+        /_drm/contents and /_drm/rates show its requests. POST /_issue issues from the server's own directory.
 
         Each path below /lms, /lms/json and /xAPI is an LMS; POST /_lms sets its habits, GET /_lms, /_lms/requests and
-        /_lms/summary tell what it took.
+        /_lms/summary show what it accepted.
 
         Every path, fault, policy, habit and leaf is described in docs/sandbox.md.
 

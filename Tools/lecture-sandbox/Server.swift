@@ -2,20 +2,20 @@ import CMicroHTTPD
 import Glibc
 import SandboxSecurity
 
-/// The two ports and what they stand on.
+/// The two ports and their state.
 @safe
 final class Server {
     private let pacing: Pacing
     private let ports: [Port]
     private var daemons: [OpaquePointer] = unsafe []
     private let ownedRoot: String?
-    /// One JSON line that says where everything is.
+    /// One JSON line with the server's URLs and files.
     let readyLine: String
 
     /// Starts serving.
     ///
-    /// - Parameter options: of the command line.
-    /// - Throws: ``Problem`` when a file, a certificate or a port cannot be had.
+    /// - Parameter options: the options of the command line.
+    /// - Throws: ``Problem`` when a file, a certificate or a port is not available.
     init(options: ServeOptions) throws {
         let root = try Self.root(options.root)
         ownedRoot = options.root == nil ? root : nil
@@ -56,7 +56,7 @@ final class Server {
         readyLine = JSON.object(members).text + "\n"
     }
 
-    /// Ends every connection, waits for their threads, and removes the directory that was made for this run.
+    /// Ends every connection, waits for their threads, and removes the directory that was created for this run.
     func stop() {
         pacing.stop()
         while let daemon = unsafe daemons.popLast() { unsafe MHD_stop_daemon(daemon) }
@@ -71,9 +71,9 @@ final class Server {
         unsafe rmdir(ownedRoot)
     }
 
-    /// The secret of the DRM callback's answers: the file that was named, or a new one.
+    /// The secret of the DRM callback's answers: the given file, or a new one.
     ///
-    /// Letters and no line end: real servers key with the bytes of a text, and any client reads the same ones.
+    /// Letters without a line end: real servers use the bytes of a text as the key, and every client reads the same.
     private static func drmKeyFile(_ options: ServeOptions, _ root: String) throws -> String {
         if let file = options.drmKeyFile { return file }
         let file = "\(root)/hs.key"
@@ -81,7 +81,7 @@ final class Server {
         return file
     }
 
-    /// The directory for certificates and the secret: the one that was named, or a new one.
+    /// The directory for certificates and the secret: the given one, or a new one.
     private static func root(_ named: String?) throws -> String {
         if let named {
             guard unsafe mkdir(named, 0o700) == 0 || errno == EEXIST else {

@@ -2,7 +2,7 @@ import Glibc
 
 /// SIGTERM and SIGINT end the program; both are taken in one place, never in a handler.
 enum Signals {
-    /// Blocks the two in the calling thread and in all that it starts; a client that left is no reason to end.
+    /// Blocks the two in the calling thread and in all that it starts, and ignores SIGPIPE.
     static func block() {
         var set = endings()
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -16,7 +16,7 @@ enum Signals {
         while unsafe sigwait(&set, &number) != 0 {}
     }
 
-    /// Ends the program when standard input closes, so that it never outlives the one who started it.
+    /// Ends the program when standard input closes, so that it never outlives its parent.
     ///
     /// - Throws: ``Problem`` when no thread can be started.
     static func endWithStandardInput() throws {
@@ -36,7 +36,7 @@ enum Signals {
     }
 }
 
-/// The thread behind ``Signals/endWithStandardInput()``: reads to the end, then asks the process to end.
+/// The thread behind ``Signals/endWithStandardInput()``: reads to the end, then ends the process.
 private func watchStandardInput(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Everything that answers: shared by all connections of both ports.
+/// All request handlers: shared by all connections of both ports.
 final class Site: Sendable {
     let course: Course
     let log = RequestLog()
@@ -8,7 +8,7 @@ final class Site: Sendable {
     let drm: DRMCallback
     let lms = LMSReceiver()
     private let root: String
-    /// Made when it is first asked: its keys cost time that most runs do not need to spend.
+    /// Created on first use, because its keys take time that most runs do not need.
     private let issuer = Locked<Issuer?>(nil)
     private let gateway: Gateway
     private let faults: Locked<FaultBoard>
@@ -19,11 +19,11 @@ final class Site: Sendable {
     /// Builds the site.
     ///
     /// - Parameters:
-    ///   - options: of the command line.
+    ///   - options: the options of the command line.
     ///   - secret: signs tokens and leases.
     ///   - root: the directory of the issuer.
     ///   - drm: the callback that grants licences.
-    ///   - pacing: holds answers back.
+    ///   - pacing: delays answers.
     /// - Throws: ``Problem`` when the course cannot be read.
     init(options: ServeOptions, secret: Secret, root: String, drm: DRMCallback, pacing: Pacing) throws {
         course = try Course(directory: options.course, generated: options.generated)
@@ -42,8 +42,8 @@ final class Site: Sendable {
     /// Answers a request.
     ///
     /// - Parameters:
-    ///   - request: what was asked.
-    ///   - number: of its log entry, which learns the status and the faults.
+    ///   - request: the request.
+    ///   - number: the number of its log entry, which gets the status and the faults.
     /// - Returns: the answer.
     func reply(to request: Request, logNumber number: Int) -> Reply {
         let reply: Reply
@@ -72,7 +72,7 @@ final class Site: Sendable {
         if !met.isEmpty { log.update(number) { $0.faults = met.map(\.text).joined(separator: ",") } }
         let replacement = Reply.replacement(met, for: request)
         if isCallback {
-            // Asked even when a fault answers for it: its log has every question.
+            // Called even when a fault replaces its answer, so that its log has every request.
             var reply = drm.reply(to: request, logNumber: number, fault: replacement)
             reply.apply(met)
             return reply
@@ -92,7 +92,7 @@ final class Site: Sendable {
         return reply
     }
 
-    /// A name of this machine, with or without a port: a page in a browser elsewhere cannot reach the server.
+    /// A name of this machine, with or without a port, so that foreign web pages cannot reach the server.
     private static func isLoopback(_ host: String?) -> Bool {
         guard let host else { return true }
         let name = host.split(separator: ":").first ?? ""
@@ -101,7 +101,7 @@ final class Site: Sendable {
 
     // MARK: Lectures
 
-    /// The last part of `/media/NAME` or `/mirror…/media/NAME`.
+    /// The last component of `/media/NAME` or `/mirror…/media/NAME`.
     private static func mediaName(_ path: String) -> String? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         switch parts.count {
@@ -116,7 +116,7 @@ final class Site: Sendable {
         let isLeased = request.target.query("exp") != nil || request.target.query("sig") != nil
         if isLeased || requiresLease {
             guard gateway.secret.accepts(request.target, now: nowMilliseconds()) else {
-                return .text(403, "this address is no longer good; ask the gateway for a new one\n")
+                return .text(403, "this URL has expired; ask the gateway for a new one\n")
             }
         }
         return MediaOrigin(
@@ -139,7 +139,7 @@ final class Site: Sendable {
         return .text(404, "nothing is here\n")
     }
 
-    /// A picture or a text of a lecture.
+    /// An image or a text of a lecture.
     private func extra(_ path: String) -> Reply? {
         let parts = path.dropFirst(Extras.path.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let entry = course.entry(key: String(parts[0])) else { return nil }
@@ -179,7 +179,7 @@ final class Site: Sendable {
         switch (request.method, request.target.path) {
         case ("POST", "/_control"):
             guard let order = try? JSONDecoder().decode(ControlRequest.self, from: Data(request.body)) else {
-                throw Problem.input("due is {\"path\": …, \"fault\": …}")
+                throw Problem.input("expected {\"path\": …, \"fault\": …}")
             }
             let list = try Fault.list(order.fault ?? "")
             faults.withLock { $0.set(order.path, list) }

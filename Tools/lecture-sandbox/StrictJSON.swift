@@ -1,4 +1,4 @@
-/// Reads JSON (RFC 8259) and nothing else: no doubled member, no byte order mark, nothing behind the value, at most
+/// Reads JSON (RFC 8259) strictly: no duplicate member, no byte order mark, nothing after the value, at most
 /// 32 levels.
 struct StrictJSON {
     private static let depthLimit = 32
@@ -9,7 +9,7 @@ struct StrictJSON {
     ///
     /// - Parameter bytes: UTF-8.
     /// - Returns: the value; a number that is not an integer keeps its text.
-    /// - Throws: ``Problem`` that says where it went wrong.
+    /// - Throws: ``Problem`` with the position of the error.
     static func value(of bytes: [UInt8]) throws -> JSON {
         var reader = StrictJSON(bytes: bytes)
         let value = try reader.value(depth: 0)
@@ -64,9 +64,9 @@ struct StrictJSON {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw wrong("a member needs a name") }
             let name = try string()
-            guard names.insert(name).inserted else { throw wrong("the member '\(name)' is doubled") }
+            guard names.insert(name).inserted else { throw wrong("duplicate member '\(name)'") }
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw wrong("a colon is due") }
+            guard take(UInt8(ascii: ":")) else { throw wrong("expected a colon") }
             members.append((name, try value(depth: depth + 1)))
             skipSpace()
         } while take(UInt8(ascii: ","))
@@ -94,7 +94,7 @@ struct StrictJSON {
             index += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard let string = String(validating: text, as: UTF8.self) else { throw wrong("no UTF-8") }
+                guard let string = String(validating: text, as: UTF8.self) else { throw wrong("not UTF-8") }
                 return string
             case UInt8(ascii: "\\"): text += String(try escaped()).utf8
             case 0..<0x20: throw wrong("a control character in a string")
@@ -133,7 +133,7 @@ struct StrictJSON {
         var unit: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw wrong("four hexadecimal digits are due")
+                throw wrong("expected four hexadecimal digits")
             }
             unit = unit << 4 | UInt32(digit)
             index += 1

@@ -83,7 +83,7 @@ enum Text {
     ///
     /// - Parameter bytes: the body of a request.
     /// - Returns: names and the bytes of their values, in their order.
-    /// - Throws: ``Problem`` for an escape that is broken.
+    /// - Throws: ``Problem`` for a broken escape.
     static func form(_ bytes: [UInt8]) throws -> [(name: String, value: [UInt8])] {
         try bytes.split(separator: UInt8(ascii: "&")).map { field in
             let pair = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -121,7 +121,7 @@ enum Text {
         }
     }
 
-    /// Encodes everything but unreserved characters (RFC 3986 section 2.3).
+    /// Encodes everything except unreserved characters (RFC 3986 section 2.3).
     static func percentEncoded(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
@@ -144,12 +144,12 @@ indirect enum JSON: Sendable {
     case array([JSON])
     case string(String)
     case integer(Int64)
-    /// A number that is no integer of 64 bits, as it was written.
+    /// A number that is not an integer of 64 bits, as written.
     case number(String)
     case boolean(Bool)
     case null
 
-    /// The value in one line.
+    /// The value as one line.
     var text: String {
         switch self {
         case .object(let members):
@@ -186,7 +186,7 @@ indirect enum JSON: Sendable {
         if case .integer(let number) = self { number } else { nil }
     }
 
-    /// A text, or null where there is none.
+    /// A text, or null.
     static func optional(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 
     private static func quoted(_ text: String) -> String {

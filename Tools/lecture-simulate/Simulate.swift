@@ -3,13 +3,13 @@ import Glibc
 import LectureModel
 import LectureSimulation
 
-/// Tells scenarios by their seeds and names those in which something happened that must never happen.
+/// Runs scenarios by seed and lists those that violate an invariant.
 @main
 struct Simulate {
     private struct Options {
         var seeds: ClosedRange<UInt64> = 1...1000
         var jobs = 2
-        var tellsStory = false
+        var printsTrace = false
         var describes = false
         var file: String?
         var isTwice = false
@@ -21,12 +21,12 @@ struct Simulate {
                                [--enough N]
 
           --seeds A-B      the scenarios of these seeds; A alone is one (default 1-1000)
-          --scenario FILE  a scenario as --describe prints it, changed by hand perhaps
+          --scenario FILE  a scenario as printed by --describe, possibly edited
           --jobs N         threads (default 2)
-          --trace          tell the whole story, on one thread
-          --describe       print the scenarios as JSON and tell nothing
-          --enough N       begin no more after N scenarios with findings
-          --twice          tell each twice and hold the two against each other
+          --trace          print every step of the run, on one thread
+          --describe       print the scenarios as JSON without running them
+          --enough N       start no more after N scenarios with findings
+          --twice          run each twice and compare the two runs
 
         One line for each scenario with a finding; the exit status is then 1.
         """
@@ -49,7 +49,7 @@ struct Simulate {
         var rest = words[...]
         while let word = rest.popFirst() {
             switch word {
-            case "--trace": options.tellsStory = true
+            case "--trace": options.printsTrace = true
             case "--describe": options.describes = true
             case "--twice": options.isTwice = true
             case "--enough":
@@ -72,16 +72,16 @@ struct Simulate {
         return options
     }
 
-    /// Answers whether there was no finding.
+    /// Runs the scenarios and returns whether there were no findings.
     private static func run(_ options: Options) throws -> Bool {
-        if let file = options.file { return try tell(try Scenario(contentsOf: file), "scenario", options) }
+        if let file = options.file { return try run(try Scenario(contentsOf: file), "scenario", options) }
         if options.describes {
             for seed in options.seeds { print(try Scenario(seed: seed).json) }
             return true
         }
-        if options.tellsStory {
+        if options.printsTrace {
             var isWell = true
-            for seed in options.seeds where try !tell(Scenario(seed: seed), "seed \(seed)", options) { isWell = false }
+            for seed in options.seeds where try !run(Scenario(seed: seed), "seed \(seed)", options) { isWell = false }
             return isWell
         }
         let began = DispatchTime.now().uptimeNanoseconds
@@ -98,16 +98,16 @@ struct Simulate {
             "\(summary.scenarios) scenarios, \(summary.failed) with findings, \(summary.programs) programs, "
                 + "\(summary.requests) requests, \(summary.steps) steps, \(summary.actions) actions, "
                 + "\(summary.virtualSeconds / 3600) virtual hours in \(tenths / 10).\(tenths % 10) s, "
-                + "\(perSecond) a second")
+                + "\(perSecond) per second")
         return summary.failed == 0
     }
 
-    private static func tell(_ scenario: Scenario, _ name: String, _ options: Options) throws -> Bool {
-        if options.tellsStory { print("\(name)\n\(try scenario.json)") }
-        let simulation = try Simulation(scenario, story: options.tellsStory ? { print($0) } : nil)
+    private static func run(_ scenario: Scenario, _ name: String, _ options: Options) throws -> Bool {
+        if options.printsTrace { print("\(name)\n\(try scenario.json)") }
+        let simulation = try Simulation(scenario, story: options.printsTrace ? { print($0) } : nil)
         let outcome = try simulation.run()
         for finding in outcome.findings { print("\(name): \(finding)") }
-        if options.tellsStory { print("\(name): fingerprint \(outcome.fingerprint)") }
+        if options.printsTrace { print("\(name): fingerprint \(outcome.fingerprint)") }
         return outcome.findings.isEmpty
     }
 }

@@ -11,10 +11,18 @@ int csystem_fallocate(int fd, off_t offset, off_t length);
 /// renameat2(2) with RENAME_NOREPLACE. Returns 0 or an errno value.
 int csystem_rename_noreplace(int from_dir, const char *_Nonnull from, int to_dir, const char *_Nonnull to);
 
-/// Tries an open-file-description write lock on one byte of fd. Returns 0 or an errno value (EAGAIN: another has it).
+/// renameat2(2) with RENAME_EXCHANGE, within one directory. Returns 0 or an errno value.
+int csystem_rename_exchange(int dir, const char *_Nonnull one, const char *_Nonnull other);
+
+/// Opens the directory that contains `dir`, only to look at it (O_PATH), which needs no permission to read. Returns a
+/// descriptor or a negative errno value.
+int csystem_open_parent(int dir);
+
+/// Tries to take an open-file-description write lock on one byte of fd. Returns 0 or an errno value (EAGAIN: it is
+/// held).
 int csystem_lock_byte(int fd, off_t byte);
 
-/// Gives the byte free again. Returns 0 or an errno value.
+/// Releases the lock on the byte. Returns 0 or an errno value.
 int csystem_unlock_byte(int fd, off_t byte);
 
 /// Whether another open file description holds a lock on the byte: 1 yes, 0 no, negative errno on error.
@@ -23,7 +31,7 @@ int csystem_byte_is_locked(int fd, off_t byte);
 /// ioctl(FICLONE): makes `to` share the blocks of `from`. Returns 0 or an errno value.
 int csystem_clone(int from, int to);
 
-/// openat(2) with O_TMPFILE: a file in `dir` without a name, which the kernel deletes if nobody names it. Returns a
+/// openat(2) with O_TMPFILE: a file in `dir` without a name, which the kernel deletes unless it is linked. Returns a
 /// descriptor or a negative errno value.
 int csystem_open_unnamed(int dir, mode_t mode);
 

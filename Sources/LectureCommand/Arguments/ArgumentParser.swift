@@ -1,9 +1,9 @@
 import LectureModel
 
-/// Reads a command line by the table.
+/// Parses a command line according to ``CommandTable``.
 ///
-/// Forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, flags together as `-qn`, `--no-name` to take a flag
-/// back, `--` before arguments that begin with a dash. Global options may stand before and after the command word.
+/// Forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, combined flags as `-qn`, `--no-name` to unset a flag,
+/// `--` before arguments that begin with a dash. Global options may come before or after the command word.
 package struct ArgumentParser {
     private var command = ParsedCommand()
     private var spec = CommandTable.root
@@ -12,13 +12,13 @@ package struct ArgumentParser {
 
     private init(_ words: [String]) { pending = words[...] }
 
-    /// Reads a command line.
+    /// Parses a command line.
     ///
     /// - Parameters:
     ///   - words: the command line without the program's name.
-    ///   - environment: the variables that stand in for options which are not given.
-    /// - Returns: the command; arguments and values are usable as the table says.
-    /// - Throws: ``UsageError`` when it is not in the table or not usable.
+    ///   - environment: the variables used for options that are not given.
+    /// - Returns: the command; its arguments and values satisfy the table.
+    /// - Throws: ``UsageError`` when a word is not in the table or a value cannot be used.
     package static func parse(
         _ words: [String], environment: [String: String] = [:]
     ) throws(UsageError) -> ParsedCommand {
@@ -112,7 +112,7 @@ package struct ArgumentParser {
             pending = pending.dropFirst()
             text = next
         } else {
-            let hint = pending.isEmpty ? "" : " A value that begins with a dash is written \(shown)=VALUE."
+            let hint = pending.isEmpty ? "" : " Write a value that begins with a dash as \(shown)=VALUE."
             throw failure("Option '\(shown)' needs a value: \(option.valueName).\(option.short == nil ? hint : "")")
         }
         if let problem = grammar.problem(in: text) {
@@ -121,7 +121,7 @@ package struct ArgumentParser {
         return text
     }
 
-    /// A word after an option that needs a value is its value unless it looks like an option itself; a negative
+    /// The word after an option that needs a value is its value unless it looks like an option itself; a negative
     /// number and a lone dash do not.
     private static func mayBeValue(_ word: String) -> Bool {
         guard word.hasPrefix("-"), word != "-" else { return true }
@@ -165,7 +165,7 @@ package struct ArgumentParser {
         if command.flag("help") || command.flag("version") { return }
         try checkConflicts()
         guard spec.subcommands.isEmpty else {
-            throw failure(command.path.isEmpty ? "A command is needed." : "'\(spec.name)' needs one of its commands.")
+            throw failure(command.path.isEmpty ? "A command is required." : "'\(spec.name)' needs a subcommand.")
         }
         try checkArguments()
     }
@@ -173,7 +173,7 @@ package struct ArgumentParser {
     private func checkConflicts() throws(UsageError) {
         for option in CommandTable.globalOptions + spec.options where isGiven(option.long) {
             guard let other = option.conflicts.first(where: isGiven) else { continue }
-            throw failure("Options '--\(option.long)' and '--\(other)' exclude each other.")
+            throw failure("Options '--\(option.long)' and '--\(other)' cannot be used together.")
         }
     }
 
@@ -182,11 +182,11 @@ package struct ArgumentParser {
     private func checkArguments() throws(UsageError) {
         let count = command.arguments.count
         if let flag = spec.flagInsteadOfArguments, command.flag(flag) {
-            guard count == 0 else { throw failure("Name arguments or give '--\(flag)', not both.") }
+            guard count == 0 else { throw failure("Give arguments or '--\(flag)', not both.") }
             return
         }
         if let filter = spec.filtersInsteadOfArguments.first(where: isGiven) {
-            guard count == 0 else { throw failure("Name arguments or give '--\(filter)', not both.") }
+            guard count == 0 else { throw failure("Give arguments or '--\(filter)', not both.") }
             return
         }
         let minimum = spec.arguments.reduce(0) { $0 + $1.minimum }
@@ -199,10 +199,10 @@ package struct ArgumentParser {
             throw failure("\(names)\(other)\(filters) is missing.")
         }
         if let maximum, count > maximum {
-            throw failure("Argument \(UsageError.quoted(command.arguments[maximum])) is one too many.")
+            throw failure("Unexpected argument \(UsageError.quoted(command.arguments[maximum])).")
         }
         for (position, text) in command.arguments.enumerated() {
-            // Only the last argument of a command may be a row.
+            // Only the last argument of a command may be repeated.
             let argument = spec.arguments[min(position, spec.arguments.count - 1)]
             guard let problem = argument.grammar.problem(in: text) else { continue }
             throw failure("\(argument.name) \(UsageError.quoted(text)) \(problem).")

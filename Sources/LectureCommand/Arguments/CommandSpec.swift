@@ -1,26 +1,26 @@
-// The vocabulary of the one table from which the parser, `--help`, the manual page and the shell completions come.
+// The types of the one table that defines the parser, `--help`, the manual page and the shell completions.
 
 /// One command or subcommand.
 package struct CommandSpec: Sendable {
-    /// The word that calls it.
+    /// Its name on the command line.
     package let name: String
     /// What it does, one line without a full stop.
     package let summary: String
-    /// Paragraphs that say more; each is wrapped where it is printed.
+    /// Paragraphs with details; each is wrapped where it is printed.
     package let discussion: [String]
-    /// What stands after the options.
+    /// The positional arguments.
     package let arguments: [ArgumentSpec]
-    /// The options that only this command has, with those of ``groups``.
+    /// The command's own options, including those of ``groups``.
     package let options: [OptionSpec]
-    /// Options that help shows under headings of their own.
+    /// Options that help shows under their own headings.
     package let groups: [OptionGroup]
-    /// The flag that stands for naming arguments (`--all`), by its long name. One of both is needed, never both.
+    /// The long name of the flag that replaces arguments (`--all`). Either it or arguments are required, never both.
     package let flagInsteadOfArguments: String?
-    /// Further options that stand for naming arguments: filters such as `--state`, by their long names.
+    /// Long names of further options that replace arguments: filters such as `--state`.
     package let filtersInsteadOfArguments: [String]
-    /// Calls that show how it is used; at least one for a command that can run.
+    /// Examples; at least one for a command that can run.
     package let examples: [ExampleSpec]
-    /// Commands below this one. A command with subcommands does nothing by itself.
+    /// Its subcommands. A command with subcommands does nothing by itself.
     package let subcommands: [CommandSpec]
 
     init(
@@ -40,7 +40,7 @@ package struct CommandSpec: Sendable {
         self.subcommands = subcommands
     }
 
-    /// The command that a word calls; also one of ``CommandTable/aliases`` and ``CommandTable/oldNames``.
+    /// The command with this name; also one of ``CommandTable/aliases`` and ``CommandTable/oldNames``.
     ///
     /// - Parameter word: the word.
     /// - Returns: the command, or nil.
@@ -60,7 +60,7 @@ package struct CommandSpec: Sendable {
     /// The options that help and completions show.
     package var visibleOptions: [OptionSpec] { options.filter { !$0.isHidden } }
 
-    /// The visible options that stand in no group.
+    /// The visible options that are in no group.
     package var ungroupedOptions: [OptionSpec] {
         let grouped = Set(groups.flatMap(\.options).map(\.long))
         return visibleOptions.filter { !grouped.contains($0.long) }
@@ -80,17 +80,17 @@ package struct OptionGroup: Sendable {
     }
 }
 
-/// One positional argument, or a row of them.
+/// One positional argument, or a repeated one.
 package struct ArgumentSpec: Sendable {
     /// The name in usage lines, in capitals.
     package let name: String
     /// What it is.
     package let help: String
-    /// What it may look like.
+    /// The values it accepts.
     package let grammar: ValueGrammar
-    /// How many are needed.
+    /// The minimum number.
     package let minimum: Int
-    /// How many are accepted at most; nil when there is no limit.
+    /// The maximum number; nil when there is no limit.
     package let maximum: Int?
 
     init(_ name: String, _ help: String, _ grammar: ValueGrammar, minimum: Int = 1, maximum: Int? = 1) {
@@ -112,11 +112,11 @@ package struct ArgumentSpec: Sendable {
 package struct OptionSpec: Sendable {
     /// Whether an option takes a value, and how often.
     package enum Kind: Sendable {
-        /// No value; `--no-NAME` takes it back.
+        /// No value; `--no-NAME` unsets it.
         case flag
-        /// One value; the last one given counts.
+        /// One value; the last one given is used.
         case value(ValueGrammar)
-        /// A value each time it is given; all count.
+        /// A value each time it is given; all are used.
         case repeated(ValueGrammar)
     }
 
@@ -130,13 +130,13 @@ package struct OptionSpec: Sendable {
     package let help: String
     /// Whether it takes a value.
     package let kind: Kind
-    /// The environment variable that stands in when the option is not given.
+    /// The environment variable that is used when the option is not given.
     package let environment: String?
-    /// What holds when nothing is given, in words; empty when that is plain.
+    /// The default, in words; empty when it is obvious.
     package let defaultText: String
-    /// Long names of options that may not stand beside this one.
+    /// Long names of options that cannot be combined with this one.
     package let conflicts: [String]
-    /// Whether help, manual page and completions leave it out.
+    /// Whether help, the manual page and completions omit it.
     package let isHidden: Bool
 
     private init(
@@ -179,7 +179,7 @@ package struct OptionSpec: Sendable {
             defaultText: "", conflicts: [], isHidden: false)
     }
 
-    /// What a value may look like; nil for a flag.
+    /// The values it accepts; nil for a flag.
     package var grammar: ValueGrammar? {
         switch kind {
         case .flag: nil
@@ -197,7 +197,7 @@ package struct OptionSpec: Sendable {
     }
 }
 
-/// One call that shows how a command is used.
+/// An example of a command's use.
 package struct ExampleSpec: Sendable {
     /// The command line.
     package let line: String

@@ -5,7 +5,7 @@ extension CommandTable {
     static let keys = ArgumentSpec(
         "KEY", "The keys of the lectures, as 'lecturectl list' shows them.", .key, maximum: nil)
 
-    /// Which lectures are meant; see ``ContentSelection``.
+    /// Options that select lectures; see ``ContentSelection``.
     static let filterOptions: [OptionSpec] = [
         .repeated(
             "state", nil, "STATE", .words(ContentSelection.stateWords),
@@ -26,23 +26,23 @@ extension CommandTable {
 
     static let list = CommandSpec(
         "list", "lists lectures",
-        discussion: ["On a terminal a table; elsewhere the same columns separated by tabs, without a header."],
+        discussion: ["Prints a table on a terminal; elsewhere the same columns separated by tabs, without a header."],
         options: [
             .value(
                 "sort", nil, "ORDER", .words(["title", "downloaded", "size", "expiry", "priority", "folder"]),
                 help: "The order.", defaultText: "priority"),
-            .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
-            .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),
+            .value("limit", nil, "N", .integer(1...Int.max), help: "At most N lectures.", defaultText: "no limit"),
+            .value("offset", nil, "N", .integer(0...Int.max), help: "Skip the first N lectures.", defaultText: "0"),
         ],
         groups: [OptionGroup("Filters", filterOptions)],
         examples: [
-            ExampleSpec("lecturectl list --state completed --recent 7d", "what came in this week"),
-            ExampleSpec("lecturectl list --sort size --limit 10", "the ten largest"),
+            ExampleSpec("lecturectl list --state completed --recent 7d", "list the lectures completed this week"),
+            ExampleSpec("lecturectl list --sort size --limit 10", "list the ten largest"),
         ])
 
     static let show = CommandSpec(
         "show", "shows everything about one lecture", arguments: [key],
-        examples: [ExampleSpec("lecturectl show algebra-01", "its state, files and places")])
+        examples: [ExampleSpec("lecturectl show algebra-01", "show its state and files")])
 
     static let status = CommandSpec(
         "status", "shows the whole store at a glance",
@@ -52,10 +52,10 @@ extension CommandTable {
     static let why = CommandSpec(
         "why", "explains the state of a lecture",
         discussion: [
-            "Says why it is not complete, what happens next and when, and lists the attempts: time, server, status, "
-                + "bytes, decision."
+            "Explains why it is not complete, what happens next and when, and lists the attempts: time, server, "
+                + "status, bytes, decision."
         ],
-        arguments: [key], examples: [ExampleSpec("lecturectl why algebra-01", "the reason and the attempts")])
+        arguments: [key], examples: [ExampleSpec("lecturectl why algebra-01", "show the reason and the attempts")])
 
     static let path = CommandSpec(
         "path", "prints the path of an unsealed file", arguments: [key],
@@ -64,9 +64,9 @@ extension CommandTable {
     static let cat = CommandSpec(
         "cat", "writes media bytes to standard output",
         discussion: [
-            "Bytes are checked before they are written; damage ends with status 65. For a licensed lecture this counts "
-                + "as one play. The licence is checked first, online if a check is due; exit status 77 means that it "
-                + "does not allow playing."
+            "Bytes are verified before they are written; exit status 65 means that they are damaged. For a licensed "
+                + "lecture this counts as one play. The licence is checked first, online if a check is due; exit "
+                + "status 77 means that it does not allow playing."
         ],
         arguments: [key],
         options: [
@@ -76,7 +76,7 @@ extension CommandTable {
 
     static let pause = CommandSpec(
         "pause", "stops lectures until they are resumed",
-        discussion: ["A running 'lecturectl precache' notices at once. Downloaded data is kept."],
+        discussion: ["A running 'lecturectl precache' stops them at once. Downloaded data is kept."],
         arguments: [keys], options: [everything("Pause everything that is not complete.")],
         flagInsteadOfArguments: "all", examples: [ExampleSpec("lecturectl pause --all", "stop everything")])
 
@@ -102,22 +102,22 @@ extension CommandTable {
         options: [
             everything("All lectures; with --priority."),
             .flag("first", help: "Put them before all others of their priority.", conflicts: ["last"]),
-            .flag("last", help: "Put them behind all others of their priority.", conflicts: ["first"]),
+            .flag("last", help: "Put them after all others of their priority.", conflicts: ["first"]),
             .value("priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100."),
         ],
         flagInsteadOfArguments: "all",
         examples: [
             ExampleSpec("lecturectl reorder algebra-07 --first", "download this one next"),
-            ExampleSpec("lecturectl reorder algebra-08 --priority -5", "let it wait"),
+            ExampleSpec("lecturectl reorder algebra-08 --priority -5", "download it later"),
         ])
 
     static let remove = CommandSpec(
         "remove", "deletes lectures and their files",
-        discussion: ["Which lectures: keys, filters, or --all. Several filters must all apply."],
+        discussion: ["Select lectures by key, by filters or with --all. A lecture must match all filters."],
         arguments: [keys],
         options: [
-            everything("Remove everything but samples."),
-            .flag("samples", help: "Remove samples as well."),
+            everything("Remove everything except samples."),
+            .flag("samples", help: "Also remove samples."),
             .flag("dry-run", "n", help: "Print what would be removed, and remove nothing."),
         ],
         groups: [OptionGroup("Filters", filterOptions)],

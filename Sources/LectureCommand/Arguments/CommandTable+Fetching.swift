@@ -1,14 +1,14 @@
 import LectureModel
 
 extension CommandTable {
-    /// Options that stand for settings of the configuration file: the settings' command-line twins.
+    /// The command-line twins of settings in the configuration file.
     static let settingOptions: [OptionSpec] = networkOptions + storageOptions
 
     static let networkOptions: [OptionSpec] =
         [
             .value(
                 "ca-file", nil, "FILE", .file,
-                help: "Further root certificates (PEM). Verification is never switched off.",
+                help: "Additional root certificates (PEM). Verification is never switched off.",
                 environment: "LECTURE_CA_FILE"),
             .value(
                 "proxy", nil, "URL", .text, help: "The proxy for all requests.", environment: "LECTURE_PROXY",
@@ -20,7 +20,7 @@ extension CommandTable {
                 "retries", nil, "N", .integer(0...1000), help: "Retry a failed request N times.",
                 environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
             .value(
-                "per-host", nil, "N", .integer(1...256), help: "Connections to one server, over all lectures.",
+                "per-host", nil, "N", .integer(1...256), help: "Connections to one server, across all lectures.",
                 environment: "LECTURE_PER_HOST", defaultText: "16"),
             .value(
                 "jobs", "j", "N", .integer(1...256), help: "Lectures downloaded at once.", environment: "LECTURE_JOBS",
@@ -30,10 +30,10 @@ extension CommandTable {
 
     static let storageOptions: [OptionSpec] = [
         .value(
-            "quota", nil, "BYTES", .byteCount, help: "The most room that the store's files may take.",
+            "quota", nil, "BYTES", .byteCount, help: "Maximum space for the store's files.",
             environment: "LECTURE_QUOTA", defaultText: "no limit"),
         .value(
-            "reserve", nil, "BYTES", .byteCount, help: "Room that is left free on the disk.",
+            "reserve", nil, "BYTES", .byteCount, help: "Space to leave free on the disk.",
             environment: "LECTURE_RESERVE", defaultText: "150M"),
     ]
 
@@ -42,11 +42,11 @@ extension CommandTable {
         discussion: [
             "Runs until every lecture is complete or has failed. It is safe to repeat: complete lectures are compared "
                 + "with the list and not downloaded again, unfinished ones resume. Without a SOURCE it continues with "
-                + "what waits in the store.",
-            "A course list holds one lecture a line: .jsonl (objects with \"url\" and optionally key, title, course, "
+                + "the unfinished lectures in the store.",
+            "A course list has one lecture per line: .jsonl (objects with \"url\" and optionally key, title, course, "
                 + "teacher, sha256, size, folder, priority, headers, mirrors), .csv (the same names in a header row) "
-                + "or .txt (a URL a line, # for comments). A bad line is reported with its number and does not stop "
-                + "the others.",
+                + "or .txt (one URL per line, # for comments). A bad line is reported with its number and does not "
+                + "stop the others.",
         ],
         arguments: [
             ArgumentSpec(
@@ -64,16 +64,16 @@ extension CommandTable {
             ExampleSpec("lecturectl precache course.jsonl -n", "show what is new, changed, complete and gone"),
             ExampleSpec(
                 "lecturectl precache course.jsonl --report failed.jsonl",
-                "write what failed into a list that 'precache failed.jsonl' tries again"),
+                "write failed lectures to a list that 'precache failed.jsonl' retries"),
             ExampleSpec(
                 "lecturectl precache course.jsonl --prune --keep 30d",
                 "remove lectures that left the list 30 days ago"),
             ExampleSpec(
                 "lecturectl precache c.jsonl -d out --name '{course}/{number:02} {title}.{ext}'",
-                "put the finished files into one directory for each course"),
+                "put the finished files into one directory per course"),
             ExampleSpec(
                 "lecturectl precache https://example.org/a.mp4 --output a.mp4",
-                "download one file and put it here as well"
+                "download one file and also put it here"
             ),
             ExampleSpec(
                 "lecturectl precache course.csv --timetable '02:00-06:00=full, else=2M'",
@@ -86,23 +86,28 @@ extension CommandTable {
         .value("sha256", nil, "HEX", .sha256, help: "The digest that the file must have."),
         .repeated("mirror", nil, "URL", .url, help: "Another URL of the same file. Repeatable."),
         .value(
-            "output", "o", "FILE", .file, help: "Put the finished file there as well.", conflicts: ["output-dir"]),
+            "output", "o", "FILE", .file, help: "Also put the finished file there.", conflicts: ["output-dir"]),
     ]
 
     private static let outputOptions: [OptionSpec] = [
         .value(
-            "output-dir", "d", "DIR", .directory, help: "Put every finished file into this directory as well.",
+            "output-dir", "d", "DIR", .directory, help: "Also put every finished file into this directory.",
             conflicts: ["output"]),
         .value(
             "name", nil, "TEMPLATE", .text,
             help:
                 "The file names below --output-dir, for example '{course}/{number:02} {title}.{ext}'. Fields: course, "
-                + "folder, teacher, title, number (the place in its list), key, name (of the URL), ext. What cannot "
-                + "stand in a file name becomes '_'.",
+                + "folder, teacher, title, number (the position in its list), key, name (of the URL), ext. Characters "
+                + "that are not allowed in file names become '_'.",
             defaultText: "the list's 'file', else the last part of the URL"),
         .value(
             "report", nil, "FILE", .file,
-            help: "Write the lectures that failed or stopped into this course list, each with the reason."),
+            help: "Write the lectures that failed or stopped to this course list, each with the reason."),
+        .flag(
+            "force",
+            help:
+                "Replace existing files at --output or below --output-dir. Without it, only files that LectureKit has "
+                + "written for the same lecture are replaced."),
         .flag("acks", help: "Print 'ACK KEY' on standard output once a lecture is durably complete."),
     ]
 
@@ -110,45 +115,46 @@ extension CommandTable {
         .flag(
             "prune",
             help:
-                "Remove lectures that have left the list and stand in no other one. Only after a run that read the "
-                + "whole list without a refused line. Samples stay."),
+                "Remove lectures that have left the list and are in no other one. Only after a complete run in which "
+                + "every list was read without a refused line and every gateway link led to a lecture. Samples are "
+                + "kept."),
         .value(
-            "keep", nil, "DURATION", .duration, help: "Remove only what left the list this long ago.",
+            "keep", nil, "DURATION", .duration, help: "Remove only lectures that left the list at least this long ago.",
             defaultText: "0s"),
         .value(
             "max-delete", nil, "LIMIT", .countOrPercent,
-            help: "Remove nothing if more than this number, or share (10%), of the list's lectures would go.",
-            defaultText: "50%"),
+            help: "Remove nothing if more than this number, or share (10%), of the list's lectures would be removed.",
+            defaultText: Pruning.defaultLimit.text),
         .value(
             "list-name", nil, "NAME", .text,
-            help: "The name under which the list is remembered; needed for --prune with standard input.",
+            help: "The name under which the list is recorded; required for --prune with standard input.",
             defaultText: "its path or URL"),
     ]
 
     private static let itemOptions: [OptionSpec] = [
         .repeated(
             "header", "H", "'NAME: VALUE'", .header,
-            help: "A request header for all sources. Other users can see it in the list of processes; @FILE reads "
-                + "headers from a file, one a line. Repeatable."),
+            help: "A request header for all sources. Other users can see it in the process list; @FILE reads headers "
+                + "from a file, one per line. Repeatable."),
         .value("folder", nil, "NAME", .text, help: "The folder that the lectures are listed under."),
         .value(
             "priority", "p", "N", .integer(-100...100), help: "Higher goes first; -100 to 100.", defaultText: "0"),
         .value(
             "check", nil, "HOW", .words(SourceCheck.allCases.map(\.rawValue)),
             help:
-                "How lectures that are complete are compared with what is requested: 'list' compares digest, size and "
-                + "URL; 'head' also asks the server whether the file has changed; 'never' skips them.",
+                "How complete lectures are compared with what is requested: 'list' compares digest, size and URL; "
+                + "'head' also asks the server whether the file has changed; 'never' compares nothing.",
             defaultText: "list"),
         .flag(
             "accept-any",
-            help: "Accept files that do not begin like any known media format. Text, pages and empty files as well."),
+            help: "Accept files that do not begin like any known media format, even text, web pages and empty files."),
         .flag(
             "trust-length",
-            help: "Resume a download although the server names no version of the file. If the file has changed, the "
-                + "result may be half old, half new."),
+            help: "Resume a download even if the server does not identify the version of the file. If the file has "
+                + "changed, the result may be half old, half new."),
         .flag("seal", help: "Seal every file, whether it needs a licence or not.", conflicts: ["no-seal"]),
         .flag(
-            "no-seal", help: "Keep the files unsealed, so that they can be read in place. Licensed media is refused.",
+            "no-seal", help: "Keep the files unsealed so that they can be read in place. Licensed media is refused.",
             conflicts: ["seal"]),
     ]
 
@@ -156,7 +162,7 @@ extension CommandTable {
         .value(
             "connections", "c", "N", .integerOrAuto(1...64), help: "Parallel ranges of one file.", defaultText: "auto"),
         .value(
-            "limit-rate", nil, "RATE", .rate, help: "Bytes a second at most, over all lectures; for example 2M."),
+            "limit-rate", nil, "RATE", .rate, help: "Maximum bytes per second, across all lectures; for example 2M."),
         .value(
             "timetable", nil, "TEXT", .text, help: "Rates by time of day, such as '02:00-06:00=full, else=2M'."),
         .value(
@@ -167,30 +173,31 @@ extension CommandTable {
     private static let runOptions: [OptionSpec] = [
         .value(
             "deadline", nil, "DURATION", .duration,
-            help: "End after this time with exit status 75. Downloaded data is kept."),
+            help: "Stop after this time with exit status 75. Downloaded data is kept."),
         .flag(
             "after-input",
-            help: "Wait until standard input ends, then continue with what waits in the store. If any input arrives "
-                + "before that, the command exits without downloading.", conflicts: ["dry-run"]),
+            help: "Wait until standard input ends, then continue with the unfinished lectures in the store. If any "
+                + "input arrives before that, the command exits without downloading.", conflicts: ["dry-run"]),
         .flag(
             "dry-run", "n",
-            help: "Print what is new, changed, complete and gone, how many bytes that is and whether they fit. Nothing "
-                + "is downloaded or stored. With --check head the servers are asked.", conflicts: ["after-input"]),
+            help: "Print what is new, changed, complete and gone, how many bytes there are to download and whether "
+                + "they fit. Nothing is downloaded or stored. --check head asks the servers.",
+            conflicts: ["after-input"]),
     ]
 
     static let verify = CommandSpec(
-        "verify", "reads lectures again and locates damage",
+        "verify", "re-reads lectures and locates damage",
         discussion: [
-            "Every verified range is read and hashed. Damage is located to the range and remembered: 'list' and 'why' "
+            "Every verified range is read and hashed. Damage is located by range and recorded: 'list' and 'why' "
                 + "show it, and the next 'precache', or --repair, downloads only the damaged ranges again. Exit status "
-                + "65 means that damage is left."
+                + "65 means that damage remains."
         ],
         arguments: [keys],
         options: [
             everything("Verify all complete lectures."),
             .flag("repair", help: "Download damaged ranges again."),
-            .value("sample", nil, "PERCENT", .percent, help: "Read only this share, chosen by chance."),
-            .value("rate", nil, "RATE", .rate, help: "Bytes a second read at most; for example 50M."),
+            .value("sample", nil, "PERCENT", .percent, help: "Read only this share, chosen at random."),
+            .value("rate", nil, "RATE", .rate, help: "Maximum bytes per second to read; for example 50M."),
         ] + networkOptions,
         flagInsteadOfArguments: "all",
         examples: [

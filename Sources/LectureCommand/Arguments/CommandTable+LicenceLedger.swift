@@ -1,57 +1,63 @@
 import LectureModel
 
-/// The commands that look at and change the ledger of licences.
+/// The commands that show and change the ledger of licences.
 extension CommandTable {
     static let licenceLedgerCommands = [
         CommandSpec(
-            "list", "lists licences and whether they permit a play now",
+            "list", "lists licences and whether they allow playing now",
             discussion: [
-                "On a terminal a table; elsewhere the same columns separated by tabs. With --expiring the one that "
-                    + "ends or has to be checked first comes first."
+                "Prints a table on a terminal; elsewhere the same columns separated by tabs. With --expiring the "
+                    + "licence that ends or must be checked first comes first."
             ],
             options: [
                 .value(
                     "expiring", nil, "DURATION", .duration,
-                    help: "Only what ends or has to be checked within this time, or has been."),
-                .value("limit", nil, "N", .integer(1...Int.max), help: "At most so many.", defaultText: "no limit"),
-                .value("offset", nil, "N", .integer(0...Int.max), help: "Leave out the first ones.", defaultText: "0"),
+                    help: "Only licences that end or must be checked within this time, or are overdue."),
+                .value("limit", nil, "N", .integer(1...Int.max), help: "At most N licences.", defaultText: "no limit"),
+                .value("offset", nil, "N", .integer(0...Int.max), help: "Skip the first N licences.", defaultText: "0"),
             ],
-            examples: [ExampleSpec("lecturectl licence list --expiring 7d", "what has to be renewed this week")]),
+            examples: [ExampleSpec("lecturectl licence list --expiring 7d", "list the licences to renew this week")]),
         CommandSpec(
-            "show", "shows one licence: what it permits, what was used, and every reason against a play",
+            "show", "shows one licence: what it permits, what was used, and every reason why it does not allow playing",
             arguments: [key],
-            examples: [ExampleSpec("lecturectl licence show algebra-01", "why it may or may not be played")]),
+            examples: [ExampleSpec("lecturectl licence show algebra-01", "show whether it may be played, and why")]),
         CommandSpec(
-            "import", "keeps a licence file for a lecture",
+            "import", "stores a licence file for a lecture",
             discussion: [
                 "The file is a compact JWS that names the lecture (claim 'mck'). It is verified with the keys of the "
-                    + "configuration, or with those given here, and kept only when nothing speaks against it."
+                    + "configuration, and stored only if every check passes.",
+                "A lecture that has a licence takes files only under the key that granted it. --trust, --jwks and "
+                    + "--hmac-key-file name keys for a lecture without a licence and without a licence server; "
+                    + "'lecturectl licence verify' uses them for any file.",
             ],
             arguments: [ArgumentSpec("FILE", "The licence file; - reads standard input.", .file)],
             options: trustOptions,
-            examples: [ExampleSpec("lecturectl licence import algebra-01.jws --trust ca.pem", "keep one")]),
+            examples: [ExampleSpec("lecturectl licence import algebra-01.jws --trust ca.pem", "store one")]),
         CommandSpec(
-            "renew", "asks the licence servers anew, ten licences a request",
+            "renew", "renews licences, ten per request to their servers",
             discussion: [
-                "Without keys and options: what has ended or has to be checked. A renewal that was killed goes on "
-                    + "where it was when the same is asked for again. A renewal that fails changes nothing: what is "
-                    + "permitted stays permitted.",
-                "One process asks a server at most at the rate of --rate, slower when the server asks for it.",
+                "Without keys and options it renews licences that have ended or must be checked. A renewal that was "
+                    + "killed continues where it stopped when the same command is run again. A failed renewal changes "
+                    + "nothing: what was permitted stays permitted.",
+                "A process sends requests to a server at most at the rate of --rate, and slower if the server asks "
+                    + "for it.",
             ],
             arguments: [
                 ArgumentSpec("KEY", "Only these lectures.", .key, minimum: 0, maximum: nil)
             ],
             options: [
                 .flag(
-                    "expired", help: "What has ended or has to be checked; the default.", conflicts: ["within", "all"]),
+                    "expired", help: "Licences that have ended or must be checked; the default.",
+                    conflicts: ["within", "all"]),
                 .value(
-                    "within", nil, "DURATION", .duration, help: "Also what will have within this time.",
+                    "within", nil, "DURATION", .duration,
+                    help: "Also licences that end or must be checked within this time.",
                     conflicts: ["expired", "all"]),
-                .flag("all", "a", help: "Everything that a server gave.", conflicts: ["expired", "within"]),
+                .flag("all", "a", help: "All licences that a server granted.", conflicts: ["expired", "within"]),
             ] + batchOptions(),
             examples: [
-                ExampleSpec("lecturectl licence renew --within 3d", "renew what ends in the next days"),
-                ExampleSpec("lecturectl licence renew --all --dry-run", "see which requests that would be"),
+                ExampleSpec("lecturectl licence renew --within 3d", "also renew what ends within three days"),
+                ExampleSpec("lecturectl licence renew --all --dry-run", "show the requests that would be sent"),
             ]),
         licenceRegrant,
         CommandSpec(
@@ -60,42 +66,42 @@ extension CommandTable {
                 "A licence server gets a notice when a download is complete. Notices that could not be delivered are "
                     + "kept and sent by the next 'lecturectl precache' or 'lecturectl licence pending --pay'."
             ],
-            options: [.flag("pay", help: "Send them now.")],
+            options: [.flag("pay", help: "Send the notices now.")],
             examples: [ExampleSpec("lecturectl licence pending --pay", "send all pending notices")]),
     ]
 
     private static let licenceRegrant = CommandSpec(
         "regrant", "asks the licence servers for new grants, without downloading again",
         discussion: [
-            "For licences that are no longer trusted because the store was restored from a backup, changed, or "
-                + "written by another device. A renewal does not help there once plays or play time are counted: how "
-                + "much was used is not known. The server is asked as before a download, and decides. A request that "
-                + "fails changes nothing, and a licence that is in order is left alone.",
-            "With --new-device this device takes over a store that another device has written. Lectures that the "
-                + "other device has sealed do not open here: import its key first ('lecturectl device import'), or "
+            "For licences that are no longer trusted because the store was restored from a backup, modified, or "
+                + "written by another device. A renewal does not help there if plays or play time are counted, "
+                + "because it is not known how much was used. The server is asked as before a download, and decides. "
+                + "A failed request changes nothing, and a valid licence is left alone.",
+            "With --new-device this device takes over a store that another device has written. Lectures sealed by "
+                + "the other device cannot be opened here: import its key first ('lecturectl device import'), or "
                 + "remove them and download them again.",
         ],
         arguments: [keys],
         options: [
-            .flag("all", "a", help: "Every licence that is not trusted."),
+            .flag("all", "a", help: "All licences that are not trusted."),
             .flag(
                 "new-device", help: "Take over a store that another device has written.",
                 conflicts: ["dry-run"]),
         ] + batchOptions(exceptWith: ["new-device"]),
         flagInsteadOfArguments: "all",
         examples: [
-            ExampleSpec("lecturectl licence regrant --all", "after a backup was restored"),
-            ExampleSpec("lecturectl licence regrant algebra-01 algebra-02", "only these"),
+            ExampleSpec("lecturectl licence regrant --all", "request new grants after a backup was restored"),
+            ExampleSpec("lecturectl licence regrant algebra-01 algebra-02", "request new grants for these lectures"),
         ])
 
-    /// How batches ask.
+    /// Options for batches of requests.
     private static func batchOptions(exceptWith others: [String] = []) -> [OptionSpec] {
         [
             .value(
-                "jobs", "j", "N", .integer(1...64), help: "Requests under way at once to one server.",
+                "jobs", "j", "N", .integer(1...64), help: "Concurrent requests to one server.",
                 defaultText: "8"),
             .value(
-                "rate", nil, "N", .integer(1...10_000), help: "Requests a second to one server at the most.",
+                "rate", nil, "N", .integer(1...10_000), help: "Maximum requests per second to one server.",
                 defaultText: "100"),
             .value(
                 "max-attempts", nil, "N", .integer(1...1000),

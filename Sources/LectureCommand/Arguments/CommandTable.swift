@@ -3,7 +3,7 @@ package enum CommandTable {
     /// The program's name as typed.
     package static let programName = "lecturectl"
 
-    /// Options that every command knows; accepted before and after the command word.
+    /// Options of every command; accepted before and after the command word.
     package static let globalOptions: [OptionSpec] = [
         .value(
             "store", nil, "DIR", .directory, help: "The store's directory.", environment: "LECTURE_STORE",
@@ -11,12 +11,12 @@ package enum CommandTable {
         .value(
             "config", nil, "FILE", .file, help: "The configuration file.", environment: "LECTURE_CONFIG",
             defaultText: "$XDG_CONFIG_HOME/lecturekit/config.json"),
-        .flag("json", help: "Print one JSON object a line on standard output."),
+        .flag("json", help: "Print one JSON object per line on standard output."),
         .flag("quiet", "q", help: "Print errors only.", conflicts: ["verbose"]),
-        .flag("verbose", "v", help: "Print more on standard error.", conflicts: ["quiet"]),
+        .flag("verbose", "v", help: "Print more messages on standard error.", conflicts: ["quiet"]),
         .value(
             "progress", nil, "HOW", .words(["auto", "bar", "plain", "none"]),
-            help: "How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.",
+            help: "How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.",
             defaultText: "auto"),
         .value(
             "color", nil, "WHEN", .words(["auto", "always", "never"]),
@@ -30,8 +30,8 @@ package enum CommandTable {
         programName, "pre-caches lectures and keeps them usable without a network",
         discussion: [
             "Lectures are downloaded once, verified, and kept in a store that several processes may use at the same "
-                + "time. A download that was interrupted, in whatever way, continues where it stopped.",
-            "Data goes to standard output, sentences and progress to standard error.",
+                + "time. An interrupted download continues where it stopped, whatever interrupted it.",
+            "Data goes to standard output, messages and progress to standard error.",
         ],
         examples: [
             ExampleSpec("lecturectl precache course.jsonl", "download a whole course; repeat the command to continue"),
@@ -50,17 +50,17 @@ package enum CommandTable {
                 options: settingOptions,
                 examples: [ExampleSpec("lecturectl store info --json", "the same as one JSON object")]),
             CommandSpec(
-                "check", "checks the database and the files it names",
-                discussion: ["Nothing is changed. Ends with status 65 when something is damaged."],
+                "check", "checks the database and the files it refers to",
+                discussion: ["Nothing is changed. Exit status 65 means that something is damaged."],
                 examples: [ExampleSpec("lecturectl store check", "check the store of this user")]),
             CommandSpec(
-                "backup", "writes a consistent copy of the database, also while it is in use",
-                discussion: ["The copy has the records of the lectures, not their media files."],
+                "backup", "writes a consistent copy of the database, even while it is in use",
+                discussion: ["The copy contains the records of the lectures, not their media files."],
                 arguments: [ArgumentSpec("FILE", "Where the copy is written; it must not exist yet.", .file)],
                 examples: [ExampleSpec("lecturectl store backup lectures.sqlite", "copy it to the current directory")]),
             CommandSpec(
-                "migrate", "brings the database to this version's schema",
-                discussion: ["Every command does this when it opens an older store; this one does nothing else."],
+                "migrate", "updates the database to this version's schema",
+                discussion: ["Every command does this when it opens an older store; this command does nothing else."],
                 examples: [ExampleSpec("lecturectl store migrate", "migrate the store of this user")]),
         ])
 
@@ -68,7 +68,7 @@ package enum CommandTable {
         "completion", "prints completions for a shell",
         arguments: [ArgumentSpec("SHELL", "The shell: bash, zsh or fish.", .words(["bash", "zsh", "fish"]))],
         examples: [
-            ExampleSpec("source <(lecturectl completion bash)", "complete in this bash"),
+            ExampleSpec("source <(lecturectl completion bash)", "enable in this shell"),
             ExampleSpec("lecturectl completion zsh > ~/.zfunc/_lecturectl", "install for zsh"),
             ExampleSpec(
                 "lecturectl completion fish > ~/.config/fish/completions/lecturectl.fish", "install for fish"),
@@ -84,16 +84,16 @@ package enum CommandTable {
         "version", "shows the version",
         examples: [ExampleSpec("lecturectl version --json", "the same as one JSON object")])
 
-    /// Words of other programs for the same commands. Help and completions do not show them.
+    /// Names that other programs use for the same commands. Help and completions do not show them.
     package static let aliases = [
         "get": "precache", "download": "precache", "ls": "list", "rm": "remove", "license": "licence",
         "sync": "precache",
     ]
 
-    /// Commands below others that had another name before. Help and completions do not show them.
+    /// Former names of subcommands. Help and completions do not show them.
     package static let oldNames = ["licence debts": "pending"]
 
-    /// Every command that can run, with the words that call it, in the table's order.
+    /// Every command that can run, with its words, in the table's order.
     package static let leaves: [(path: [String], spec: CommandSpec)] = root.subcommands.flatMap { command in
         command.subcommands.isEmpty
             ? [(path: [command.name], spec: command)]
@@ -102,7 +102,7 @@ package enum CommandTable {
 
     /// Finds a command.
     ///
-    /// - Parameter path: the words that call it; empty for the program itself.
+    /// - Parameter path: its words; empty for the program itself.
     /// - Returns: the command, or nil.
     package static func spec(at path: [String]) -> CommandSpec? {
         var spec = root
@@ -113,7 +113,7 @@ package enum CommandTable {
         return spec
     }
 
-    /// The global options that mean the same behind a command: `lms add` has a --json of its own.
+    /// The global options that mean the same after a command: `lms add` has its own --json.
     ///
     /// - Parameter spec: the command.
     /// - Returns: all others.

@@ -1,4 +1,4 @@
-/// A command line that was understood: the command, its options and its arguments, all checked against the table.
+/// A parsed command line: the command, its options and its arguments, all checked against the table.
 package struct ParsedCommand: Sendable, Equatable {
     /// Where an option's value came from.
     package enum Origin: String, Sendable {
@@ -8,9 +8,9 @@ package struct ParsedCommand: Sendable, Equatable {
         case environment
     }
 
-    /// The words that call the command; empty when only the program itself was called.
+    /// The command's words; empty when only the program itself was called.
     package internal(set) var path: [String] = []
-    /// What stands after the options.
+    /// The positional arguments.
     package internal(set) var arguments: [String] = []
     var flags: [String: Bool] = [:]
     var values: [String: [String]] = [:]
@@ -19,10 +19,10 @@ package struct ParsedCommand: Sendable, Equatable {
     /// The command in the table.
     package var spec: CommandSpec { CommandTable.spec(at: path) ?? CommandTable.root }
 
-    /// Whether a flag was given and not taken back.
+    /// Whether a flag was given and not unset.
     ///
     /// - Parameter long: the flag's name without dashes.
-    /// - Returns: true when it holds.
+    /// - Returns: true when it is set.
     package func flag(_ long: String) -> Bool { flags[long] ?? false }
 
     /// The value of an option.
@@ -61,7 +61,7 @@ package struct ParsedCommand: Sendable, Equatable {
     /// The value of an option of grammar `rate`.
     ///
     /// - Parameter long: the option's name without dashes.
-    /// - Returns: bytes a second, or nil when it was not given.
+    /// - Returns: bytes per second, or nil when it was not given.
     package func rate(_ long: String) -> Int64? { text(long).flatMap(Quantity.rate) }
 
     /// The value of an option of grammar `byteCount`.

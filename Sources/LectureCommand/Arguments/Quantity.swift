@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Numbers with units, as they are typed. All arithmetic is checked: what does not fit is no quantity.
+/// Numbers with units, as typed. All arithmetic is checked: a number that overflows is refused.
 package enum Quantity {
     /// Reads a length of time: parts of a whole number and a unit (`s`, `m`, `h`, `d`, `w`), from large to small; a
     /// bare number is seconds.
@@ -54,10 +54,10 @@ package enum Quantity {
         return tooLarge ? nil : sum
     }
 
-    /// Reads bytes a second: as ``byteCount(_:)``, with an optional `/s`.
+    /// Reads bytes per second: as ``byteCount(_:)``, with an optional `/s`.
     ///
     /// - Parameter text: for example `500K`, `2M/s`.
-    /// - Returns: bytes a second, at least 1, or nil.
+    /// - Returns: bytes per second, at least 1, or nil.
     package static func rate(_ text: String) -> Int64? {
         let bytes = byteCount(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
         return bytes.flatMap { $0 > 0 ? $0 : nil }
@@ -88,19 +88,48 @@ package enum Quantity {
         default: nil
         }
     }
+}
 
-    /// A bound of a number of things: `10`, or `10%` of all.
+/// A limit on a number of things: `10`, or `10%` of all.
+package enum CountLimit: Sendable, Equatable {
+    /// At most this many.
+    case count(Int)
+    /// At most this share, 0 to 100.
+    case percent(Int)
+
+    /// Reads a limit.
     ///
     /// - Parameter text: as typed.
-    /// - Returns: what is allowed of a total; nil for other texts.
-    package static func limit(_ text: String) -> (@Sendable (Int) -> Int)? {
+    package init?(_ text: String) {
         let digits = text.hasSuffix("%") ? text.dropLast() : Substring(text)
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits),
             number <= 1_000_000_000
         else { return nil }
-        guard text.hasSuffix("%") else { return { _ in number } }
+        guard text.hasSuffix("%") else {
+            self = .count(number)
+            return
+        }
         guard number <= 100 else { return nil }
-        return { $0 * number / 100 }
+        self = .percent(number)
+    }
+
+    /// The limit as it would be typed.
+    package var text: String {
+        switch self {
+        case .count(let number): "\(number)"
+        case .percent(let share): "\(share)%"
+        }
+    }
+
+    /// How many are allowed.
+    ///
+    /// - Parameter total: the number of all.
+    /// - Returns: the number, rounded down.
+    package func allowed(of total: Int) -> Int {
+        switch self {
+        case .count(let number): number
+        case .percent(let share): total * share / 100
+        }
     }
 }
 
@@ -116,7 +145,7 @@ package enum ByteRangeRequest: Sendable, Equatable {
     /// - Parameter text: as typed.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        // Int64 would take a sign as well.
+        // Int64 would also accept a sign.
         guard parts.count == 2, text.utf8.allSatisfy({ FieldText.digit($0) != nil || $0 == UInt8(ascii: "-") }) else {
             return nil
         }
@@ -131,8 +160,8 @@ package enum ByteRangeRequest: Sendable, Equatable {
     /// The bytes meant in a file of this length.
     ///
     /// - Parameter byteCount: the file's length in bytes.
-    /// - Returns: a half-open range cut to the file, or nil when the first byte lies behind the end. Of an empty file
-    ///   there is nothing in a range from its beginning or up to its end, and that is no mistake.
+    /// - Returns: a half-open range clipped to the file, or nil when the first byte is beyond the end. For an empty
+    ///   file a range from its beginning or up to its end is empty, which is not an error.
     package func resolved(byteCount: Int64) -> Range<Int64>? {
         switch self {
         case .from(let first, let last):

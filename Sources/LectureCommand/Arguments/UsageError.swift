@@ -1,6 +1,6 @@
-/// A command line that cannot be carried out as typed. Ends with exit status 64.
+/// An invalid command line. Ends with exit status 64.
 package struct UsageError: Error, Equatable {
-    /// What is wrong, a full sentence. Holds user input only cut and without control characters.
+    /// What is wrong, a full sentence. User input in it is shortened and has no control characters.
     package let sentence: String
     /// The words up to the command that was meant, for "See 'lecturectl store --help'".
     package let path: [String]
@@ -16,8 +16,8 @@ package struct UsageError: Error, Equatable {
         return "\(sentence) See '\(words.joined(separator: " "))'."
     }
 
-    /// User input for a sentence: without control characters, and cut, so that an argument of 100 KiB does not flood
-    /// the terminal.
+    /// User input for a message: without control characters, and shortened, so that an argument of 100 KiB does not
+    /// flood the terminal.
     ///
     /// - Parameter text: as typed.
     /// - Returns: at most 60 characters of it.

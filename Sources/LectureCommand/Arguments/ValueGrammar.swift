@@ -1,7 +1,7 @@
 import LectureModel
 
-/// What a value on the command line may look like. Checked by the parser, so that a command never starts with a value
-/// it cannot use; completions know from it what to offer.
+/// The values that an option or argument accepts. The parser checks them, so that a command never starts with an
+/// unusable value; completions offer values from it.
 package enum ValueGrammar: Sendable, Equatable {
     /// Any text that is not empty.
     case text
@@ -13,13 +13,13 @@ package enum ValueGrammar: Sendable, Equatable {
     case words([String])
     /// A length of time: `90`, `90s`, `15m`, `12h`, `7d`, `2w`, `1h30m`.
     case duration
-    /// Bytes a second: `500K`, `2M`, `1.5M/s`; powers of 1024.
+    /// Bytes per second: `500K`, `2M`, `1.5M/s`; powers of 1024.
     case rate
     /// A number of bytes: `157286400`, `150M`, `1.5G`; powers of 1024.
     case byteCount
-    /// Whole percent, 1 to 100.
+    /// A whole percentage, 1 to 100.
     case percent
-    /// A number, or whole percent: `10`, `10%`.
+    /// A number, or a whole percentage: `10`, `10%`.
     case countOrPercent
     /// First and last byte, counted from 0: `0-1023`, `4096-`, `-500` for the last 500.
     case byteRange
@@ -37,14 +37,14 @@ package enum ValueGrammar: Sendable, Equatable {
     case file
     /// A path of a directory.
     case directory
-    /// The key of a content in the store.
+    /// The key of a lecture in the store.
     case key
-    /// A word of the command line itself, for `help`.
+    /// The name of a command, for `help`.
     case command
 
     /// What completions offer.
     package enum Completion: Sendable, Equatable {
-        /// Nothing is known.
+        /// Nothing.
         case nothing
         /// Names of files.
         case files
@@ -52,7 +52,7 @@ package enum ValueGrammar: Sendable, Equatable {
         case directories
         /// These words.
         case words([String])
-        /// Keys of the store's contents.
+        /// Keys of the store's lectures.
         case keys
         /// Names of commands.
         case commands
@@ -74,10 +74,10 @@ package enum ValueGrammar: Sendable, Equatable {
         }
     }
 
-    /// Says what is wrong with a value.
+    /// Describes what is wrong with a value.
     ///
     /// - Parameter text: the value as given.
-    /// - Returns: the end of a sentence that begins with the value's place (`… must be …`), or nil when it is usable.
+    /// - Returns: the end of a sentence whose subject is the value (`… must be …`), or nil when it is usable.
     package func problem(in text: String) -> String? {
         if text.isEmpty { return "must not be empty" }
         switch self {
@@ -95,13 +95,13 @@ package enum ValueGrammar: Sendable, Equatable {
         case .duration:
             return Quantity.duration(text) == nil ? "must be a length of time such as 90s, 15m, 12h or 7d" : nil
         case .rate:
-            return Quantity.rate(text) == nil ? "must be bytes a second such as 500K or 2M" : nil
+            return Quantity.rate(text) == nil ? "must be a rate in bytes per second such as 500K or 2M" : nil
         case .byteCount:
             return Quantity.byteCount(text) == nil ? "must be a number of bytes such as 150M or 1.5G" : nil
         case .countOrPercent:
-            return Quantity.limit(text) == nil ? "must be a number, or a share such as 10%" : nil
+            return CountLimit(text) == nil ? "must be a number, or a share such as 10%" : nil
         case .percent:
-            return Self.integer(text, in: 1...100) == nil ? "must be whole percent from 1 to 100" : nil
+            return Self.integer(text, in: 1...100) == nil ? "must be a whole percentage from 1 to 100" : nil
         case .byteRange:
             return ByteRangeRequest(text) == nil ? "must be a byte range such as 0-1023, 4096- or -500" : nil
         case .sha256:
@@ -119,7 +119,7 @@ package enum ValueGrammar: Sendable, Equatable {
         }
     }
 
-    /// The longest URL that is taken, in bytes. What servers and proxies accept ends at about this length.
+    /// The longest URL that is accepted, in bytes: about what servers and proxies accept.
     package static let longestURL = 8192
 
     static func integer(_ text: String, in range: ClosedRange<Int>) -> Int? {
@@ -129,11 +129,11 @@ package enum ValueGrammar: Sendable, Equatable {
 
     private static func rangeSentence(_ range: ClosedRange<Int>) -> String {
         range.upperBound == .max
-            ? "must be a whole number from \(range.lowerBound) on"
+            ? "must be a whole number of at least \(range.lowerBound)"
             : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
     }
 
-    /// A field name is a token and the value holds no control character (RFC 9110, sections 5.1 and 5.5): a line end
+    /// A field name is a token and the value has no control character (RFC 9110, sections 5.1 and 5.5): a line end
     /// here would smuggle a second header into the request.
     private static func headerProblem(_ text: String) -> String? {
         if text.utf8.first == UInt8(ascii: "@"), text.utf8.count > 1 { return nil }
@@ -147,7 +147,7 @@ package enum ValueGrammar: Sendable, Equatable {
     private static func urlProblem(_ text: String, schemes: [String] = ["http", "https"]) -> String? {
         let length = text.utf8.count
         guard length <= longestURL else {
-            return "is a URL of \(length) bytes; at most \(longestURL) are taken"
+            return "is a URL of \(length) bytes; at most \(longestURL) are accepted"
         }
         guard let separator = text.firstRange(of: "://") else { return "must be a URL such as https://host/path" }
         let scheme = text[..<separator.lowerBound].lowercased()
@@ -157,6 +157,6 @@ package enum ValueGrammar: Sendable, Equatable {
         guard text[separator.upperBound...].first.map({ !"/?#".contains($0) }) ?? false else {
             return "names no host; a URL has the form https://host/path"
         }
-        return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f } ? nil : "holds a space or a control character"
+        return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f } ? nil : "contains a space or a control character"
     }
 }

@@ -1,6 +1,6 @@
-/// What each command of the table does.
+/// The action of each command in the table.
 package enum CommandActions {
-    /// The actions by the words that call them; `help`, `version` and `completion` belong to the runner.
+    /// The actions by the commands' words; `help`, `version` and `completion` belong to the runner.
     package static let all: [String: CommandRunner.Action] = [
         "precache": PrecacheCommand.run,
         "list": ListCommand.run,

@@ -1,13 +1,13 @@
 import LectureKit
 import LectureModel
 
-/// What the commands that work on a store share: settings, ways of writing, and the manager.
+/// What commands that use a store share: settings, output and the manager.
 struct CommandSession: Sendable {
     let command: ParsedCommand
     let context: CommandContext
     let configuration: Configuration
 
-    /// Gathers the settings and says what in them means nothing.
+    /// Gathers the settings and warns about unknown ones.
     init(_ command: ParsedCommand, _ context: CommandContext) throws {
         self.command = command
         self.context = context
@@ -31,14 +31,14 @@ struct CommandSession: Sendable {
             choice: command.text("color"), environment: context.environment, isTerminal: context.diagnosticsIsTerminal)
     }
 
-    /// Says a sentence that is not an error.
-    func tell(_ sentence: String) {
+    /// Prints a message that is not an error.
+    func report(_ sentence: String) {
         if !isQuiet { context.say(sentence) }
     }
 
-    /// Opens the store. A command that only reads, or changes what is there, makes none.
+    /// Opens the store. Commands that only read or change what exists do not create one.
     ///
-    /// - Parameter store: another directory than the configured one, which is made.
+    /// - Parameter store: a directory to use instead of the configured one; it is created.
     /// - Returns: the store's manager.
     /// - Throws: `LectureError` with `storeMissing`, or why the store cannot be opened.
     func manager(store: String? = nil) throws -> LectureManager {
@@ -63,13 +63,27 @@ struct CommandSession: Sendable {
         settings.statistics = configuration.statistics.value
         settings.application = configuration.application.value
         settings.deviceDirectory = configuration.deviceDirectory.value
+        settings.sharedGroup = configuration.group.value
         settings.proxy = configuration.proxy.value
         configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
-        return try LectureManager(settings)
+        let isNew = store == nil && !storeExists
+        let manager = try LectureManager(settings)
+        if isNew { try reportKeptMedia() }
+        return manager
     }
 
-    /// Lends the store and closes it in every case.
+    /// Reports media files that are older than the store's database.
+    func reportKeptMedia() throws {
+        let kept = try StoreTools.keptMedia(configuration.storeDirectory.value)
+        guard kept.count > 0 else { return }
+        let files = kept.count == 1 ? "1 media file" : "\(kept.count) media files"
+        context.say(
+            "Kept \(files) (\(HumanText.byteCount(kept.bytes))) of a database that was here before. They belong to no "
+                + "lecture: put that database back, or delete them.")
+    }
+
+    /// Runs a body with the store's manager and always closes it.
     func withManager<Result: Sendable>(
         _ body: (LectureManager) async throws -> Result
     ) async throws -> Result {
@@ -87,34 +101,34 @@ struct CommandSession: Sendable {
     /// The keys on the command line.
     func keys() throws -> [ContentKey] { try command.arguments.map { try ContentKey($0) } }
 
-    /// Reports what became of one item and does not end the command: a sentence, and with `--json` a line.
+    /// Reports an error of one item without ending the command: a message, and with `--json` a line.
     func report(_ error: LectureError, key: ContentKey? = nil) throws(OutputError) {
         context.say(error.message)
         if wantsJSON {
-            try context.output.write(JSONLine.error(error.code, message: error.message, key: key?.text))
+            try context.output.write(machine: JSONLine.error(error.code, message: error.message, key: key?.text))
         }
     }
 
-    /// Reports a member of a course list that means nothing: a sentence, and with `--json` a line.
+    /// Reports an unknown member of a course list: a message, and with `--json` a line.
     func report(_ warning: CourseList.Warning) throws(OutputError) {
         context.say("Warning: \(warning.message)")
-        if wantsJSON { try context.output.write(JSONLine.warning(warning)) }
+        if wantsJSON { try context.output.write(machine: JSONLine.warning(warning)) }
     }
 }
 
-/// Walks through contents page by page, so that a store of any size needs the memory of one page.
+/// Reads lectures page by page, so that memory use does not grow with the store.
 struct ContentPages {
     static let pageSize = 1000
     let manager: LectureManager
     let filter: ContentFilter
     let sort: ContentSort
 
-    /// Hands every content over, in order.
+    /// Passes all lectures to a body, in order.
     ///
     /// - Parameters:
-    ///   - offset: how many to pass by.
-    ///   - limit: how many at the most.
-    ///   - body: takes one page.
+    ///   - offset: how many to skip.
+    ///   - limit: the maximum number.
+    ///   - body: receives one page.
     /// - Throws: `LectureError` when the store cannot be read; what `body` throws.
     func forEachPage(offset: Int = 0, limit: Int = .max, _ body: ([Content]) async throws -> Void) async throws {
         var (offset, left) = (offset, limit)

@@ -1,9 +1,9 @@
 import LectureKit
 import LectureModel
 
-/// Which lectures a command means: the filters that `list` and `remove` share.
+/// The filters that `list` and `remove` share.
 enum ContentSelection {
-    /// The words of `--state`: the states, and what can be true of a lecture beside its state.
+    /// The values of `--state`: the states, and the conditions a lecture can have besides its state.
     static let stateWords = ItemState.allCases.map(\.name) + ContentCondition.allCases.map(\.rawValue)
 
     /// The options, by their long names.
@@ -18,7 +18,7 @@ enum ContentSelection {
     ///
     /// - Parameters:
     ///   - command: the command line.
-    ///   - manager: knows the time that licences are judged by.
+    ///   - manager: supplies the time that licences are checked against.
     ///   - now: the wall clock.
     /// - Returns: the filter.
     /// - Throws: `LectureError` when the store cannot be read.
@@ -32,7 +32,7 @@ enum ContentSelection {
         filter.course = command.text("course")
         filter.folder = command.text("folder")
         if let time = command.duration("expiring") {
-            // By the time that licences are judged by, which a clock that is set back does not change.
+            // The time that licences are checked against; setting the clock back does not change it.
             filter.expiresBefore = try await manager.licenceTime() + time
         }
         filter.completedSince = command.duration("recent").map { now + (.zero - $0) }

@@ -6,7 +6,7 @@ enum DeviceCommands {
     @Sendable static func show(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         let home = try home(session)
-        try tell(try home.identity(), home, session)
+        try report(try home.identity(), home, session)
         return .done
     }
 
@@ -14,15 +14,15 @@ enum DeviceCommands {
         let session = try CommandSession(command, context)
         let home = try home(session)
         guard let path = command.text("output") else {
-            throw UsageError("--output says where the copy is written.", path: command.path)
+            throw UsageError("Option '--output' is required.", path: command.path)
         }
-        // Before the passphrase is asked for: nobody likes to type one for nothing.
+        // Checked before asking for the passphrase, so that it is not typed in vain.
         if ConfigurationFile.exists(path) {
-            throw LectureError(.createFile, detail: path, cause: "something stands there already")
+            throw LectureError(.createFile, detail: path, cause: "the file already exists")
         }
         let passphrase = try await passphrase(command, context, repeats: true)
         try home.exportKey(to: path, passphrase: passphrase)
-        session.tell("The copy is in \(path).")
+        session.report("The copy is in \(path).")
         return .done
     }
 
@@ -32,8 +32,8 @@ enum DeviceCommands {
         let passphrase = try await passphrase(command, context, repeats: false)
         let identity = try home.importKey(
             from: command.arguments[0], passphrase: passphrase, replacing: command.flag("replace"))
-        session.tell("This device is now \(identity.playerID).")
-        if session.wantsJSON { try tell(identity, home, session) }
+        session.report("This device is now \(identity.playerID).")
+        if session.wantsJSON { try report(identity, home, session) }
         return .done
     }
 
@@ -45,15 +45,15 @@ enum DeviceCommands {
         return DeviceHome(directory: directory)
     }
 
-    private static func tell(_ identity: DeviceIdentity, _ home: DeviceHome, _ session: CommandSession) throws {
+    private static func report(_ identity: DeviceIdentity, _ home: DeviceHome, _ session: CommandSession) throws {
         if session.wantsJSON {
-            try session.context.output.write(JSONLine.device(identity, directory: home.directory))
+            try session.context.output.write(machine: JSONLine.device(identity, directory: home.directory))
             return
         }
         let lines = [
             "player id   \(identity.playerID)", "public key  \(identity.publicJWK)", "directory   \(home.directory)",
         ]
-        try session.context.output.write(lines.map { "\(TerminalText.neutralised($0))\n" }.joined())
+        try session.context.output.write(.lines(lines))
     }
 
     private static func passphrase(
@@ -61,11 +61,11 @@ enum DeviceCommands {
     ) async throws -> Passphrase {
         if let path = command.text("passphrase-file") { return try Passphrase(file: path) }
         guard context.diagnosticsIsTerminal, let prompt = PassphrasePrompt() else {
-            throw UsageError("--passphrase-file names the passphrase where there is no terminal.", path: command.path)
+            throw UsageError("Option '--passphrase-file' is required without a terminal.", path: command.path)
         }
         let first = try await prompt.ask("Passphrase: ")
         if repeats {
-            let second = try await prompt.ask("The same again: ")
+            let second = try await prompt.ask("Repeat the passphrase: ")
             guard first == second else { throw UsageError("The two passphrases differ.", path: command.path) }
         }
         if first.isEmpty { throw UsageError("The passphrase is empty.", path: command.path) }

@@ -3,10 +3,10 @@ import LectureModel
 
 /// The file names below an output directory: `{course}/{number:02} {title}.{ext}`.
 ///
-/// A field becomes its value, with every character that cannot stand in a file name of some system replaced by `_`; a
-/// value never makes a directory of its own. A directory without a name is left out.
+/// A field becomes its value, with every character that some system does not allow in file names replaced by `_`; a
+/// value never adds a directory. A directory with an empty name is omitted.
 struct FileNameTemplate: Sendable {
-    /// What a template may name.
+    /// The fields of a template.
     enum Field: String, CaseIterable, Sendable {
         case course, folder, teacher, title, number, key, name, ext
     }
@@ -16,11 +16,11 @@ struct FileNameTemplate: Sendable {
         case field(Field, width: Int)
     }
 
-    /// The longest part in bytes. A part file or a copy may add a suffix to it.
+    /// The longest path component in bytes. A part file or a copy may append a suffix.
     private static let limit = 240
     private let parts: [[Part]]
 
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// - Parameter text: as typed.
     /// - Throws: ``UsageError`` for an unknown field, an open brace or an empty template.
@@ -73,10 +73,10 @@ struct FileNameTemplate: Sendable {
     ///
     /// - Parameters:
     ///   - request: the lecture.
-    ///   - fileName: the name that its list gives; nil for the last part of its URL.
-    ///   - number: its place in its list, from 1.
+    ///   - fileName: the name given by its list; nil for the last component of its URL.
+    ///   - number: its position in its list, from 1.
     /// - Returns: a relative path.
-    /// - Throws: `LectureError` with `outputRefused` when nothing is left for the file's name.
+    /// - Throws: `LectureError` with `outputRefused` when the file's name would be empty.
     func path(_ request: DownloadRequest, fileName: String?, number: Int) throws(LectureError) -> String {
         let (name, ext) = Self.split(fileName ?? Self.lastPart(request.url))
         func value(_ field: Field, width: Int) -> String {
@@ -107,7 +107,7 @@ struct FileNameTemplate: Sendable {
                 guard !isLast else {
                     throw LectureError(
                         .outputRefused, detail: URLText.withoutSecrets(request.url),
-                        cause: "its file name is empty by --name")
+                        cause: "--name makes its file name empty")
                 }
                 continue
             }
@@ -116,13 +116,13 @@ struct FileNameTemplate: Sendable {
         return components.joined(separator: "/")
     }
 
-    /// The last part of a URL's path; empty where there is none.
+    /// The last component of a URL's path; empty if there is none.
     private static func lastPart(_ url: String) -> String {
         guard let parts = try? URLParts(url), let name = parts.path.split(separator: "/").last else { return "" }
         return String(name)
     }
 
-    /// A name and its extension. A URL that shows none, such as a gateway's, leads to an MP4 file.
+    /// A name and its extension; `mp4` if the URL shows none, as a gateway's does.
     private static func split(_ name: String) -> (name: String, ext: String) {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, "mp4") }
         let ext = name[name.index(after: dot)...]
@@ -132,7 +132,7 @@ struct FileNameTemplate: Sendable {
         return (String(name[..<dot]), String(ext))
     }
 
-    /// A value without what some file system, shell or terminal takes for something else.
+    /// A value without characters that are special to a file system, shell or terminal.
     private static func safe(_ value: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -145,7 +145,7 @@ struct FileNameTemplate: Sendable {
                 }))
     }
 
-    /// One part of the path: no blanks and dots at its ends, no dash at its beginning, and not too long.
+    /// One path component: no blanks and dots at its ends, no dash at its beginning, and not too long.
     private static func component(_ text: String, keeping suffix: String) -> String {
         var text = Substring(text)
         while let first = text.first, first == " " || first == "." { text.removeFirst() }

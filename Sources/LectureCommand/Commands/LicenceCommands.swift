@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// `lecturectl licence list`, `show`, `import` and `debts`.
+/// `lecturectl licence list`, `show`, `import` and `pending`.
 enum LicenceCommands {
     private static let columns: [TableRenderer.Column] = [
         .init("KEY", mayShrink: true), .init("VERDICT"), .init("ENDS"), .init("PLAYS", alignRight: true),
@@ -16,7 +16,7 @@ enum LicenceCommands {
             var (skipped, left) = (command.integer("offset") ?? 0, command.integer("limit") ?? .max)
             var rows: [[String]] = []
             var place: LicencePage.Place?
-            // Where no terminal is nothing is aligned, so a page can go out at once; all at the end would be in memory.
+            // Without a terminal nothing is aligned, so each page is written at once and memory use stays constant.
             let streams = session.wantsJSON || !context.outputIsTerminal
             let table = TableRenderer(columns: columns)
             var isEmpty = true
@@ -31,20 +31,21 @@ enum LicenceCommands {
                 left -= wanted.count
                 isEmpty = isEmpty && wanted.isEmpty
                 if session.wantsJSON {
-                    try context.output.write(wanted.map { JSONLine.licence($0.licence, title: $0.title) }.joined())
+                    try context.output.write(
+                        machine: wanted.map { JSONLine.licence($0.licence, title: $0.title) }.joined())
                 } else {
                     rows += wanted.map { row($0.licence, title: $0.title) }
                 }
                 if streams, !rows.isEmpty {
                     let lines = table.lines(rows, width: nil, style: session.outputStyle)
-                    try context.output.write(lines.map { "\($0)\n" }.joined())
+                    try context.output.write(.lines(lines))
                     rows = []
                 }
             } while place != nil && left > 0
-            if isEmpty, !session.wantsJSON { session.tell("No licence is here.") }
+            if isEmpty, !session.wantsJSON { session.report("No licences match.") }
             guard !rows.isEmpty else { return .done }
             let lines = table.lines(rows, width: context.terminalSize().columns, style: session.outputStyle)
-            try context.output.write(lines.map { "\($0)\n" }.joined())
+            try context.output.write(.lines(lines))
             return .done
         }
     }
@@ -57,7 +58,7 @@ enum LicenceCommands {
         ]
     }
 
-    /// `playable`, or the first reason against it.
+    /// `playable`, or the first reason why not.
     static func verdict(_ licence: LicenceStatus) -> String { licence.reasons.first?.name ?? "playable" }
 
     /// The verdict as one phrase, for lists of facts.
@@ -65,10 +66,10 @@ enum LicenceCommands {
         licence.isPlayable ? "may be played now" : licence.reasons.map(\.name).joined(separator: ", ")
     }
 
-    /// The verdict with every reason, a line each.
+    /// The verdict with every reason, one per line.
     static func explanation(_ licence: LicenceStatus) -> [String] {
-        if licence.isPlayable { return ["Its licence permits a play now."] }
-        return ["Its licence does not permit a play now:"]
+        if licence.isPlayable { return ["Its licence allows playing now."] }
+        return ["Its licence does not allow playing now:"]
             + licence.reasons.map { "  \($0.name): \(LectureError($0.code).message)" }
     }
 
@@ -86,11 +87,11 @@ enum LicenceCommands {
             }
             let title = try await manager.content(key)?.title
             if session.wantsJSON {
-                try context.output.write(JSONLine.licence(licence, title: title))
+                try context.output.write(machine: JSONLine.licence(licence, title: title))
                 return .done
             }
             var lines = facts(licence, title: title).filter { !$0.1.isEmpty }.map { name, value in
-                "\(TerminalText.padded("\(name):", to: 16)) \(TerminalText.neutralised(value))"
+                "\(TerminalText.padded("\(name):", to: 16)) \(value)"
             }
             if !licence.isPlayable { lines += explanation(licence).dropFirst() }
             let attempts = try await manager.licenceAttempts(key)
@@ -100,7 +101,7 @@ enum LicenceCommands {
                 let problem = attempt.error.map { ": \($0.message)" } ?? ""
                 return "  \(HumanText.date(attempt.at))  \(attempt.question)  \(status)  \(attempt.outcome)\(problem)"
             }
-            try context.output.write(lines.map { "\($0)\n" }.joined())
+            try context.output.write(.lines(lines))
             return .done
         }
     }
@@ -110,15 +111,15 @@ enum LicenceCommands {
         return [
             ("Key", licence.key.text), ("Title", title ?? ""),
             ("Verdict", licence.isPlayable ? "may be played now" : "may not be played now"),
-            ("Proven by", licence.form.map { $0 == .file ? "a licence file" : "its callback's answer" } ?? ""),
-            ("Server", licence.server), ("Begins", policy?.startsAt.map { HumanText.date($0) } ?? ""),
+            ("Source", licence.form.map { $0 == .file ? "a licence file" : "an answer of its DRM callback" } ?? ""),
+            ("Server", licence.server), ("Starts", policy?.startsAt.map { HumanText.date($0) } ?? ""),
             ("Ends", policy.map { $0.expiresAt.map { HumanText.date($0) } ?? "never" } ?? ""),
             ("Plays", plays(licence)), ("Play time", playTime(licence)),
             ("Check due", policy?.checkAt.map { HumanText.date($0) } ?? ""),
             ("Checks", policy?.checksEveryPlay == true ? "before every play" : ""),
             ("Granted", licence.granted.map { HumanText.date($0) } ?? ""),
             ("Checked", licence.checked.map { HumanText.date($0) } ?? ""),
-            ("Attempts", licence.attempts > 0 ? "\(licence.attempts) without success" : ""),
+            ("Attempts", licence.attempts > 0 ? "\(licence.attempts) failed" : ""),
             ("Next attempt", licence.nextAttempt.map { HumanText.date($0) } ?? ""),
             ("Problem", licence.error?.message ?? ""),
         ]
@@ -126,16 +127,16 @@ enum LicenceCommands {
 
     private static func plays(_ licence: LicenceStatus) -> String {
         guard licence.form != nil else { return "" }
-        return licence.countLeft.map { "\($0) left, \(licence.countUsed) taken" } ?? "\(licence.countUsed) taken"
+        return licence.countLeft.map { "\($0) left, \(licence.countUsed) used" } ?? "\(licence.countUsed) used"
     }
 
     private static func playTime(_ licence: LicenceStatus) -> String {
         guard let left = licence.playTimeLeft else { return "" }
         return "\(HumanText.duration(seconds: left.milliseconds / 1000)) left, "
-            + "\(HumanText.duration(seconds: licence.playTimeUsed.milliseconds / 1000)) taken"
+            + "\(HumanText.duration(seconds: licence.playTimeUsed.milliseconds / 1000)) used"
     }
 
-    // MARK: import, debts
+    // MARK: import, pending
 
     @Sendable static func importFile(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
@@ -145,9 +146,9 @@ enum LicenceCommands {
                 token, trust: LicenceVerifyCommand.namedTrust(command, context))
             let title = try await manager.content(licence.key)?.title
             if session.wantsJSON {
-                try context.output.write(JSONLine.licence(licence, title: title))
+                try context.output.write(machine: JSONLine.licence(licence, title: title))
             } else {
-                session.tell("\(licence.key.text): the licence is kept (\(verdict(licence))).")
+                session.report("\(licence.key.text): licence stored (\(verdict(licence))).")
             }
             return .done
         }
@@ -159,19 +160,17 @@ enum LicenceCommands {
             if command.flag("pay") { try await manager.payDebts() }
             let debts = try await manager.debts()
             if session.wantsJSON {
-                try context.output.write(debts.map(JSONLine.debt).joined())
+                try context.output.write(machine: debts.map(JSONLine.debt).joined())
             } else {
-                try context.output.write(debts.map(text).joined())
-                if debts.isEmpty { session.tell("No notices are pending.") }
+                for debt in debts { try context.output.write(.row(columns(debt))) }
+                if debts.isEmpty { session.report("No notices are pending.") }
             }
             return command.flag("pay") && !debts.isEmpty ? .tryAgain : .done
         }
     }
 
-    private static func text(_ debt: DebtStatus) -> String {
-        var line = "\(debt.key.text)\t\(debt.kind)\tsince \(HumanText.date(debt.since))\t\(debt.attempts) attempts"
-        if let next = debt.nextAttempt { line += "\tnext \(HumanText.date(next))" }
-        if let error = debt.error { line += "\t\(error.message)" }
-        return line + "\n"
+    private static func columns(_ debt: DebtStatus) -> [String] {
+        [debt.key.text, "\(debt.kind)", "since \(HumanText.date(debt.since))", "\(debt.attempts) attempts"]
+            + [debt.nextAttempt.map { "next \(HumanText.date($0))" }, debt.error?.message].compactMap(\.self)
     }
 }

@@ -3,21 +3,24 @@ import LectureModel
 
 /// `lecturectl licence verify`.
 enum LicenceVerifyCommand {
-    /// The longest file that is read, in bytes: a token of 1 MiB and space around it.
+    /// The longest file that is read, in bytes: a token of 1 MiB and white space around it.
     private static let longestFile = 2 << 20
 
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         if command.flag("batch") { return try await batch(command, context) }
         if command.text("trust-dir") != nil {
-            throw UsageError("--trust-dir is for --batch.", path: command.path)
+            throw UsageError("--trust-dir needs --batch.", path: command.path)
         }
         let trust = try trust(command, context)
         if let fault = trust.faults.first { throw fault }
         let token = try await token(in: command.arguments[0])
         let verdict = try LicenceVerifier(trust: trust).verify(
             token: token, context: question(command, now: context.clock.now()))
-        try context.output.write(
-            command.flag("json") ? JSONLine.verdict(verdict) : LicenceVerdictText.text(verdict))
+        if command.flag("json") {
+            try context.output.write(machine: JSONLine.verdict(verdict))
+        } else {
+            try context.output.write(LicenceVerdictText.text(verdict))
+        }
         if !verdict.isAccepted, !command.flag("json"), !context.outputIsTerminal {
             context.say("\(command.arguments[0]): the licence file is refused.")
         }
@@ -35,23 +38,23 @@ enum LicenceVerifyCommand {
         return try LicenceTrust(rights)
     }
 
-    /// The keys on the command line; nil when it names none.
+    /// The keys on the command line; nil when there are none.
     static func namedTrust(_ command: ParsedCommand, _ context: CommandContext) -> LicenceTrust? {
         let (roots, keys, secret) = (command.text("trust"), command.text("jwks"), command.text("hmac-key-file"))
         if roots == nil, keys == nil, secret == nil { return nil }
-        return tell(
+        return show(
             LicenceTrust(
                 hmacKeyFile: secret, keySetFile: keys, rootsFile: roots, revocationFile: command.text("crl")),
             context)
     }
 
-    /// Says which secrets are none. They still judge: who only verifies a file has nothing to lose by it.
-    private static func tell(_ trust: LicenceTrust, _ context: CommandContext) -> LicenceTrust {
-        for path in trust.exposedFiles { context.say("\(path): others may read this secret.") }
+    /// Warns about secrets that others may read. They are still used: verifying a file puts nothing at risk.
+    private static func show(_ trust: LicenceTrust, _ context: CommandContext) -> LicenceTrust {
+        for path in trust.exposedFiles { context.say("\(path): this secret is readable by other users.") }
         return trust
     }
 
-    /// What the command line asks for.
+    /// The claims that the command line requires.
     private static func question(_ command: ParsedCommand, now: Timestamp) -> LicenceFileContext {
         var question = LicenceFileContext(now: command.text("at").flatMap(Quantity.moment) ?? now)
         question.audience = command.text("audience")
@@ -76,9 +79,9 @@ enum LicenceVerifyCommand {
 
     // MARK: Many lines
 
-    /// Answers line by line. Only a reader that went away ends it early.
+    /// Answers line by line. Only a reader that has gone away ends it early.
     private static func batch(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
-        let trust = tell(try batchTrust(command), context)
+        let trust = show(try batchTrust(command), context)
         for fault in trust.faults { context.say(fault.message) }
         let clock = context.clock
         let at = command.text("at").flatMap(Quantity.moment)
@@ -86,16 +89,18 @@ enum LicenceVerifyCommand {
         let reader = try InputReader("-", failure: .readFile)
         var lines = LineAssembler(limit: LicenceBatch.longestLine)
         while let piece = try await reader.next() {
-            try lines.take(piece) { line throws(OutputError) in try context.output.write(batch.answer(line) + "\n") }
+            try lines.take(piece) { line throws(OutputError) in
+                try context.output.write(machine: batch.answer(line) + "\n")
+            }
         }
-        if let line = lines.finish() { try context.output.write(batch.answer(line) + "\n") }
+        if let line = lines.finish() { try context.output.write(machine: batch.answer(line) + "\n") }
         return .done
     }
 
     private static func batchTrust(_ command: ParsedCommand) throws -> LicenceTrust {
         let questions = ["audience", "issuer", "user", "content", "device"].filter { command.text($0) != nil }
         if let name = questions.first {
-            throw UsageError("With --batch each line says what --\(name) would say.", path: command.path)
+            throw UsageError("--\(name) cannot be used with --batch; each line has its own value.", path: command.path)
         }
         guard let directory = command.text("trust-dir") else {
             return LicenceTrust(
@@ -103,21 +108,21 @@ enum LicenceVerifyCommand {
                 rootsFile: command.text("trust"), revocationFile: command.text("crl"))
         }
         if let name = ["trust", "jwks", "hmac-key-file", "crl"].first(where: { command.text($0) != nil }) {
-            throw UsageError("--trust-dir stands for --\(name).", path: command.path)
+            throw UsageError("Options '--trust-dir' and '--\(name)' cannot be used together.", path: command.path)
         }
         return LicenceTrust(directory: directory)
     }
 }
 
-/// A verdict for people.
+/// A verdict as readable text.
 enum LicenceVerdictText {
-    /// The verdict, its reasons, and the claims, a line each.
-    static func text(_ verdict: LicenceFileVerdict) -> String {
+    /// The verdict, its reasons, and the claims, one per line.
+    static func text(_ verdict: LicenceFileVerdict) -> SafeText {
         var lines = [verdict.isAccepted ? "accept" : "reject"]
         lines += verdict.reasons.map { "  \($0.name): \($0.sentence)" }
-        if let algorithm = verdict.algorithm { lines.append("signature  \(algorithm), right") }
+        if let algorithm = verdict.algorithm { lines.append("signature  \(algorithm), valid") }
         lines += verdict.claims.map { "\(TerminalText.padded($0.name, to: 10)) \(value($0.name, $0.value))" }
-        return lines.map { "\(TerminalText.neutralised($0))\n" }.joined()
+        return .lines(lines)
     }
 
     private static func value(_ name: String, _ value: String) -> String {

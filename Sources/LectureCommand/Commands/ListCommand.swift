@@ -13,7 +13,7 @@ enum ListCommand {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
             let filter = try await ContentSelection.filter(command, manager, now: context.clock.now())
-            // A file that is gone makes a lecture failed; a list by state has to know of it first.
+            // A missing file makes a lecture failed, so it must be detected before filtering by state.
             if !filter.states.isEmpty || !filter.conditions.isEmpty { try await manager.checkFiles() }
             let pages = ContentPages(manager: manager, filter: filter, sort: sort(command))
             let offset = command.integer("offset") ?? 0
@@ -21,7 +21,8 @@ enum ListCommand {
             if session.wantsJSON {
                 try await pages.forEachPage(offset: offset, limit: limit) {
                     let licences = try await manager.licences(of: $0)
-                    try write($0.map { JSONLine.content($0, licence: licences[$0.key]) }, context)
+                    let lines = $0.map { JSONLine.content($0, licence: licences[$0.key]) }
+                    try context.output.write(machine: lines.joined())
                 }
             } else if context.outputIsTerminal {
                 try await table(pages, offset: offset, limit: limit, session)
@@ -29,7 +30,7 @@ enum ListCommand {
                 let table = TableRenderer(columns: columns)
                 try await pages.forEachPage(offset: offset, limit: limit) { contents in
                     let lines = table.lines(contents.map(row), width: nil, style: session.outputStyle)
-                    try write(lines.map { "\($0)\n" }, context)
+                    try context.output.write(.lines(lines))
                 }
             }
             return .done
@@ -42,7 +43,7 @@ enum ListCommand {
         return ContentSort(rawValue: name) ?? .added
     }
 
-    /// A table needs the widths of all its rows before the first one is printed.
+    /// A table needs the widths of all rows before it prints the first one.
     private static func table(
         _ pages: ContentPages, offset: Int, limit: Int, _ session: CommandSession
     ) async throws {
@@ -52,15 +53,15 @@ enum ListCommand {
             rows += contents.map(row)
             meanings += contents.map(meaning)
         }
-        guard !rows.isEmpty else { return session.tell("No lectures match.") }
-        // Most lists have nothing to say there, and the room is the titles'.
+        guard !rows.isEmpty else { return session.report("No lectures match.") }
+        // Most lists have no reasons; the titles then get the space.
         let hasReasons = rows.contains { $0.last?.isEmpty == false }
         let shown = hasReasons ? columns : Array(columns.dropLast())
         let width = session.context.terminalSize().columns
         let lines = TableRenderer(columns: shown).lines(
             hasReasons ? rows : rows.map { Array($0.dropLast()) }, width: width, style: session.outputStyle,
             meaning: { row, column in column == 1 ? meanings[row] : nil })
-        try write(lines.map { "\($0)\n" }, session.context)
+        try session.context.output.write(.lines(lines))
     }
 
     private static func row(_ content: Content) -> [String] {
@@ -72,14 +73,14 @@ enum ListCommand {
         ]
     }
 
-    /// The state, with the reason of a stop, and whether an older version plays meanwhile.
+    /// The state, with the reason for a stop, and whether an older version is playable meanwhile.
     static func state(_ content: Content) -> String {
         let notes = [content.stopReason?.name, content.isOutdated ? ContentCondition.outdated.rawValue : nil]
         let text = notes.compactMap(\.self).joined(separator: ", ")
         return text.isEmpty ? content.state.name : "\(content.state.name) (\(text))"
     }
 
-    /// Why it does not move, in a few words.
+    /// Why it makes no progress, in a few words.
     static func reason(_ content: Content) -> String {
         guard let error = content.error, content.state != .completed else { return "" }
         let what =
@@ -95,9 +96,5 @@ enum ListCommand {
         case .stopped: .warning
         case .queued, .loading, .downloading, .verifying, .removing: nil
         }
-    }
-
-    private static func write(_ lines: [String], _ context: CommandContext) throws {
-        try context.output.write(lines.joined())
     }
 }

@@ -1,120 +1,139 @@
 import LectureKit
 import LectureModel
 
-/// The lists that a run has read, and the lectures that each one names.
+/// The lists of a command line, and how far each was read.
 struct NamedLists: Sendable {
     /// One list.
     struct List: Sendable {
-        /// The name under which it is remembered.
+        /// The name under which it is recorded.
         let name: String
-        /// Its lectures.
-        var keys: [ContentKey] = []
-        /// Whether every line of it was used.
-        var isWhole = true
+        /// How many of its lines were used.
+        var used = 0
+        /// How many were refused.
+        var refused = 0
+        /// How many gateway links have not led to a lecture.
+        var unanswered = 0
+
+        /// Why nothing may count as gone; nil for a list that was read as a whole. A broken export must not make
+        /// lectures count as gone.
+        var obstacle: String? {
+            if refused > 0 { return "\(name) has \(refused) refused \(refused == 1 ? "line" : "lines")" }
+            if used == 0 { return "\(name) is empty" }
+            guard unanswered > 0 else { return nil }
+            let links = unanswered == 1 ? "1 gateway link" : "\(unanswered) gateway links"
+            return "the gateway has not said which lecture \(links) in \(name) \(unanswered == 1 ? "is" : "are")"
+        }
     }
 
     /// In the order of the command line.
     private(set) var lists: [List] = []
-    /// Lectures that were named one by one.
-    private(set) var single: [ContentKey] = []
 
-    /// Takes note of a group.
+    /// Their names.
+    var names: [String] { lists.map(\.name) }
+
+    /// Why nothing may be removed; empty when every list was read as a whole. What one list does not show may be any
+    /// lecture, also one that has left another list.
+    var obstacles: [String] { lists.compactMap(\.obstacle) }
+
+    /// Lists of which nothing was read yet.
+    ///
+    /// - Parameter names: under which they are recorded.
+    init(_ names: [String]) {
+        for name in names where !lists.contains(where: { $0.name == name }) { lists.append(List(name: name)) }
+    }
+
+    /// Counts a group.
     ///
     /// - Parameters:
     ///   - name: the list's; nil for a URL.
-    ///   - keys: the registered lectures.
-    ///   - isWhole: whether nothing of the group was refused.
-    mutating func note(_ name: String?, keys: [ContentKey], isWhole: Bool) {
-        guard let name else {
-            single += keys
-            return
-        }
-        let place = lists.firstIndex { $0.name == name } ?? lists.endIndex
-        if place == lists.endIndex { lists.append(List(name: name)) }
-        lists[place].keys += keys
-        if !isWhole { lists[place].isWhole = false }
+    ///   - used: lines that were used.
+    ///   - refused: lines that were refused.
+    ///   - unanswered: gateway links that have not led to a lecture.
+    mutating func note(_ name: String?, used: Int, refused: Int, unanswered: Int = 0) {
+        guard let place = lists.firstIndex(where: { $0.name == name }) else { return }
+        lists[place].used += used
+        lists[place].refused += refused
+        lists[place].unanswered += unanswered
     }
 
-    /// Remembers what the lists name now. Lists with a refused line, and empty ones, are left as they were: a broken
-    /// export must not make lectures count as gone.
+    /// Records what the lists no longer name. Those that were not read as a whole stay as they are.
     ///
-    /// - Parameter manager: of the store.
-    /// - Returns: the names of the lists that were remembered.
+    /// - Parameter manager: the manager that has read them, at rest.
     /// - Throws: `LectureError` when the store cannot be written.
-    func record(_ manager: LectureManager) async throws -> [String] {
-        if !single.isEmpty { try await manager.recordSingleRequests(try await present(single, manager)) }
-        var names: [String] = []
-        for list in lists where list.isWhole && !list.keys.isEmpty {
-            try await manager.recordCourseList(list.name, keys: try await present(list.keys, manager))
-            names.append(list.name)
+    mutating func finish(_ manager: LectureManager) async throws {
+        for place in lists.indices where lists[place].obstacle == nil {
+            lists[place].unanswered = try await manager.finishCourseList(lists[place].name)
         }
-        return names
-    }
-
-    /// Lectures that another process has removed meanwhile are not there any more.
-    private func present(_ keys: [ContentKey], _ manager: LectureManager) async throws -> [ContentKey] {
-        var present: [ContentKey] = []
-        for key in keys where try await manager.content(key) != nil { present.append(key) }
-        return present
     }
 }
 
-/// `precache --prune`: removes what has left the lists.
+/// `precache --prune`: removes lectures that have left the lists.
 struct Pruning {
+    /// The share of the lists' lectures that may be removed without `--max-delete`.
+    static let defaultLimit = CountLimit.percent(50)
+
     let manager: LectureManager
     let session: CommandSession
 
-    /// What would go, and whether that is too much.
-    private func gone(from lists: [String]) async throws -> (lectures: [Content], named: Int, allowed: Int) {
+    /// What is to be removed.
+    ///
+    /// - Throws: `LectureError` with the code `pruneRefused` when that is more than `--max-delete` allows, and when the
+    ///   store cannot be read.
+    private func gone(from lists: [String], assuming reading: PlannedReading? = nil) async throws -> [Content] {
         let (lectures, named) = try await manager.lecturesGone(
-            from: lists, for: session.command.duration("keep") ?? .zero)
-        let limit = Quantity.limit(session.command.text("max-delete") ?? "50%") ?? { $0 / 2 }
-        return (lectures, named, limit(named))
+            from: lists, for: session.command.duration("keep") ?? .zero, assuming: reading)
+        let limit = session.command.text("max-delete").flatMap { CountLimit($0) } ?? Self.defaultLimit
+        let allowed = limit.allowed(of: named)
+        guard lectures.count <= allowed else {
+            throw LectureError(
+                .pruneRefused, detail: "\(lectures.count) of \(HumanText.lectures(named)) would be removed",
+                cause: "--max-delete allows \(allowed)")
+        }
+        return lectures
     }
 
-    /// Removes what has left the lists.
+    /// Removes lectures that have left the lists.
     ///
     /// - Parameter lists: their names.
-    /// - Returns: how that ended.
+    /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
     func run(_ lists: [String]) async throws -> ExitStatus {
-        let (lectures, named, allowed) = try await gone(from: lists)
-        guard !lectures.isEmpty else { return .done }
-        guard lectures.count <= allowed else {
-            try session.report(Self.refusal(lectures.count, named, allowed))
+        let lectures: [Content]
+        do {
+            lectures = try await gone(from: lists)
+        } catch let error as LectureError where error.code == .pruneRefused {
+            try session.report(error)
             return .data
         }
+        guard !lectures.isEmpty else { return .done }
         let status = try await Removal(manager: manager, session: session).some(lectures.map(\.key))
-        if status == .done { session.tell("\(HumanText.lectures(lectures.count)) removed: no longer in the list.") }
+        if status == .done { session.report("\(HumanText.lectures(lectures.count)) removed: no longer in the list.") }
         return status
     }
 
-    /// Says what would be removed if the lists named just these lectures.
+    /// Reports what a run would remove.
     ///
     /// - Parameters:
-    ///   - lists: their names.
-    ///   - keys: lectures that are still named.
-    /// - Returns: how many would go.
+    ///   - lists: the lists.
+    ///   - reading: what they name.
+    /// - Returns: how many lectures would be removed.
     /// - Throws: `LectureError` when the store cannot be read; ``OutputError``.
-    func wouldRun(_ lists: [String], stillNamed keys: Set<ContentKey>) async throws -> Int {
-        let named = try await manager.lecturesNamed(by: lists)
-        let keep = session.command.duration("keep") ?? .zero
-        // With --keep, what leaves the list now goes later.
-        let leaving = keep > .zero ? [] : named.filter { !keys.contains($0.key) }
-        let earlier = try await gone(from: lists).lectures.filter { !keys.contains($0.key) }
-        let lectures = earlier + leaving.filter { lecture in !earlier.contains { $0.key == lecture.key } }
-        for lecture in lectures { try RemoveCommand.wouldRemove(lecture, session) }
-        let total = named.count + earlier.count
-        let limit = Quantity.limit(session.command.text("max-delete") ?? "50%") ?? { $0 / 2 }
-        if lectures.count > limit(total) {
-            session.context.say(Self.refusal(lectures.count, total, limit(total)).message)
+    func wouldRun(_ lists: NamedLists, _ reading: PlannedReading) async throws -> Int {
+        guard lists.obstacles.isEmpty else {
+            let isAsked = session.command.text("check") == SourceCheck.head.rawValue
+            let canAsk = !isAsked && lists.lists.contains { $0.unanswered > 0 }
+            session.context.say(
+                "Nothing would be removed: \(lists.obstacles.joined(separator: "; "))"
+                    + "\(canAsk ? " (--check head asks it)" : "").")
+            return 0
         }
-        return lectures.count
-    }
-
-    private static func refusal(_ gone: Int, _ named: Int, _ allowed: Int) -> LectureError {
-        LectureError(
-            .pruneRefused, detail: "\(gone) of \(HumanText.lectures(named)) would be removed",
-            cause: "--max-delete allows \(allowed)")
+        do {
+            let lectures = try await gone(from: lists.names, assuming: reading)
+            for lecture in lectures { try RemoveCommand.wouldRemove(lecture, session) }
+            return lectures.count
+        } catch let error as LectureError where error.code == .pruneRefused {
+            session.context.say(error.message)
+            return 0
+        }
     }
 }

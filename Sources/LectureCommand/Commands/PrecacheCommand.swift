@@ -15,39 +15,40 @@ enum PrecacheCommand {
             let status = try await run.run(sources)
             await manager.close()
             guard command.flag("prune") else { return status }
-            return try await prune(run.recordedLists, status, session)
+            return try await prune(after: run, status, session)
         } catch {
             await manager.close()
             throw error
         }
     }
 
-    /// Waits until standard input ends. Nothing is opened before: who waits keeps nobody from the store.
+    /// Waits until standard input ends. The store is not opened before, so the wait blocks no other process.
     ///
     /// - Returns: whether it ended without a byte.
     private static func isNeeded(_ session: CommandSession) async throws -> Bool {
         let (command, context) = (session.command, session.context)
         guard command.arguments.isEmpty else {
             throw UsageError(
-                "Option '--after-input' goes on with what is in the store; it takes no SOURCE.",
+                "Option '--after-input' continues with the lectures in the store; it takes no SOURCE.",
                 path: ["precache"])
         }
         if try await InputReader("-", failure: .readFile).next() == nil { return true }
         let now = context.clock.boot()
         if session.wantsJSON {
-            try context.output.write(JSONLine.summary(PrecacheResult(began: now).totals(at: now)))
+            try context.output.write(machine: JSONLine.summary(PrecacheResult(began: now).totals(at: now)))
         }
         return false
     }
 
-    /// Removes what has left the lists, once everything has come to rest.
+    /// Removes lectures that have left the lists, once the run is idle.
     private static func prune(
-        _ lists: [String], _ status: ExitStatus, _ session: CommandSession
+        after run: PrecacheRun, _ status: ExitStatus, _ session: CommandSession
     ) async throws -> ExitStatus {
-        guard !lists.isEmpty else {
-            session.context.say("Nothing was removed: --prune needs a whole list, read without a refused line.")
+        guard run.obstaclesToPruning.isEmpty else {
+            session.context.say("Nothing was removed: \(run.obstaclesToPruning.joined(separator: "; ")).")
             return status
         }
+        let lists = run.lists.names
         let pruned = try await session.withManager { manager in
             try await Pruning(manager: manager, session: session).run(lists)
         }

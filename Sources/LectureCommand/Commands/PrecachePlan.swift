@@ -1,9 +1,9 @@
 package import LectureKit
 import LectureModel
 
-/// What a dry run adds up to.
+/// The totals of a dry run.
 package struct PlanTotals: Sendable, Equatable {
-    /// Lectures by what would be done with them.
+    /// Lectures by planned action.
     package var counts: [PlannedDownload.Kind: Int] = [:]
     /// Lectures that would be removed.
     package var gone = 0
@@ -13,20 +13,20 @@ package struct PlanTotals: Sendable, Equatable {
     package var bytes: Int64 = 0
     /// Lectures to download whose size is not known.
     package var unknownSizes = 0
-    /// Bytes that the disk and the quota leave; nil where the system does not say.
+    /// Bytes that the disk and the quota leave; nil if unknown.
     package var room: Int64?
-    /// When it would be done; nil where no speed is known.
+    /// When it would be done; nil if no speed is known.
     package var estimate: FinishEstimate?
 
-    /// Starts with nothing.
+    /// Makes empty totals.
     package init() {}
 
-    /// Whether the known bytes fit; nil where the room is not known.
+    /// Whether the known bytes fit; nil if the space is unknown.
     package var fits: Bool? { room.map { bytes <= $0 } }
 
     /// Counts a lecture.
     ///
-    /// - Parameter planned: what would be done with it.
+    /// - Parameter planned: the planned action.
     package mutating func add(_ planned: PlannedDownload) {
         counts[planned.kind, default: 0] += 1
         guard let size = planned.bytes else {
@@ -36,10 +36,10 @@ package struct PlanTotals: Sendable, Equatable {
         bytes += size
     }
 
-    /// The numbers as sentences.
+    /// The totals as messages.
     ///
     /// - Parameter isTerminal: whether times are shown in local time.
-    /// - Returns: sentences for standard error.
+    /// - Returns: messages for standard error.
     package func sentences(isTerminal: Bool) -> [String] {
         var parts = PlannedDownload.Kind.allCases.compactMap { kind in
             counts[kind].flatMap { $0 > 0 ? "\($0) \(kind.rawValue)" : nil }
@@ -47,12 +47,12 @@ package struct PlanTotals: Sendable, Equatable {
         if gone > 0 { parts.append("\(gone) gone") }
         if refused > 0 { parts.append("\(refused) refused") }
         if parts.isEmpty { parts = ["nothing to do"] }
-        let unknown = unknownSizes > 0 ? " and \(unknownSizes) of unknown size (--check head asks)" : ""
+        let unknown = unknownSizes > 0 ? " and \(unknownSizes) of unknown size (--check head asks the servers)" : ""
         var sentences = ["\(parts.joined(separator: ", ")): \(HumanText.byteCount(bytes))\(unknown) to download."]
         if let room, bytes > room {
-            sentences.append("It does not fit: there is room for \(HumanText.byteCount(room)).")
+            sentences.append("It does not fit: there is space for \(HumanText.byteCount(room)).")
         } else if let room, bytes > 0 {
-            sentences.append("It fits: there is room for \(HumanText.byteCount(room)).")
+            sentences.append("It fits: there is space for \(HumanText.byteCount(room)).")
         }
         if let estimate, bytes > 0 {
             let speed = HumanText.rate(Int64(estimate.bytesPerSecond))
@@ -68,10 +68,10 @@ struct PrecachePlan {
     let session: CommandSession
     private var command: ParsedCommand { session.command }
 
-    /// Plans a run. Where there is no store, an empty one is made in a temporary directory and goes again.
+    /// Plans a run. If there is no store, an empty one is created in a temporary directory and deleted again.
     ///
     /// - Parameter sources: what is requested.
-    /// - Returns: how the command ends.
+    /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be read; ``OutputError``.
     func run(_ sources: PrecacheSources) async throws -> ExitStatus {
         if session.storeExists { return try await session.withManager { try await plan(sources, $0) } }
@@ -91,7 +91,8 @@ struct PrecachePlan {
     private func plan(_ sources: PrecacheSources, _ manager: LectureManager) async throws -> ExitStatus {
         var sources = sources
         var totals = PlanTotals()
-        var keys: Set<ContentKey> = []
+        var lists = NamedLists(sources.listNames)
+        var reading = PlannedReading()
         let check = command.text("check").flatMap(SourceCheck.init) ?? .list
         if command.arguments.isEmpty { try await planUnfinished(manager, &totals) }
         try await sources.forEachGroup(of: manager) { group in
@@ -105,31 +106,37 @@ struct PrecachePlan {
                 case .warning(let warning): try session.report(warning)
                 }
             }
+            var (used, unanswered) = (0, 0)
             for result in try await manager.plan(requests, check: check) {
                 switch result {
                 case .success(let planned):
                     totals.add(planned)
-                    if let key = planned.key { keys.insert(key) }
+                    used += 1
+                    if planned.isUnanswered { unanswered += 1 }
+                    switch group.origin {
+                    case .courseList: reading.named.insert(planned.identity)
+                    case .single: reading.single.insert(planned.identity)
+                    }
                     try write(planned)
                 case .failure(let error):
                     totals.refused += 1
                     try session.report(error)
                 }
             }
+            lists.note(group.list, used: used, refused: group.lineCount - used, unanswered: unanswered)
         }
-        if command.flag("prune"), totals.refused == 0, !sources.listNames.isEmpty {
-            let pruning = Pruning(manager: manager, session: session)
-            totals.gone = try await pruning.wouldRun(sources.listNames, stillNamed: keys)
+        if command.flag("prune") {
+            totals.gone = try await Pruning(manager: manager, session: session).wouldRun(lists, reading)
         }
         totals.room = try await room(manager)
         totals.estimate = try await manager.finishEstimate(bytes: totals.bytes)
-        if session.wantsJSON { try session.context.output.write(JSONLine.plan(totals)) }
-        for sentence in totals.sentences(isTerminal: session.context.diagnosticsIsTerminal) { session.tell(sentence) }
+        if session.wantsJSON { try session.context.output.write(machine: JSONLine.plan(totals)) }
+        for sentence in totals.sentences(isTerminal: session.context.diagnosticsIsTerminal) { session.report(sentence) }
         if totals.refused > 0 { return .data }
         return totals.fits == false ? .tryAgain : .done
     }
 
-    /// Without a source: what waits in the store.
+    /// Without a source: the unfinished lectures in the store.
     private func planUnfinished(_ manager: LectureManager, _ totals: inout PlanTotals) async throws {
         var filter = ContentFilter()
         filter.states = Set(ItemState.allCases).subtracting([.completed, .removing])
@@ -147,15 +154,15 @@ struct PrecachePlan {
     }
 
     private func write(_ planned: PlannedDownload) throws {
-        if session.wantsJSON { return try session.context.output.write(JSONLine.planned(planned)) }
+        if session.wantsJSON { return try session.context.output.write(machine: JSONLine.planned(planned)) }
         let size = planned.bytes.map(HumanText.byteCount) ?? "?"
         let columns = [
             planned.kind.rawValue, size, planned.title ?? "", URLText.withoutSecrets(planned.request.url),
         ]
-        try session.context.output.write("\(columns.map(TerminalText.neutralised).joined(separator: "\t"))\n")
+        try session.context.output.write(.row(columns))
     }
 
-    /// What the disk, the reserve and the quota leave.
+    /// The space that the disk, the reserve and the quota leave.
     private func room(_ manager: LectureManager) async throws -> Int64? {
         let space = try await manager.overview().space
         let disk = space.free.map { max(0, $0 - space.reserve) }

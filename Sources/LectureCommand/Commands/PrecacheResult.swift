@@ -1,42 +1,42 @@
 import LectureKit
 import LectureModel
 
-/// What came out of a run, and what that means for its last lines and its status.
+/// The result of a run, its last messages and its exit status.
 struct PrecacheResult: Sendable {
-    /// How many unfinished items are named at the end.
+    /// How many unfinished items are listed at the end.
     static let namedLimit = 20
 
     /// When the run began.
     let began: BootInstant
     /// The library's last count.
     var summary = FetchSummary()
-    /// Items that were told to have become complete in this run.
-    var told: Set<ContentKey> = []
+    /// Items whose completion in this run was reported.
+    var reported: Set<ContentKey> = []
     /// Items that were complete before the run.
     var skipped: Set<ContentKey> = []
-    /// Lectures whose complete version is not the one that is requested.
+    /// Lectures whose complete version is not the requested one.
     var outdated: Set<ContentKey> = []
     /// Why complete items could not be compared with their sources.
     var uncheckedCodes: [LectureError.Code] = []
     /// Lines of course lists, and links, that could not be read.
     var refusedLines = 0
-    /// Wishes the library refused.
-    var refusedWishes = 0
-    /// Finished files that could not be given out.
+    /// Requests that the library refused.
+    var refusedRequests = 0
+    /// Requests that were refused because their output cannot be placed.
+    var refusedOutputs = 0
+    /// Finished files that could not be published.
     var unpublished = 0
     /// Stopped items, at most ``namedLimit``.
     var unfinished: [Content] = []
     /// Failed items, at most ``namedLimit``.
     var failures: [Content] = []
-    /// Whether the deadline passed before everything came to rest.
+    /// Whether the deadline passed before the run was idle.
     var isDeadlineOver = false
     /// The signal that ended the run.
     var signal: Int32?
-    /// The lists that were read, and the lectures of each.
-    var lists = NamedLists()
-    /// The lists that were recorded when everything had come to rest.
-    var recordedLists: [String] = []
-    /// What ended the run before its time.
+    /// The lists that were read.
+    var lists = NamedLists([])
+    /// The error that ended the run early.
     var error: LectureError?
 
     init(began: BootInstant) { self.began = began }
@@ -45,18 +45,21 @@ struct PrecacheResult: Sendable {
 
     private var counted: Int { max(0, count(.completed) - skipped.count) }
 
-    /// Items that became complete after the last count. The count may be ahead of what was told, and the other way
-    /// round: they come by different ways.
-    private var completedLate: Int { max(0, told.count - counted) }
+    /// Items that became complete after the last count. Counts and completion events arrive independently, so either
+    /// may be ahead.
+    private var completedLate: Int { max(0, reported.count - counted) }
 
     private var completed: Int { counted + completedLate }
 
-    private var failed: Int { count(.failed) + refusedLines + refusedWishes }
+    /// Everything that was refused.
+    var refused: Int { refusedLines + refusedRequests + refusedOutputs }
+
+    private var failed: Int { count(.failed) + refused }
 
     /// Items that a user has paused or cancelled.
     private var paused: Int { min(unfinishedCount, summary.stops[.user] ?? 0) }
 
-    /// Everything that is neither complete nor failed: stopped, or interrupted on its way.
+    /// Everything that is neither complete nor failed: stopped or interrupted.
     private var unfinishedCount: Int {
         let open = count(.stopped) + count(.queued) + count(.loading) + count(.downloading) + count(.verifying)
         return max(0, open - completedLate)
@@ -80,47 +83,54 @@ struct PrecacheResult: Sendable {
         return totals
     }
 
-    /// The status. What another run would change counts most, then what failed, then what could not be read.
+    /// The exit status. What another run could complete counts most, then what failed, then what could not be read.
     var status: ExitStatus {
         if let signal { return .signal(signal) }
         if isDeadlineOver { return .tryAgain }
         if unfinishedCount > 0 {
             let reasons = Set(summary.stops.filter { $0.value > 0 }.keys)
-            // An item that a person has paused was left alone on purpose.
+            // A user has paused these items on purpose.
             if reasons == [.user], unfinishedCount == count(.stopped) { return failed > 0 ? .someFailed : .done }
             if reasons == [.network] { return .unavailable }
             return reasons == [.licenceRefused] ? .noPermission : .tryAgain
         }
-        if count(.failed) + refusedWishes > 0 { return isNetworkDown ? .unavailable : .someFailed }
+        if count(.failed) + refusedRequests > 0 { return isNetworkDown ? .unavailable : .someFailed }
         if !uncheckedCodes.isEmpty { return isSourceDown ? .unavailable : .someFailed }
         if refusedLines > 0 { return .data }
-        return unpublished > 0 ? .cannotCreate : .done
+        return unpublished + refusedOutputs > 0 ? .cannotCreate : .done
     }
 
-    /// Whether nothing at all came, and each failure was below HTTP: then no server could be reached.
+    /// Whether nothing was received and each failure was below HTTP: then no server could be reached.
     private var isNetworkDown: Bool {
         let codes = failures.compactMap(\.error?.code.number)
         let isBelowHTTP = codes.count == failures.count && codes.allSatisfy { (-8099 ... -8001).contains($0) }
-        return completed + skipped.count + refusedWishes == 0 && count(.failed) == failures.count && isBelowHTTP
+        return completed + skipped.count + refusedRequests == 0 && count(.failed) == failures.count && isBelowHTTP
     }
 
-    /// Whether every check failed below HTTP, and nothing else was asked.
+    /// Whether every check failed below HTTP and nothing was downloaded.
     private var isSourceDown: Bool {
         completed == 0 && uncheckedCodes.allSatisfy { (-8099 ... -8001).contains($0.number) }
     }
 
-    /// Why the run did not end with everything: these are errors, so `--quiet` does not silence them.
+    /// Why nothing may be removed by `--prune`.
+    var obstaclesToPruning: [String] {
+        if signal != nil { return ["a signal ended the run"] }
+        if isDeadlineOver { return ["--deadline ended the run"] }
+        return lists.obstacles
+    }
+
+    /// Why the run is incomplete: these are errors, so `--quiet` does not silence them.
     ///
-    /// - Returns: sentences for standard error.
+    /// - Returns: messages for standard error.
     func troubles() -> [String] {
         var sentences = unfinished.filter(Self.isTrouble).map(Self.sentence(stopped:))
         if isDeadlineOver { sentences.append(LectureError(.deadline, detail: "--deadline").message) }
         return sentences
     }
 
-    /// The last sentences: what else is unfinished, then the numbers.
+    /// The last messages: what else is unfinished, then the totals.
     ///
-    /// - Returns: sentences for standard error.
+    /// - Returns: messages for standard error.
     func sentences() -> [String] {
         var sentences = unfinished.filter { !Self.isTrouble($0) }.map(Self.sentence(stopped:))
         let more = count(.stopped) - unfinished.count
@@ -139,11 +149,11 @@ struct PrecacheResult: Sendable {
         return sentences
     }
 
-    /// What a person has stopped is no error.
+    /// Whether it stopped because of an error; what a user has stopped is none.
     static func isTrouble(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
 
     static func sentence(stopped content: Content) -> String {
-        let person = "it was paused or cancelled; 'lecturectl resume' goes on with it."
+        let person = "paused or cancelled; 'lecturectl resume' continues it."
         let reason = content.error?.message ?? (content.stopReason == .user ? person : content.stopReason?.name ?? "")
         return "stopped: \(content.title) (\(content.key.text)): \(reason)"
     }

@@ -1,18 +1,18 @@
 import LectureKit
 import LectureModel
 
-/// One run: requests in, events out, until nothing moves any more.
+/// One run: requests in, events out, until the library is idle.
 ///
-/// Everything arrives in one stream and is taken by one loop, so that lines and bars never mix:
+/// Everything arrives in one stream and is handled by one loop, so that lines and bars never mix:
 ///
 /// ```
 /// sources ──groups──▶ library ──events──┐
 /// signals, ticks ───────────────────────┼──▶ follow ──▶ lines, bars, totals
-/// sources ended ──▶ until rest ─────────┘
+/// sources ended ──▶ until idle ─────────┘
 /// ```
 ///
-/// At rest, at the deadline and at a signal the library is closed; its stream then ends behind its last event, and with
-/// it the loop.
+/// When idle, at the deadline and at a signal the library is closed; its stream then ends after its last event, and the
+/// loop with it.
 struct PrecacheRun {
     /// What the run waits for.
     private enum Event: Sendable {
@@ -35,8 +35,10 @@ struct PrecacheRun {
     private var result: PrecacheResult
     private var isClosing = false
 
-    /// The lists that were recorded; see ``PrecacheResult/recordedLists``.
-    var recordedLists: [String] { result.recordedLists }
+    /// The lists that were read.
+    var lists: NamedLists { result.lists }
+    /// Why nothing may be removed; empty when every list was read as a whole and the run came to its end.
+    var obstaclesToPruning: [String] { result.obstaclesToPruning }
 
     private var context: CommandContext { session.context }
     private var command: ParsedCommand { session.command }
@@ -52,14 +54,14 @@ struct PrecacheRun {
         renderer = ProgressRenderer(mode: mode, style: session.diagnosticStyle)
     }
 
-    /// Fetches everything.
+    /// Downloads everything.
     ///
-    /// - Parameter sources: what to fetch.
-    /// - Returns: how the command ends.
+    /// - Parameter sources: what to download.
+    /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
     mutating func run(_ sources: PrecacheSources) async throws -> ExitStatus {
         defer { continuation.finish() }
-        // Listening begins before the first wish, so that no event is missed.
+        // Subscribed before the first request, so that no event is missed.
         forwardLibrary()
         let ticker = Ticker(every: .milliseconds(250), signals: context.signals())
         let ticking = Task { [continuation] in
@@ -68,7 +70,7 @@ struct PrecacheRun {
         defer { ticking.cancel() }
         enqueue(sources)
         try await follow()
-        // What was in flight when the run was ended counts as well.
+        // Includes what was in flight when the run ended.
         let final = try await manager.summary()
         result.summary.fetchedBytes = final.fetchedBytes
         result.summary.reusedBytes = final.reusedBytes
@@ -76,13 +78,13 @@ struct PrecacheRun {
         try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
         if let error = result.error { throw error }
         for sentence in result.troubles() { context.say(sentence) }
-        for sentence in result.sentences() { session.tell(sentence) }
+        for sentence in result.sentences() { session.report(sentence) }
         let totals = result.totals(at: context.clock.boot())
-        if session.wantsJSON { try context.output.write(JSONLine.summary(totals)) }
+        if session.wantsJSON { try context.output.write(machine: JSONLine.summary(totals)) }
         return result.status
     }
 
-    // MARK: What feeds the stream
+    // MARK: Sources of events
 
     private func forwardLibrary() {
         let library = manager.events
@@ -92,7 +94,7 @@ struct PrecacheRun {
         }
     }
 
-    /// Reads the sources beside the loop: standard input may stay silent for long, and signals are heard meanwhile.
+    /// Reads the sources outside the loop: standard input may block for long, and signals must be handled meanwhile.
     private func enqueue(_ sources: PrecacheSources) {
         let isContinuing = command.arguments.isEmpty
         let check = command.text("check").flatMap(SourceCheck.init) ?? .list
@@ -100,12 +102,12 @@ struct PrecacheRun {
         Task { [manager, continuation] in
             do {
                 var sources = sources
-                var lists = NamedLists()
+                var lists = NamedLists(sources.listNames)
                 if isContinuing { try await manager.downloadUnfinished() }
                 try await sources.forEachGroup(of: manager) { group in
                     try directories.makeDirectories(group)
-                    let (outcomes, keys) = try await PrecacheSources.enqueue(group, manager, check: check)
-                    lists.note(group.list, keys: keys, isWhole: keys.count == group.lineCount)
+                    let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
+                    lists.note(group.list, used: used, refused: group.lineCount - used)
                     continuation.yield(.enqueued(outcomes))
                 }
                 continuation.yield(.listsRead(lists))
@@ -122,7 +124,7 @@ struct PrecacheRun {
             max(.zero, limit - (context.clock.boot() - result.began))
         }
         Task { [manager, continuation] in
-            // Nobody cancels this task; a signal closes the manager, which ends the wait.
+            // This task is never cancelled; a signal closes the manager, which ends the wait.
             let isReached = (try? await manager.untilRest(deadline: deadline)) ?? false
             continuation.yield(.rest(isReached: isReached))
         }
@@ -130,7 +132,7 @@ struct PrecacheRun {
 
     // MARK: The loop
 
-    /// Takes events until the library has told the last one.
+    /// Handles events until the library's stream has ended.
     private mutating func follow() async throws {
         for await event in events {
             switch event {
@@ -150,18 +152,18 @@ struct PrecacheRun {
             case .rest(let isReached):
                 if !isClosing {
                     result.isDeadlineOver = !isReached
-                    if isReached { result.recordedLists = try await result.lists.record(manager) }
+                    if isReached { try await result.lists.finish(manager) }
                 }
                 try await close()
             }
         }
     }
 
-    /// Counts the run a last time and ends the library's work. Its stream of events ends behind the last one.
+    /// Counts the run a last time and closes the library. Its stream of events ends after the last one.
     private mutating func close() async throws {
         guard !isClosing else { return }
         isClosing = true
-        // A library that has been closed knows nothing of the run any more.
+        // A closed library no longer has the run's counts.
         try await count(atLeastEvery: .zero)
         result.unfinished = try await manager.fetched(in: .stopped, limit: PrecacheResult.namedLimit)
         result.failures = try await manager.fetched(in: .failed, limit: PrecacheResult.namedLimit)
@@ -170,7 +172,7 @@ struct PrecacheRun {
         Task { await manager.close() }
     }
 
-    /// Writes what failed or stopped into the list of `--report`.
+    /// Writes what failed or stopped to the list of `--report`.
     private mutating func writeReport() async throws {
         guard let path = command.text("report") else { return }
         let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isTrouble)
@@ -186,14 +188,18 @@ struct PrecacheRun {
     private mutating func take(_ outcome: PrecacheSources.Outcome) throws {
         switch outcome {
         case .refused(let error, let isLine):
-            if isLine { result.refusedLines += 1 } else { result.refusedWishes += 1 }
+            switch error.code {
+            case _ where isLine: result.refusedLines += 1
+            case .outputRefused, .outputExists: result.refusedOutputs += 1
+            default: result.refusedRequests += 1
+            }
             try report(error)
         case .warning(let warning):
             try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
             try session.report(warning)
         case .complete(let key):
             guard result.skipped.insert(key).inserted else { return }
-            if session.wantsJSON { try context.output.write(JSONLine.skipped(key)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.skipped(key)) }
             try acknowledge(key)
         }
     }
@@ -203,76 +209,78 @@ struct PrecacheRun {
         case .progress(let progress):
             tracker.update(progress)
             if session.wantsJSON, progress.state == .downloading {
-                try context.output.write(JSONLine.progress(ProgressTracker.item(progress)))
+                try context.output.write(machine: JSONLine.progress(ProgressTracker.item(progress)))
             }
             draw()
         case .queued(let content), .advanced(let content):
             tracker.update(content)
-            if session.wantsJSON, content.state == .queued { try context.output.write(JSONLine.queued(content)) }
+            if session.wantsJSON, content.state == .queued {
+                try context.output.write(machine: JSONLine.queued(content))
+            }
         case .completed(let content):
-            // What was complete before is told again when its bytes are given out; it has been told as skipped.
+            // Publishing a lecture that was complete before reports it again; it is already counted as skipped.
             guard !result.skipped.contains(content.key) else { return }
-            result.told.insert(content.key)
+            result.reported.insert(content.key)
             tracker.update(content)
-            if session.wantsJSON { try context.output.write(JSONLine.completed(content)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.completed(content)) }
             try acknowledge(content.key)
             if session.isVerbose { say("complete: \(content.title) (\(content.key.text))") }
         case .unchanged(let content): try take(.complete(content.key))
         case .outdated(let content):
             result.outdated.insert(content.key)
-            if session.wantsJSON { try context.output.write(JSONLine.outdated(content)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.outdated(content)) }
             if session.isVerbose {
                 say("outdated: \(content.title) (\(content.key.text)): downloading the new version")
             }
         case .checkFailed(let key, let error):
-            // It was complete before and stays so; whether it is what is requested is not known.
+            // It stays complete; whether it is what is requested is unknown.
             result.skipped.insert(key)
             result.uncheckedCodes.append(error.code)
-            if session.wantsJSON { try context.output.write(JSONLine.checkFailed(key, error)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.checkFailed(key, error)) }
             say("not checked: \(key.text): \(error.message)")
         case .failed(let content):
             tracker.update(content)
-            if session.wantsJSON { try context.output.write(JSONLine.failed(content)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.failed(content)) }
             say("failed: \(content.title) (\(content.key.text)): \(content.error?.message ?? "")")
         case .stopped(let content):
             tracker.update(content)
-            if session.wantsJSON { try context.output.write(JSONLine.stopped(content)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.stopped(content)) }
             if session.isVerbose { say(PrecacheResult.sentence(stopped: content)) }
         case .removed(let key):
             tracker.remove(key)
-            if session.wantsJSON { try context.output.write(JSONLine.removed(key)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.removed(key)) }
         case .published(let key, let path):
-            if session.wantsJSON { try context.output.write(JSONLine.published(key, path: path)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.published(key, path: path)) }
         case .publishingFailed(let key, _, let error):
             result.unpublished += 1
             try report(error, key: key)
         case .trouble(let error): try report(error)
-        case .licenceGranted(let key): try tellLicence(key, "granted")
-        case .licenceEnded(let key): try tellLicence(key, "ended")
-        case .licenceDeleted(let key): try tellLicence(key, "deleted")
+        case .licenceGranted(let key): try reportLicence(key, "granted")
+        case .licenceEnded(let key): try reportLicence(key, "ended")
+        case .licenceDeleted(let key): try reportLicence(key, "deleted")
         case .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .reportsProgress, .reportsDelivered,
             .reportRefused, .reportObstacle, .reportsSent, .reportExchange:
             return
         }
     }
 
-    private mutating func tellLicence(_ key: ContentKey, _ change: String) throws(OutputError) {
-        if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: change)) }
+    private mutating func reportLicence(_ key: ContentKey, _ change: String) throws(OutputError) {
+        if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: change)) }
         if session.isVerbose { say("licence \(change): \(key.text)") }
     }
 
     private func acknowledge(_ key: ContentKey) throws(OutputError) {
-        if command.flag("acks") { try context.output.write("ACK \(key.text)\n") }
+        if command.flag("acks") { try context.writeData("ACK \(key.text)") }
     }
 
-    // MARK: Progress and sentences
+    // MARK: Progress and messages
 
     private mutating func count(atLeastEvery interval: Duration) async throws {
         let now = context.clock.boot()
         if !(isClosing && interval > .zero), lastCount.map({ now - $0 >= interval }) ?? true {
             lastCount = now
             result.summary = try await manager.summary()
-            tracker.update(result.summary, refused: result.refusedLines + result.refusedWishes)
+            tracker.update(result.summary, refused: result.refused)
         }
         draw()
     }
@@ -282,7 +290,7 @@ struct PrecacheRun {
         if let text { try? context.diagnostics.write(text) }
     }
 
-    /// Says a sentence above the bars.
+    /// Prints a message above the bars.
     private mutating func say(_ sentence: String) {
         try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
         context.say(sentence)

@@ -2,28 +2,31 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// From the words of `precache` to requests.
+/// Turns the arguments of `precache` into requests.
 struct PrecacheSources: Sendable {
-    /// What a source holds.
+    /// An element of a source.
     enum Item: Sendable {
         /// A lecture.
         case request(DownloadRequest)
-        /// A line or a link that cannot be used; the others go on.
+        /// A line or a link that cannot be used; the others are unaffected.
         case refused(LectureError)
-        /// A member of a course list that means nothing; its lines are used without it.
+        /// An unknown member of a course list; its lines are used without it.
         case warning(CourseList.Warning)
     }
 
     /// Some lectures of one source, in order.
     struct Group: Sendable {
-        /// The name under which the list is remembered; nil for a URL.
+        /// The name under which the list is recorded; nil for a URL.
         let list: String?
         /// The lectures, and what cannot be used.
         var items: [Item]
         /// The file name that the list gives to each lecture of ``items``; nil for none.
         fileprivate var fileNames: [String?]
-        /// The place of each in its list, from 1.
+        /// The position of each in its list, from 1.
         fileprivate var numbers: [Int]
+
+        /// Where its requests come from.
+        var origin: RequestOrigin { list.map { .courseList($0) } ?? .single }
 
         /// The lines of the list: its lectures, and what cannot be used.
         var lineCount: Int {
@@ -37,10 +40,10 @@ struct PrecacheSources: Sendable {
     /// The fields of `--header`, in their order.
     private let headers: [HeaderField]
     private let template: FileNameTemplate?
-    /// The place of the next lecture in its list, or on the command line.
+    /// The position of the next lecture in its list, or on the command line.
     private var number = 0
 
-    /// Checks what can be checked before anything is read.
+    /// Checks the options that can be checked before anything is read.
     ///
     /// - Parameter command: the command line.
     /// - Throws: ``UsageError`` for options that need exactly one URL; `LectureError` for a key that cannot be used.
@@ -58,6 +61,9 @@ struct PrecacheSources: Sendable {
         template = try command.text("name").map { try FileNameTemplate($0) }
         if template != nil, command.text("output-dir") == nil {
             throw UsageError("Option '--name' needs '--output-dir'.", path: ["precache"])
+        }
+        if command.flag("force"), command.text("output") == nil, command.text("output-dir") == nil {
+            throw UsageError("Option '--force' needs '--output' or '--output-dir'.", path: ["precache"])
         }
         try Self.checkPruning(command)
     }
@@ -79,8 +85,8 @@ struct PrecacheSources: Sendable {
         }
     }
 
-    /// The names under which the lists of the command line are remembered: the path or the URL, without what a URL may
-    /// hold as a secret. Standard input has none of its own.
+    /// The names under which the lists of the command line are recorded: the path, or the URL without its secrets.
+    /// Standard input has no name of its own.
     var listNames: [String] { command.arguments.compactMap(listName) }
 
     private func listName(_ source: String) -> String? {
@@ -95,8 +101,8 @@ struct PrecacheSources: Sendable {
         return unsafe String(cString: path)
     }
 
-    /// Makes the directory of `--output-dir` when it is missing; its parent must be there. What can be seen to be no
-    /// place for a file is refused here, before hours of fetching.
+    /// Creates the directory of `--output-dir` when it is missing; its parent must exist. Unusable output paths are
+    /// refused here, before hours of downloading.
     ///
     /// - Throws: `LectureError` with the code `outputRefused`.
     func prepareOutputs() throws(LectureError) {
@@ -126,14 +132,14 @@ struct PrecacheSources: Sendable {
         LectureError(.outputRefused, detail: output, cause: ConfigurationFile.systemMessage(code))
     }
 
-    /// Hands the lectures of all sources over, in order, in groups: one group is one transaction.
+    /// Passes the lectures of all sources to a body, in order, in groups: one group is one transaction.
     ///
     /// With an output directory everything is read first, so that file names that occur twice are refused before
     /// anything is downloaded.
     ///
     /// - Parameters:
-    ///   - manager: downloads lists that lie on a server.
-    ///   - body: takes a group.
+    ///   - manager: downloads lists from servers.
+    ///   - body: receives a group.
     /// - Throws: what `body` throws.
     mutating func forEachGroup(of manager: LectureManager, _ body: (Group) async throws -> Void) async throws {
         guard let directory = command.text("output-dir") else {
@@ -163,33 +169,33 @@ struct PrecacheSources: Sendable {
         source.contains("://") || DownloadRequest.isLink(source)
     }
 
-    /// What became of an item that is not simply in the queue.
+    /// The result for an item that was not simply queued.
     enum Outcome: Sendable {
-        /// It is not fetched.
+        /// It is not downloaded.
         ///
         /// - Parameters:
         ///   - error: why not.
-        ///   - isLine: whether it is a line that could not be read, and not a wish that the library refused.
+        ///   - isLine: whether it is a line that could not be read, rather than a request that the library refused.
         case refused(LectureError, isLine: Bool)
-        /// It is complete already.
+        /// It is already complete.
         case complete(ContentKey)
-        /// A member of a course list means nothing.
+        /// A course list has an unknown member.
         case warning(CourseList.Warning)
     }
 
-    /// Hands a group to the library, in one transaction.
+    /// Passes a group to the library, in one transaction.
     ///
     /// - Parameters:
     ///   - group: the lectures, and what cannot be used.
     ///   - manager: downloads them.
-    ///   - check: how far complete ones are compared.
-    /// - Returns: what became of those that are not simply in the queue, and the keys of all that were registered.
+    ///   - check: how complete ones are compared.
+    /// - Returns: the results of those that were not simply queued, and how many were registered.
     /// - Throws: `LectureError` when the store cannot be written.
     static func enqueue(
         _ group: Group, _ manager: LectureManager, check: SourceCheck
-    ) async throws -> (outcomes: [Outcome], keys: [ContentKey]) {
+    ) async throws -> (outcomes: [Outcome], used: Int) {
         var outcomes: [Outcome] = []
-        var keys: [ContentKey] = []
+        var used = 0
         var requests: [DownloadRequest] = []
         for item in group.items {
             switch item {
@@ -198,19 +204,20 @@ struct PrecacheSources: Sendable {
             case .warning(let warning): outcomes.append(.warning(warning))
             }
         }
-        guard !requests.isEmpty else { return (outcomes, []) }
-        for (request, result) in zip(requests, try await manager.enqueue(requests, check: check)) {
+        guard !requests.isEmpty else { return (outcomes, 0) }
+        let results = try await manager.enqueue(requests, check: check, origin: group.origin)
+        for (request, result) in zip(requests, results) {
             switch result {
             case .failure(let error):
                 let place = URLText.withoutSecrets(request.url)
                 let detail = error.detail.isEmpty ? place : error.detail
                 outcomes.append(.refused(LectureError(error.code, detail: detail, cause: error.cause), isLine: false))
             case .success(let entry):
-                keys.append(entry.key)
+                used += 1
                 if entry.outcome == .alreadyComplete { outcomes.append(.complete(entry.key)) }
             }
         }
-        return (outcomes, keys)
+        return (outcomes, used)
     }
 
     // MARK: URLs
@@ -238,7 +245,7 @@ struct PrecacheSources: Sendable {
 
     // MARK: Lists
 
-    /// A list on a server: a URL whose path ends as a list's name does.
+    /// A list on a server: a URL whose path ends in the suffix of a course list.
     private static func remoteList(_ source: String) -> CourseList? {
         guard let parts = try? URLParts(source) else { return nil }
         return try? CourseList(path: String(parts.lastPathPart))
@@ -271,7 +278,7 @@ struct PrecacheSources: Sendable {
         }
     }
 
-    /// Standard input has no name that tells its format.
+    /// Standard input has no name that shows its format.
     private func standardInput(firstBytes: [UInt8]) throws -> CourseList {
         CourseList(firstByte: firstBytes.first { !" \t\r\n".utf8.contains($0) })
     }
@@ -300,10 +307,11 @@ struct PrecacheSources: Sendable {
 
     private func withOptions(_ request: DownloadRequest) -> DownloadRequest {
         var request = request
+        request.replacesOutput = command.flag("force")
         request.folder = request.folder ?? command.text("folder")
         if request.priority == 0 { request.priority = command.integer("priority") ?? 0 }
         for field in headers where !request.headers.keys.contains(where: { FieldText.equal($0, field.name) }) {
-            // What a line of a list says about itself is nearer than what is said for all.
+            // A header in a line of a list takes precedence over one for all lectures.
             request.headers[field.name] = field.value
         }
         return request
@@ -311,8 +319,8 @@ struct PrecacheSources: Sendable {
 
     // MARK: The output directory
 
-    /// Gives every lecture its file. Where two would get the same one, both are refused: which of them should stand
-    /// there, only the user knows. A lecture that is named twice is one lecture.
+    /// Assigns every lecture its file. If two would get the same one, both are refused, because only the user knows
+    /// which of them to keep. A lecture that is listed twice is one lecture.
     private func place(_ groups: inout [Group], in directory: String) {
         var owners: [String: (group: Int, item: Int)] = [:]
         var taken: Set<String> = []
@@ -358,10 +366,14 @@ struct PrecacheSources: Sendable {
         if let template { return try template.path(request, fileName: given, number: number) }
         let name = try given ?? Self.lastPart(request.url)
         try SafeName.check(name)
+        if name.hasPrefix(".") {
+            // Such files configure programs; a list or a server has no say in them.
+            throw LectureError(.nameRefused, detail: name, cause: "it begins with a dot")
+        }
         return name
     }
 
-    /// Makes the directories that a template names below the output directory.
+    /// Creates the directories that a template names below the output directory.
     ///
     /// - Parameter group: lectures with their files.
     /// - Throws: `LectureError` with `outputRefused`.
@@ -378,7 +390,7 @@ struct PrecacheSources: Sendable {
         }
     }
 
-    /// The last part of a URL's path, as it stands there.
+    /// The last component of a URL's path, unchanged.
     private static func lastPart(_ url: String) throws -> String {
         let parts = try URLParts(url)
         guard let name = parts.path.split(separator: "/").last else {

@@ -1,13 +1,13 @@
 import LectureKit
 import LectureModel
 
-/// Keeps the snapshot that progress is drawn from, out of the library's events and summaries.
+/// Keeps the snapshot that progress is drawn from, updated by the library's events and summaries.
 struct ProgressTracker: Sendable {
     private(set) var snapshot = ProgressSnapshot()
 
-    /// Bytes came, or an item went on.
+    /// An item received bytes or changed its state.
     mutating func update(_ progress: DownloadProgress) {
-        // The last report of an item comes after its last byte; it must not bring the item back.
+        // The last progress event of an item comes after its last byte; it must not bring the item back.
         guard Self.moves(progress.state) else { return remove(progress.key) }
         place(Self.item(progress))
     }
@@ -20,7 +20,7 @@ struct ProgressTracker: Sendable {
         }
     }
 
-    /// The library's report in the form that is drawn and printed.
+    /// The library's progress event in the form that is drawn and printed.
     static func item(_ progress: DownloadProgress) -> ProgressSnapshot.Item {
         ProgressSnapshot.Item(
             key: progress.key.text, title: progress.title, bytes: progress.bytes, total: progress.total,
@@ -36,7 +36,7 @@ struct ProgressTracker: Sendable {
         place(item)
     }
 
-    /// An item is gone.
+    /// An item was removed.
     mutating func remove(_ key: ContentKey) { snapshot.items.removeAll { $0.key == key.text } }
 
     /// The whole run was counted.
@@ -51,16 +51,16 @@ struct ProgressTracker: Sendable {
         snapshot.waiting = max(0, (summary.counts[.stopped] ?? 0) - snapshot.paused)
         snapshot.count = summary.counts.values.reduce(0, +) + refused
         snapshot.bytes = summary.provenBytes
-        // As long as an item has not been asked for its size, the total is not known.
+        // The total is unknown as long as an item's size is.
         let unknown = (summary.counts[.queued] ?? 0) + (summary.counts[.loading] ?? 0)
         snapshot.total = unknown == 0 ? summary.totalBytes : nil
-        // Proven bytes move in steps of a group; what the active items show is smoothed already.
+        // Verified bytes grow in steps of a group; the speeds of the active items are already smoothed.
         let speed = snapshot.items.reduce(0) { $0 + $1.speed }
         snapshot.speed = speed
         snapshot.secondsLeft = snapshot.total.flatMap { speed > 0 ? max(0, $0 - summary.provenBytes) / speed : nil }
     }
 
-    /// The run is over: what remains to be shown is the mean over its whole length.
+    /// The run is over: the speed shown is the mean over the whole run.
     mutating func finish(fetched: Int64, elapsed: Duration) {
         let seconds = elapsed.secondsDouble
         snapshot.speed = seconds > 0 ? Int64(Double(fetched) / seconds) : 0

@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// The questions about one content: `show`, `why`, `path`, `cat`.
+/// The queries about one lecture: `show`, `why`, `path`, `cat`.
 enum QueryCommands {
     @Sendable static func show(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
@@ -12,7 +12,7 @@ enum QueryCommands {
             }
             let licence = try await manager.licence(key)
             guard !session.wantsJSON else {
-                try context.output.write(JSONLine.content(content, licence: licence))
+                try context.output.write(machine: JSONLine.content(content, licence: licence))
                 return .done
             }
             let path = content.state == .completed ? try? await manager.path(key) : nil
@@ -33,17 +33,18 @@ enum QueryCommands {
                 let lines =
                     [JSONLine.why(diagnosis, licence: licence)]
                     + diagnosis.attempts.map { JSONLine.attempt($0, key: key) }
-                try context.output.write(lines.joined())
+                try context.output.write(machine: lines.joined())
                 return .done
             }
-            var lines = ["\(diagnosis.content.title) (\(key.text)): \(ListCommand.state(diagnosis.content))"]
-            lines += [diagnosis.what, diagnosis.why, diagnosis.next, diagnosis.remedy].filter { !$0.isEmpty }
-            lines += diagnosis.notes
-            lines = lines.map(TerminalText.neutralised)
-            if let licence { lines += LicenceCommands.explanation(licence) }
+            var lines: [SafeText] = [
+                "\(diagnosis.content.title) (\(key.text)): \(ListCommand.state(diagnosis.content))"
+            ]
+            let sentences = [diagnosis.what, diagnosis.why, diagnosis.next, diagnosis.remedy].filter { !$0.isEmpty }
+            lines += (sentences + diagnosis.notes).map { SafeText($0) }
+            if let licence { lines += LicenceCommands.explanation(licence).map { SafeText($0) } }
             if !diagnosis.attempts.isEmpty { lines += ["", "Attempts, latest first:"] }
             lines += attempts(diagnosis.attempts, session)
-            try context.output.write(lines.map { "\($0)\n" }.joined())
+            try context.output.write(.lines(lines))
             return .done
         }
     }
@@ -52,8 +53,8 @@ enum QueryCommands {
         let session = try CommandSession(command, context)
         let key = try session.keys()[0]
         return try await session.withManager { manager in
-            // The path is data for another program: it is printed as it is.
-            try context.output.write("\(try await manager.path(key))\n")
+            // The path is data for another program: it is printed unchanged.
+            try context.writeData(try await manager.path(key))
             return .done
         }
     }
@@ -64,18 +65,18 @@ enum QueryCommands {
         let asked = command.text("range").flatMap(ByteRangeRequest.init)
         if command.text("range") == nil, context.outputIsTerminal {
             throw UsageError(
-                "Media bytes are not written to a terminal; send them to a file or a program.", path: ["cat"])
+                "Media bytes are not written to a terminal; redirect them to a file or a program.", path: ["cat"])
         }
         return try await session.withManager { manager in
             var range: Range<Int64>?
-            // Of what cannot be read, reading says why.
+            // If it cannot be read, the read reports why.
             if let asked, let content = try await manager.content(key), content.isPlayable,
                 let total = content.totalBytes
             {
                 range = asked.resolved(byteCount: total)
                 guard range != nil else {
                     throw LectureError(
-                        .parameter, detail: "--range begins behind the last byte: the lecture has \(total) bytes")
+                        .parameter, detail: "--range begins after the last byte: the lecture has \(total) bytes")
                 }
             }
             let output = context.output
@@ -107,13 +108,11 @@ enum QueryCommands {
         return facts.filter { !$0.1.isEmpty }
     }
 
-    private static func text(_ facts: [(name: String, value: String)]) -> String {
-        facts.map { fact in
-            "\(TerminalText.padded("\(fact.name):", to: 14)) \(TerminalText.neutralised(fact.value))\n"
-        }.joined()
+    private static func text(_ facts: [(name: String, value: String)]) -> SafeText {
+        .lines(facts.map { fact in "\(TerminalText.padded("\(fact.name):", to: 14)) \(fact.value)" })
     }
 
-    /// Attempts that ended alike, one after the other, are one row with the time of the latest.
+    /// Folds consecutive attempts with the same result into one row with the time of the latest.
     private static func folded(_ attempts: [Attempt]) -> [(attempt: Attempt, count: Int)] {
         var rows: [(attempt: Attempt, count: Int)] = []
         for attempt in attempts {
@@ -129,7 +128,7 @@ enum QueryCommands {
         return rows
     }
 
-    private static func attempts(_ attempts: [Attempt], _ session: CommandSession) -> [String] {
+    private static func attempts(_ attempts: [Attempt], _ session: CommandSession) -> [SafeText] {
         let table = TableRenderer(columns: [
             .init("TIME"), .init("SERVER", mayShrink: true), .init("STATUS", alignRight: true),
             .init("BYTES", alignRight: true), .init("DECISION"), .init("DETAIL", mayShrink: true),

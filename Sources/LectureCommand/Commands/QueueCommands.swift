@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// What steers the queue: `pause`, `resume`, `cancel`, `reorder`.
+/// The commands that control the queue: `pause`, `resume`, `cancel`, `reorder`.
 enum QueueCommands {
     @Sendable static func pause(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         try await steer(command, context, verb: "paused") {
@@ -31,10 +31,10 @@ enum QueueCommands {
         let place: QueuePlace? = command.flag("first") ? .first : command.flag("last") ? .last : nil
         let priority = command.integer("priority")
         guard place != nil || priority != nil else {
-            throw UsageError("One of --first, --last and --priority is needed.", path: ["reorder"])
+            throw UsageError("One of --first, --last and --priority is required.", path: ["reorder"])
         }
         if command.flag("all"), place != nil {
-            throw UsageError("--all can be given a priority, but not be first or last.", path: ["reorder"])
+            throw UsageError("--all can be used with --priority, but not with --first or --last.", path: ["reorder"])
         }
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
@@ -43,7 +43,7 @@ enum QueueCommands {
                 let pages = ContentPages(manager: manager, filter: ContentFilter(), sort: .added)
                 try await pages.forEachPage { keys += $0.map(\.key) }
             }
-            // Each one put first goes before those put first earlier: backwards keeps the order given.
+            // Each key put first goes before those put first earlier; the reverse keeps the given order.
             if place == .first { keys.reverse() }
             return try await each(keys, session) { key in
                 if let priority { try await manager.setPriority(key, priority) }
@@ -63,19 +63,19 @@ enum QueueCommands {
         return try await session.withManager { manager in
             if command.flag("all") {
                 let count = try await all(manager)
-                session.tell("\(HumanText.lectures(count)) \(verb).")
+                session.report("\(HumanText.lectures(count)) \(verb).")
                 return .done
             }
             return try await each(try session.keys(), session) { key in
                 try await one(manager, key)
                 if session.wantsJSON, let content = try await manager.content(key) {
-                    try context.output.write(JSONLine.content(content))
+                    try context.output.write(machine: JSONLine.content(content))
                 }
             }
         }
     }
 
-    /// Does something to every key; one that fails is named and does not stop the others.
+    /// Runs an action on every key; one that fails is reported and does not stop the others.
     private static func each(
         _ keys: [ContentKey], _ session: CommandSession, _ body: (ContentKey) async throws -> Void
     ) async throws -> ExitStatus {
@@ -84,7 +84,7 @@ enum QueueCommands {
             do {
                 try await body(key)
             } catch let error as LectureError where error.code == .alreadyDownloaded {
-                session.tell(error.message)
+                session.report(error.message)
             } catch let error as LectureError where error.code == .unknownContent {
                 try session.report(error, key: key)
                 status = .someFailed

@@ -14,19 +14,19 @@ enum RemoveCommand {
             guard command.flag("all") || ContentSelection.isGiven(command) else {
                 if isDryRun {
                     let lectures = try await lectures(try session.keys(), manager)
-                    return try tell(lectures, session)
+                    return try report(lectures, session)
                 }
                 return try await removal.some(try session.keys())
             }
             let lectures = try await selected(manager, session)
-            if isDryRun { return try tell(lectures, session) }
+            if isDryRun { return try report(lectures, session) }
             let status = try await removal.some(lectures.map(\.key))
-            if status == .done { session.tell("\(HumanText.lectures(lectures.count)) removed.") }
+            if status == .done { session.report("\(HumanText.lectures(lectures.count)) removed.") }
             return status
         }
     }
 
-    /// What the filters select; samples only with `--samples`.
+    /// The lectures that the filters select; samples only with `--samples`.
     private static func selected(_ manager: LectureManager, _ session: CommandSession) async throws -> [Content] {
         let filter = try await ContentSelection.filter(session.command, manager, now: session.context.clock.now())
         let takesSamples = session.command.flag("samples")
@@ -48,49 +48,62 @@ enum RemoveCommand {
         return lectures
     }
 
-    /// Says what would be removed.
-    private static func tell(_ lectures: [Content], _ session: CommandSession) throws -> ExitStatus {
+    /// Reports what would be removed.
+    private static func report(_ lectures: [Content], _ session: CommandSession) throws -> ExitStatus {
         for lecture in lectures { try wouldRemove(lecture, session) }
         let bytes = lectures.reduce(0) { $0 + $1.provenBytes }
-        session.tell(
+        session.report(
             "\(HumanText.lectures(lectures.count)) would be removed (\(HumanText.byteCount(bytes))). "
                 + "Nothing was removed.")
         return .done
     }
 
-    /// Says that a lecture would be removed.
+    /// Reports that a lecture would be removed.
     ///
     /// - Parameters:
     ///   - lecture: the lecture.
-    ///   - session: of the command.
+    ///   - session: the command's session.
     /// - Throws: ``OutputError``.
     static func wouldRemove(_ lecture: Content, _ session: CommandSession) throws {
-        if session.wantsJSON { return try session.context.output.write(JSONLine.plannedRemoval(lecture)) }
+        if session.wantsJSON { return try session.context.output.write(machine: JSONLine.plannedRemoval(lecture)) }
         let columns = ["gone", HumanText.byteCount(lecture.provenBytes), lecture.key.text, lecture.title]
-        try session.context.output.write("\(columns.map(TerminalText.neutralised).joined(separator: "\t"))\n")
+        try session.context.output.write(.row(columns))
     }
 }
 
 /// Deletes lectures and waits until their files are gone.
 struct Removal {
-    /// Who waits longer than this waits for another process that is busy with the lecture; that one deletes it.
+    /// After this time without progress the lectures are in use by another process, which deletes them.
     static let patience = Duration.seconds(30)
 
-    /// A failed commit or deletion is tried again, once in this time.
+    /// The wait without progress after a failed commit or deletion; it is retried once in this time.
     static let patienceInTrouble = Duration.seconds(5)
+
+    /// What the removal waits for.
+    private enum Event: Sendable {
+        case removed(ContentKey)
+        case trouble(LectureError)
+        case ticker(Ticker.Event)
+    }
 
     let manager: LectureManager
     let session: CommandSession
-    private let troubles = Guarded<[LectureError]>([])
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
 
     init(manager: LectureManager, session: CommandSession) {
         self.manager = manager
         self.session = session
-        // Listening begins before the request. The stream ends when the manager is closed.
-        let events = manager.events
-        Task { [troubles] in
-            for await event in events {
-                if case .trouble(let error) = event { troubles.withLock { $0.insert(error, at: 0) } }
+        (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        // Subscribed before the request. The stream ends when the manager is closed.
+        let library = manager.events
+        Task { [continuation] in
+            for await event in library {
+                switch event {
+                case .removed(let key): continuation.yield(.removed(key))
+                case .trouble(let error): continuation.yield(.trouble(error))
+                default: continue
+                }
             }
         }
     }
@@ -98,62 +111,102 @@ struct Removal {
     /// Deletes some lectures.
     ///
     /// - Parameter keys: which ones.
-    /// - Returns: how the command ends.
-    /// - Throws: `LectureError` when a key is unknown or the store cannot be written.
+    /// - Returns: the exit status.
+    /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
     func some(_ keys: [ContentKey]) async throws -> ExitStatus {
-        for key in keys { try await manager.remove(key) }
-        var left = keys
-        return try await wait {
-            var still: [ContentKey] = []
-            for key in left {
-                if try await manager.content(key) != nil {
-                    still.append(key)
-                } else if session.wantsJSON {
-                    try session.context.output.write(JSONLine.removed(key))
-                }
+        // By the key that the library uses; a gateway may have renamed a lecture since.
+        var left: [ContentKey: [ContentKey]] = [:]
+        for (key, current) in zip(keys, try await manager.remove(keys)) {
+            // One that is not in the store is already gone.
+            if let current { left[current, default: []].append(key) } else { try write(removed: [key]) }
+        }
+        return try await wait(left.count) { removed in
+            if let removed {
+                try write(removed: left.removeValue(forKey: removed) ?? [])
+                return left.count
             }
-            left = still
+            // What another process deletes is not reported here.
+            for (key, typed) in left where try await manager.content(key) == nil {
+                left[key] = nil
+                try write(removed: typed)
+            }
             return left.count
         }
+    }
+
+    private func write(removed keys: [ContentKey]) throws(OutputError) {
+        guard session.wantsJSON else { return }
+        for key in keys { try session.context.output.write(machine: JSONLine.removed(key)) }
     }
 
     /// Deletes everything.
     ///
     /// - Parameter includingSamples: samples as well.
-    /// - Returns: how the command ends.
+    /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written.
     func everything(includingSamples: Bool) async throws -> ExitStatus {
         let count = try await manager.removeAll(includingSamples: includingSamples)
-        // Requests are counted: the state changes only when a process has begun with it.
-        let status = try await wait { try await manager.removalsLeft() }
-        if status == .done { session.tell("\(HumanText.lectures(count)) removed.") }
+        // Requests are counted: the state changes only when a process has started the removal.
+        var left = try await manager.removalsLeft()
+        let status = try await wait(left) { removed in
+            left = removed != nil && left > 1 ? left - 1 : try await manager.removalsLeft()
+            return left
+        }
+        if status == .done { session.report("\(HumanText.lectures(count)) removed.") }
         return status
     }
 
-    private func wait(_ left: () async throws -> Int) async throws -> ExitStatus {
-        let ticker = Ticker(every: .milliseconds(20), signals: session.context.signals())
-        var end = session.context.clock.boot() + Self.patience
+    /// Waits until nothing is left.
+    ///
+    /// - Parameters:
+    ///   - count: how many lectures are to be deleted.
+    ///   - left: how many are left after the library has reported one; after nil, according to the store.
+    /// - Returns: the exit status.
+    /// - Throws: what `left` throws; ``OutputError``.
+    private func wait(_ count: Int, _ left: (ContentKey?) async throws -> Int) async throws -> ExitStatus {
+        let clock = session.context.clock
+        let ticker = Ticker(every: .milliseconds(250), signals: session.context.signals())
+        let ticking = Task { [continuation] in
+            for await event in ticker.events { continuation.yield(.ticker(event)) }
+        }
+        defer { ticking.cancel() }
+        var (count, hasProgressed) = (count, false)
+        var (end, patience) = (clock.boot() + Self.patience, Self.patience)
         var trouble: LectureError?
-        if try await left() == 0 { return .done }
-        for await event in ticker.events {
-            if case .signal(.stop(let number)) = event { return .signal(number) }
-            let count = try await left()
-            if count == 0 { return .done }
-            while let error = troubles.withLock({ $0.popLast() }) {
-                if trouble == nil { end = min(end, session.context.clock.boot() + Self.patienceInTrouble) }
-                trouble = error
+        guard count > 0 else { return .done }
+        for await event in events {
+            let now: Int
+            switch event {
+            case .ticker(.signal(.stop(let number))): return .signal(number)
+            case .ticker(.signal(.resized)): continue
+            case .trouble(let error):
+                if trouble == nil { end = min(end, clock.boot() + Self.patienceInTrouble) }
+                (trouble, patience) = (error, Self.patienceInTrouble)
                 try session.report(error)
+                continue
+            case .removed(let key):
+                now = try await left(key)
+                hasProgressed = true
+            case .ticker(.tick):
+                // While the library reports removals, the store is not asked.
+                now = hasProgressed ? count : try await left(nil)
+                hasProgressed = false
             }
-            guard session.context.clock.boot() < end else {
-                if let trouble {
-                    session.context.say("\(HumanText.lectures(count)) could not be deleted; the next run tries again.")
-                    return ExitStatus.status(for: trouble.code)
-                }
-                session.context.say(
-                    "\(HumanText.lectures(count)) still in use by another process; they are deleted when it stops.")
-                return .tryAgain
-            }
+            if now == 0 { return .done }
+            if now < count { end = clock.boot() + patience }
+            count = now
+            guard clock.boot() < end else { return giveUp(count, trouble) }
         }
         return .done
+    }
+
+    private func giveUp(_ count: Int, _ trouble: LectureError?) -> ExitStatus {
+        guard let trouble else {
+            session.context.say(
+                "\(HumanText.lectures(count)) still in use by another process, which deletes them when it stops.")
+            return .tryAgain
+        }
+        session.context.say("\(HumanText.lectures(count)) could not be deleted; the next run tries again.")
+        return ExitStatus.status(for: trouble.code)
     }
 }

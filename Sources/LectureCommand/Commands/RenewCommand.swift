@@ -31,10 +31,10 @@ enum RenewCommand {
         return session.command.duration("within").map { .within($0) } ?? .expired
     }
 
-    /// Says why no server is asked about named lectures.
+    /// Reports why no server is asked about lectures on the command line.
     ///
     /// - Returns: whether one of them is an error.
-    static func tell(_ left: [RenewalReport.Left], _ kind: RenewalKind, _ session: CommandSession) throws -> Bool {
+    static func report(_ left: [RenewalReport.Left], _ kind: RenewalKind, _ session: CommandSession) throws -> Bool {
         var isError = false
         for one in left {
             let key = one.key.text
@@ -43,12 +43,13 @@ enum RenewCommand {
             case .unknown: code = .unknownContent
             case .ungranted: code = .licenceMissing
             case .deleted: code = .licenceDeleted
-            case .unlicensed: session.tell("\(key): it needs no licence.")
-            case .believed: session.tell("\(key): its licence is in order; it needs no new grant.")
+            case .unlicensed: session.report("\(key): no licence is needed.")
+            case .believed: session.report("\(key): its licence is valid; no new grant is needed.")
             case .noServer where kind == .regrant:
                 code = .licenceMissing
-                session.tell("\(key): its licence is a file. A newer one: 'lecturectl licence import FILE'.")
-            case .noServer: session.tell("\(key): its licence is a file; there is no server to be asked.")
+                session.report(
+                    "\(key): its licence is a file; import a newer one with 'lecturectl licence import FILE'.")
+            case .noServer: session.report("\(key): its licence is a file; there is no server to ask.")
             }
             guard let code else { continue }
             try session.report(LectureError(code, detail: key), key: one.key)
@@ -70,22 +71,24 @@ enum RenewCommand {
     ) async throws -> ExitStatus {
         let plan = try await kind == .regrant ? manager.planRegrant(selection) : manager.planRenewal(selection)
         for start in stride(from: 0, to: plan.count, by: 1000) {
-            let lines = plan[start..<min(start + 1000, plan.count)].map { planned in
-                session.wantsJSON ? JSONLine.planned(planned) : text(planned)
+            let part = plan[start..<min(start + 1000, plan.count)]
+            if session.wantsJSON {
+                try session.context.output.write(machine: part.map(JSONLine.planned).joined())
+            } else {
+                for planned in part { try session.context.output.write(.row(columns(planned))) }
             }
-            try session.context.output.write(lines.joined())
         }
         let requests = Set(plan.compactMap(\.request)).count
         let waiting = plan.count { $0.request == nil }
-        session.tell("\(plan.count - waiting) licences in \(requests) requests; \(waiting) wait.")
-        let isError = try tell(try await manager.left(of: selection, kind), kind, session)
+        session.report("\(plan.count - waiting) licences in \(requests) requests; \(waiting) waiting.")
+        let isError = try report(try await manager.left(of: selection, kind), kind, session)
         return isError ? .someFailed : .done
     }
 
-    private static func text(_ planned: PlannedRenewal) -> String {
+    private static func columns(_ planned: PlannedRenewal) -> [String] {
         let request = planned.request.map { "request \($0)" } ?? "waits"
         let deadline = planned.deadline.map { HumanText.date($0) } ?? "no end"
-        return "\(planned.key.text)\t\(request)\t\(deadline)\t\(planned.server)\n"
+        return [planned.key.text, request, deadline, planned.server]
     }
 }
 
@@ -145,9 +148,9 @@ private struct RenewRun {
             case .libraryEnded: break loop
             case .ended(let end):
                 result = end
-                // The stream of events ends behind the last one of this run.
+                // The stream of events ends after the last one of this run.
                 Task { await manager.close() }
-            case .ticker(.tick): tellProgress(began: began)
+            case .ticker(.tick): reportProgress(began: began)
             case .ticker(.signal(.resized)): continue
             case .ticker(.signal(.stop(let number))):
                 signal = number
@@ -163,31 +166,31 @@ private struct RenewRun {
         case .renewalBegan(let total, let done):
             (self.total, beganWith) = (total, done)
             if done > 0 {
-                session.tell("Going on with a renewal that was interrupted: \(done) of \(total) are done.")
+                session.report("Continuing an interrupted renewal: \(done) of \(total) are done.")
             }
         case .renewed(let key, let current, let count, let error):
             if error == nil { renewed += 1 } else { failed += 1 }
             if session.wantsJSON {
                 let licence = error == nil ? try? await manager.licence(key) : nil
                 try context.output.write(
-                    JSONLine.renewed(key, current: current, count: count, licence: licence, error: error))
+                    machine: JSONLine.renewed(key, current: current, count: count, licence: licence, error: error))
             }
             if let error { context.say("\(key.text): \(error.message)") }
-            if error == nil, session.command.flag("acks") { try context.output.write("ACK \(key.text)\n") }
+            if error == nil, session.command.flag("acks") { try context.writeData("ACK \(key.text)") }
         case .licenceEnded(let key):
             context.say("\(key.text): the licence server has ended the licence.")
-            if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: "ended")) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: "ended")) }
         case .licenceDeleted(let key):
             context.say(
-                "\(key.text): the licence server has revoked this lecture; its files were deleted; its file is gone.")
-            if session.wantsJSON { try context.output.write(JSONLine.licenceChanged(key, change: "deleted")) }
+                "\(key.text): the licence server has revoked this lecture; its files were deleted.")
+            if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: "deleted")) }
         case .trouble(let error): try session.report(error)
         default: return
         }
     }
 
-    /// A line every few seconds, with the time that is left.
-    private mutating func tellProgress(began: BootInstant) {
+    /// Prints a line every few seconds, with the time left.
+    private mutating func reportProgress(began: BootInstant) {
         let now = context.clock.boot()
         guard total > 0, !session.isQuiet, session.command.text("progress") != "none" else { return }
         if let lastLine, now - lastLine < .seconds(3) { return }
@@ -197,22 +200,22 @@ private struct RenewRun {
         let elapsed = (now - began).secondsDouble
         let left = done > 0 ? Double(total - beganWith - done) * elapsed / Double(done) : nil
         let time = left.map { ", \(HumanText.duration(seconds: Int64($0))) left" } ?? ""
-        session.tell("\(beganWith + done) of \(total) licences\(time)")
+        session.report("\(beganWith + done) of \(total) licences\(time)")
     }
 
     private func finish(_ summary: RenewalReport, elapsed: Duration) throws -> ExitStatus {
-        let isError = try RenewCommand.tell(summary.left, kind, session)
-        session.tell(sentence(summary))
-        if session.wantsJSON { try context.output.write(JSONLine.renewalSummary(summary, elapsed: elapsed)) }
+        let isError = try RenewCommand.report(summary.left, kind, session)
+        session.report(sentence(summary))
+        if session.wantsJSON { try context.output.write(machine: JSONLine.renewalSummary(summary, elapsed: elapsed)) }
         if let signal { return .signal(signal) }
-        // What was answered and is still not believed is not what the renewal was for.
+        // A licence that was answered but is still not trusted is not a success.
         if summary.failed > 0 || isError || !summary.unbelieved.isEmpty { return .someFailed }
         return summary.waiting > 0 ? .tryAgain : .done
     }
 
-    /// What became of it, with what helps where an answer did not.
+    /// The result, with a remedy for licences that an answer did not make playable.
     private func sentence(_ summary: RenewalReport) -> String {
-        let rest = "\(summary.failed) failed, \(summary.waiting) wait."
+        let rest = "\(summary.failed) failed, \(summary.waiting) waiting."
         let verb = kind == .regrant ? "granted" : "renewed"
         guard summary.playable < summary.renewed else { return "\(summary.renewed) \(verb), \(rest)" }
         var text = "\(summary.renewed) \(kind == .regrant ? "granted" : "answered"), \(summary.playable) playable"
@@ -224,7 +227,7 @@ private struct RenewRun {
         return "\(text). \(rest)"
     }
 
-    /// Keys as they can be typed; all of them where they are many, or a shell would read them otherwise.
+    /// The keys as they can be typed; `--all` if there are many, or if a shell would interpret one of them.
     private static func words(_ keys: [ContentKey]) -> String {
         let isPlain = keys.allSatisfy { key in
             key.text.utf8.allSatisfy { byte in

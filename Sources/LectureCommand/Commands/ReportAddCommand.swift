@@ -3,27 +3,27 @@ import LectureModel
 
 /// `lecturectl lms add`.
 enum ReportAddCommand {
-    /// The longest report with all that is around it.
+    /// The longest report file or line, in bytes.
     static let longestInput = 4 << 20
 
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let sources = ["json", "play"].filter { command.text($0) != nil } + (command.flag("batch") ? ["batch"] : [])
         if sources.count > 1 {
-            // Not a rule of the table: the global --json of that name may stand before each of them.
+            // Not a rule of the table, because the global --json may precede each of them.
             throw UsageError(
-                "Options '--\(sources[0])' and '--\(sources[1])' exclude each other.", path: command.path)
+                "Options '--\(sources[0])' and '--\(sources[1])' cannot be used together.", path: command.path)
         }
         let session = try CommandSession(command, context)
         if command.flag("batch") { return try await batch(session) }
         let report = try await report(session)
         return try await session.withManager { manager in
             let rows = try await manager.addReport(report)
-            try context.output.write(answer(rows, session))
+            try context.output.write(machine: answer(rows, session))
             return .done
         }
     }
 
-    /// What is printed once reports are durable.
+    /// The output once reports are durable.
     static func answer(_ rows: [StoredReportID], _ session: CommandSession) -> String {
         rows.map { row in
             let ack = "ACK \(row.id)\n"
@@ -52,7 +52,7 @@ enum ReportAddCommand {
 
     /// The target of `--target` and `--format`.
     ///
-    /// - Returns: the configured one when it has that URL, so that its parameters hold; nil when none is named.
+    /// - Returns: the configured one when it has that URL, so that its parameters apply; nil when none is given.
     /// - Throws: ``UsageError`` when only a format is given.
     static func target(_ session: CommandSession) throws -> ReportTarget? {
         let command = session.command
@@ -64,7 +64,7 @@ enum ReportAddCommand {
         return target(url, format, session.configuration)
     }
 
-    /// A target that was named by its URL.
+    /// A target given by its URL.
     static func target(_ url: String, _ format: ReportFormat?, _ configuration: Configuration) -> ReportTarget {
         let standard = configuration.statistics.value.target
         if let standard, standard.url == url, format == nil || format == standard.format { return standard }
@@ -77,7 +77,7 @@ enum ReportAddCommand {
 
     private static func text(_ bytes: [UInt8], _ name: String) throws(LectureError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw LectureError(.reportInvalid, detail: name, cause: "it is no UTF-8")
+            throw LectureError(.reportInvalid, detail: name, cause: "not UTF-8")
         }
         return text
     }
@@ -88,7 +88,7 @@ enum ReportAddCommand {
         let command = session.command
         for name in ["id", "user", "session", "seq", "content", "course", "note", "target", "format"]
         where command.text(name) != nil {
-            throw UsageError("With --batch each line says what --\(name) would say.", path: command.path)
+            throw UsageError("--\(name) cannot be used with --batch; each line has its own value.", path: command.path)
         }
         return try await session.withManager { manager in
             var batch = ReportBatch(manager: manager, session: session)
@@ -97,11 +97,11 @@ enum ReportAddCommand {
     }
 }
 
-/// Stores lines in groups: as many as are there, so that a commit is shared and nobody waits for the next line.
+/// Stores lines in groups: as many as have arrived, so that they share a commit and none waits for the next line.
 private struct ReportBatch {
     private static let mostLines = 1000
     private static let mostBytes = 8 << 20
-    /// A report waits for others at most so long.
+    /// The longest time a report waits for others.
     private static let longestWait: Duration = .milliseconds(100)
 
     private enum Entry {
@@ -128,7 +128,7 @@ private struct ReportBatch {
             for line in read { try await take(line) }
             guard let began else { continue }
             let isLate = session.context.clock.boot() - began >= Self.longestWait
-            // A line that is still coming holds up none that is whole.
+            // An incomplete line does not delay complete ones.
             if isLate { try await flush() } else if !(await reader.isReady()) { try await flush() }
         }
         if let last = lines.finish() { try await take(last) }
@@ -157,7 +157,7 @@ private struct ReportBatch {
         }
     }
 
-    /// Stores what is gathered in one transaction and answers it in the order of the lines.
+    /// Stores the gathered lines in one transaction and answers them in order.
     private mutating func flush() async throws {
         guard !entries.isEmpty else { return }
         let reports: [LearningReport] = entries.compactMap { line in
@@ -182,6 +182,6 @@ private struct ReportBatch {
             }
         }
         (entries, bytes, began) = ([], 0, nil)
-        try session.context.output.write(text)
+        try session.context.output.write(machine: text)
     }
 }

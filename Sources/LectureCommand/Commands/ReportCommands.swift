@@ -16,12 +16,12 @@ enum ReportCommands {
         return try await session.withManager { manager in
             if command.flag("summary") { return try await summary(manager, session) }
             let isEmpty = try await rows(manager, session)
-            if isEmpty, !session.wantsJSON, !command.flag("ids") { session.tell("No reports match.") }
+            if isEmpty, !session.wantsJSON, !command.flag("ids") { session.report("No reports match.") }
             return .done
         }
     }
 
-    /// Writes the rows page by page, and on a terminal as one table.
+    /// Writes the rows page by page, or on a terminal as one table.
     private static func rows(_ manager: LectureManager, _ session: CommandSession) async throws -> Bool {
         let (command, context) = (session.command, session.context)
         var (skipped, left) = (command.integer("offset") ?? 0, command.integer("limit") ?? .max)
@@ -41,26 +41,26 @@ enum ReportCommands {
             left -= wanted.count
             isEmpty = isEmpty && wanted.isEmpty
             if session.wantsJSON {
-                try context.output.write(wanted.map(JSONLine.report).joined())
+                try context.output.write(machine: wanted.map(JSONLine.report).joined())
             } else if command.flag("ids") {
-                try context.output.write(wanted.map { "\($0.id)\n" }.joined())
+                for report in wanted { try context.writeData(report.id) }
             } else {
                 rows += wanted.map { row($0, isTerminal: context.outputIsTerminal) }
             }
             if streams, !rows.isEmpty {
                 let lines = table.lines(rows, width: nil, style: session.outputStyle)
-                try context.output.write(lines.map { "\($0)\n" }.joined())
+                try context.output.write(.lines(lines))
                 rows = []
             }
         } while place != nil && left > 0
         if !rows.isEmpty {
             let lines = table.lines(rows, width: context.terminalSize().columns, style: session.outputStyle)
-            try context.output.write(lines.map { "\($0)\n" }.joined())
+            try context.output.write(.lines(lines))
         }
         return isEmpty
     }
 
-    /// The rules that `list` and `retry` share.
+    /// The filters that `list` and `retry` share.
     private static func query(_ command: ParsedCommand) -> ReportQuery {
         var query = ReportQuery()
         query.states = Set(command.texts("state").compactMap { ReportState(name: $0) })
@@ -93,7 +93,7 @@ enum ReportCommands {
         return words.joined(separator: " ")
     }
 
-    /// What a server answered, without the line ends and blanks that only lay it out.
+    /// A server's answer, with line ends and repeated blanks collapsed.
     private static func oneLine(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
@@ -102,25 +102,23 @@ enum ReportCommands {
 
     private static func summary(_ manager: LectureManager, _ session: CommandSession) async throws -> ExitStatus {
         let summary = try await manager.reportSummary()
-        // Reports that cannot be accounted for are damage, and nobody else would look.
+        // Reports that cannot be accounted for are damage, and nothing else checks for it.
         let status: ExitStatus = summary.isConserved ? .done : .data
         if session.wantsJSON {
-            try session.context.output.write(JSONLine.reportSummary(summary))
+            try session.context.output.write(machine: JSONLine.reportSummary(summary))
             return status
         }
         var lines = [("created", summary.created)]
         lines += ReportState.allCases.map { ($0.name, summary.counts[$0] ?? 0) }
         lines += [("pruned", summary.pruned), ("erased", summary.erased)]
-        var text = lines.map { "\(TerminalText.padded($0.0, to: 12)) \($0.1)\n" }.joined()
+        var text = SafeText.lines(lines.map { "\(TerminalText.padded($0.0, to: 12)) \($0.1)" })
         text += "\(TerminalText.padded("balance", to: 12)) \(summary.isConserved ? "ok" : "wrong")\n"
         if summary.withoutTarget > 0 {
             text += "\(TerminalText.padded("no target", to: 12)) \(summary.withoutTarget)\n"
         }
         for target in summary.targets {
-            text += "\n\(TerminalText.neutralised(heading(target)))\n"
-            text += facts(target).map { name, value in
-                "  \(TerminalText.padded(name, to: 10)) \(TerminalText.neutralised(value))\n"
-            }.joined()
+            text += "\n\(heading(target))\n"
+            text += .lines(facts(target).map { name, value in "  \(TerminalText.padded(name, to: 10)) \(value)" })
         }
         try session.context.output.write(text)
         return status
@@ -132,11 +130,11 @@ enum ReportCommands {
 
     private static func facts(_ target: ReportTargetStatus) -> [(String, String)] {
         var facts = [("open", "\(target.open)"), ("failures", "\(target.failures)")]
-        if let time = target.waitsUntil { facts.append(("waits until", HumanText.date(time))) }
+        if let time = target.waitsUntil { facts.append(("wait until", HumanText.date(time))) }
         if let suspension = target.suspension { facts.append(("refuses", suspension.name)) }
         if let answer = target.answer {
             let status = answer.status.map { "HTTP \($0)" } ?? "no answer"
-            facts.append(("trouble", "\(HumanText.date(answer.at)) \(status) \(oneLine(answer.text))"))
+            facts.append(("answer", "\(HumanText.date(answer.at)) \(status) \(oneLine(answer.text))"))
         }
         return facts
     }
@@ -147,7 +145,7 @@ enum ReportCommands {
         let session = try CommandSession(command, context)
         let ids = command.arguments
         let isAll = command.flag("all")
-        if !ids.isEmpty, isAll { throw UsageError("Name reports or give '--all', not both.", path: command.path) }
+        if !ids.isEmpty, isAll { throw UsageError("Give reports or '--all', not both.", path: command.path) }
         let rules = ["reason", "since", "until"]
         guard isAll || !ids.isEmpty || rules.contains(where: { command.text($0) != nil }) else {
             throw UsageError("ID…, '--all', '--reason', '--since' or '--until' is missing.", path: command.path)
@@ -156,10 +154,10 @@ enum ReportCommands {
         query.ids = ids
         return try await session.withManager { manager in
             let count = try await manager.retryReports(query)
-            if session.wantsJSON { try context.output.write(JSONLine.revived(count)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.revived(count)) }
             let reports = ReportExportCommands.count(count)
-            session.tell("To be sent again: \(reports). 'lecturectl lms send' sends what waits.")
-            // Who names reports is told when one of them is no dead letter.
+            session.report("\(reports) to be sent again. Run 'lecturectl lms send' to send them.")
+            // The status shows when one of the given reports is not a dead letter.
             return count < Set(ids).count ? .someFailed : .done
         }
     }

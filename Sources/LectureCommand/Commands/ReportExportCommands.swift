@@ -18,10 +18,10 @@ enum ReportExportCommands {
             let result = try await manager.exportReports(
                 to: path.map { .file($0, mayReplace: command.flag("force")) } ?? .stream { try output.write($0) },
                 format: format, filter: filter, pseudonymKey: key)
-            session.tell("\(count(result.reports)) exported.")
-            // On standard output is the export itself.
+            session.report("\(count(result.reports)) exported.")
+            // Without a path, standard output carries the export itself.
             if session.wantsJSON, let path {
-                try output.write(JSONLine.exported(result, format: format, path: path))
+                try output.write(machine: JSONLine.exported(result, format: format, path: path))
             }
             return .done
         }
@@ -55,9 +55,9 @@ enum ReportExportCommands {
                     try session.report(damage)
                     status = .data
                 }
-                let refused = result.refused == 0 ? "" : ", \(result.refused) not"
-                session.tell("\(path): \(count(result.stored)) stored, \(result.known) known before\(refused).")
-                if session.wantsJSON { try context.output.write(JSONLine.imported(result, path: path)) }
+                let refused = result.refused == 0 ? "" : ", \(result.refused) refused"
+                session.report("\(path): \(count(result.stored)) stored, \(result.known) already known\(refused).")
+                if session.wantsJSON { try context.output.write(machine: JSONLine.imported(result, path: path)) }
             }
             return status
         }
@@ -68,7 +68,7 @@ enum ReportExportCommands {
     @Sendable static func erase(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         guard let user = command.text("user") else {
-            throw UsageError("--user says who is erased.", path: command.path)
+            throw UsageError("Option '--user' is required.", path: command.path)
         }
         return try await session.withManager { manager in
             for path in command.texts("forget-copy") { try await manager.forgetCopy(path) }
@@ -76,9 +76,9 @@ enum ReportExportCommands {
                 user, isForced: command.flag("force"), isDryRun: command.flag("dry-run"))
             for problem in receipt.problems { try session.report(problem) }
             if session.wantsJSON {
-                try context.output.write(JSONLine.erased(receipt))
+                try context.output.write(machine: JSONLine.erased(receipt))
             } else {
-                try context.output.write(lines(receipt).map { "\(TerminalText.neutralised($0))\n" }.joined())
+                try context.output.write(.lines(lines(receipt)))
             }
             return receipt.problems.isEmpty ? .done : .someFailed
         }
@@ -104,9 +104,9 @@ enum ReportExportCommands {
         }
         if receipt.isDryRun { return lines }
         if !receipt.isSearched {
-            lines.append("The id is too short to be searched for in raw bytes.")
+            lines.append("The id is too short to search for in raw bytes.")
         } else if receipt.problems.isEmpty {
-            lines.append("The id is nowhere in the bytes of the store and its copies.")
+            lines.append("The id was not found in the bytes of the store and its copies.")
         }
         return lines
     }

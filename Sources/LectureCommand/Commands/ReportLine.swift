@@ -3,20 +3,20 @@ import LectureModel
 
 /// A line of `lms add --batch`.
 enum ReportLine {
-    /// As much as a report may use up, and what is around it.
+    /// The limits of a report, and room for the line around it.
     static let limits = JSONScanner.Limits(depth: 34, items: 200_100)
 
-    /// The members that a line may have. Another one is refused: a report whose payload stands under a mistyped name
-    /// would be stored and delivered without it.
+    /// The members that a line may have. Others are refused: a report whose payload has a mistyped name would be stored
+    /// and delivered without it.
     static let memberNames = [
         "id", "user", "session", "content", "course", "note", "seq", "time_ms", "report", "target", "format",
     ]
 
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// - Parameters:
     ///   - bytes: one JSON object.
-    ///   - configuration: for the configured target.
+    ///   - configuration: supplies the configured target.
     /// - Returns: the report.
     /// - Throws: `LectureError` with `reportInvalid` that names the member.
     static func report(_ bytes: [UInt8], _ configuration: Configuration) throws(LectureError) -> LearningReport {
@@ -50,7 +50,7 @@ enum ReportLine {
             format = ReportFormat(rawValue: name)
             guard format != nil else {
                 let words = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-                throw LectureError(.reportInvalid, detail: "format", cause: "one of \(words)")
+                throw LectureError(.reportInvalid, detail: "format", cause: "must be one of \(words)")
             }
         }
         if let url = try reader.string("target") {
@@ -69,7 +69,7 @@ struct PlayFile {
     private let startAt: Timestamp
     private let intervals: [PlayedInterval]
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// - Parameter bytes: one JSON object.
     /// - Throws: `LectureError` with `reportInvalid` that names the member.
@@ -99,7 +99,7 @@ struct PlayFile {
     private static func interval(_ reader: MemberReader) throws(LectureError) -> PlayedInterval {
         guard let name = try reader.string("activity"), let activity = PlayedInterval.Activity(rawValue: name) else {
             let words = PlayedInterval.Activity.allCases.map(\.rawValue).joined(separator: ", ")
-            throw LectureError(.json, detail: "member 'activity' is none of \(words)")
+            throw LectureError(.json, detail: "member 'activity' must be one of \(words)")
         }
         guard let from = try reader.integer("from_ms", in: 0...longest),
             let to = try reader.integer("to_ms", in: 0...longest)
@@ -108,9 +108,9 @@ struct PlayFile {
         let began = try reader.integer("boot_ns", in: 0...Int64.max)
         let ended = try reader.integer("ended_boot_ns", in: 0...Int64.max)
         guard (began == nil) == (ended == nil) else {
-            throw LectureError(.json, detail: "an interval has one of 'boot_ns' and 'ended_boot_ns' alone")
+            throw LectureError(.json, detail: "an interval has only one of 'boot_ns' and 'ended_boot_ns'")
         }
-        // Without clocks a content that ran took as long as it is at its speed.
+        // Without clocks, the real time of a played interval is its length divided by its speed.
         let ran = activity == .play ? Double(max(0, to - from)) / max(0.001, Double(speed) / 1000) : 0
         let lasting =
             if let began, let ended { Duration.nanoseconds(max(0, ended - began)) } else {

@@ -17,10 +17,10 @@ enum ReportSendCommand {
         }
     }
 
-    /// How a sending ends. A dead letter counts least: what is in the way of everything else is told first.
+    /// The exit status of a sending. A dead letter counts least: an obstacle that affects every report comes first.
     ///
-    /// - Parameter result: what became of it.
-    /// - Returns: the status.
+    /// - Parameter result: the result of the sending.
+    /// - Returns: the exit status.
     static func status(_ result: ReportSendResult) -> ExitStatus {
         let statuses = result.obstacles.map { ExitStatus.status(for: $0.error.code) }
         for status in [ExitStatus.noPermission, .unavailable] where statuses.contains(status) { return status }
@@ -41,7 +41,7 @@ private struct SendRun {
     let manager: LectureManager
     let session: CommandSession
     private var progress = ReportSendResult()
-    private var told = ReportSendResult()
+    private var reported = ReportSendResult()
     private var lastLine: BootInstant?
     private var signal: Int32?
 
@@ -77,9 +77,9 @@ private struct SendRun {
             case .libraryEnded: break loop
             case .ended(let end):
                 result = end
-                // The stream of events ends behind the last one of this run.
+                // The stream of events ends after the last one of this run.
                 Task { await manager.close() }
-            case .ticker(.tick): tellProgress(began: began)
+            case .ticker(.tick): reportProgress(began: began)
             case .ticker(.signal(.resized)): continue
             case .ticker(.signal(.stop(let number))):
                 signal = number
@@ -93,42 +93,42 @@ private struct SendRun {
         switch event {
         case .reportsProgress(let result):
             progress = result
-            if session.wantsJSON { try context.output.write(JSONLine.sending(result)) }
-        case .reportsDelivered(let ids): try context.output.write(ids.map { "ACK \($0)\n" }.joined())
+            if session.wantsJSON { try context.output.write(machine: JSONLine.sending(result)) }
+        case .reportsDelivered(let ids): for id in ids { try context.writeData("ACK \(id)") }
         case .reportRefused(let id, let reason, let error):
             context.say(error.message)
-            if session.wantsJSON { try context.output.write(JSONLine.refused(id, reason, error)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.refused(id, reason, error)) }
         case .reportObstacle(let obstacle):
-            if session.isVerbose { session.tell(obstacle.error.message) }
+            if session.isVerbose { session.report(obstacle.error.message) }
         case .trouble(let error): try session.report(error)
         default: return
         }
     }
 
-    /// A line every few seconds.
-    private mutating func tellProgress(began: BootInstant) {
+    /// Prints a line every few seconds.
+    private mutating func reportProgress(began: BootInstant) {
         let now = context.clock.boot()
-        guard !session.isQuiet, session.command.text("progress") != "none", progress != told else { return }
+        guard !session.isQuiet, session.command.text("progress") != "none", progress != reported else { return }
         guard now - (lastLine ?? began) >= .seconds(3) else { return }
-        (lastLine, told) = (now, progress)
-        session.tell("\(progress.delivered) delivered, \(progress.refused) refused, \(progress.left) left")
+        (lastLine, reported) = (now, progress)
+        session.report("\(progress.delivered) delivered, \(progress.refused) refused, \(progress.left) left")
     }
 
     private func finish(_ result: ReportSendResult, elapsed: Duration) throws -> ExitStatus {
-        // Who interrupts it knows why reports are left.
+        // After an interruption the user knows why reports are left.
         for obstacle in result.obstacles where signal == nil {
             context.say(sentence(obstacle))
-            if session.wantsJSON { try context.output.write(JSONLine.obstacle(obstacle)) }
+            if session.wantsJSON { try context.output.write(machine: JSONLine.obstacle(obstacle)) }
         }
         var words = ["\(result.delivered) delivered", "\(result.refused) refused"]
         if result.superseded > 0 { words.append("\(result.superseded) superseded") }
-        session.tell("\(words.joined(separator: ", ")), \(result.left) left.")
-        if session.wantsJSON { try context.output.write(JSONLine.sendSummary(result, elapsed: elapsed)) }
+        session.report("\(words.joined(separator: ", ")), \(result.left) left.")
+        if session.wantsJSON { try context.output.write(machine: JSONLine.sendSummary(result, elapsed: elapsed)) }
         return signal.map { .signal($0) } ?? ReportSendCommand.status(result)
     }
 
     private func sentence(_ obstacle: ReportObstacle) -> String {
-        let again = obstacle.again.map { " It may be asked again at \(HumanText.date($0))." } ?? ""
+        let again = obstacle.again.map { " The next attempt is possible at \(HumanText.date($0))." } ?? ""
         return obstacle.error.message + again
     }
 }

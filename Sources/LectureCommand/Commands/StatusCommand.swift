@@ -8,7 +8,7 @@ enum StatusCommand {
         let session = try CommandSession(command, context)
         if !session.storeExists, let ending = try await withoutStore(session) { return ending }
         return try await session.withManager { manager in
-            // Once, and not with every look: it touches each file.
+            // Once, and not with every update: it touches each file.
             try await manager.checkFiles()
             var screen = StatusScreen(session)
             try screen.show(try await manager.overview())
@@ -17,11 +17,11 @@ enum StatusCommand {
         }
     }
 
-    /// Shows that there is nothing. A watcher waits until there is a store.
+    /// Shows an empty overview. With `--watch` it waits until there is a store.
     ///
-    /// - Returns: how the command ends; nil when a store has come.
+    /// - Returns: the exit status; nil once a store exists.
     private static func withoutStore(_ session: CommandSession) async throws -> ExitStatus? {
-        session.tell(LectureError(.storeMissing, detail: session.configuration.storeDirectory.value).message)
+        session.report(LectureError(.storeMissing, detail: session.configuration.storeDirectory.value).message)
         var screen = StatusScreen(session)
         let settings = session.configuration
         try screen.show(
@@ -37,7 +37,7 @@ enum StatusCommand {
         return .done
     }
 
-    /// Shows it again whenever something changed. Other processes change the store, so it has to be asked.
+    /// Shows it again whenever something changes. Other processes change the store, so it has to be polled.
     private static func watch(
         _ manager: LectureManager, _ screen: inout StatusScreen, _ session: CommandSession
     ) async throws -> ExitStatus {
@@ -54,7 +54,7 @@ enum StatusCommand {
     }
 }
 
-/// What `status` prints. On a terminal that watches, a new picture takes the place of the old one.
+/// The output of `status`. On a terminal, `--watch` redraws it in place.
 private struct StatusScreen {
     private let session: CommandSession
     private var last: StoreOverview?
@@ -62,9 +62,9 @@ private struct StatusScreen {
 
     init(_ session: CommandSession) { self.session = session }
 
-    /// Prints an overview, unless it says the same as the one before.
+    /// Prints an overview, unless it equals the one before.
     mutating func show(_ overview: StoreOverview) throws {
-        // What other programs write on the disk, and a lock that is held for a moment, are no news.
+        // Changes of free space by other programs, and locks held for a moment, are not shown.
         var news = overview
         news.space.free = overview.space.isShort ? 0 : nil
         news.processes = overview.processes.map { process in
@@ -74,34 +74,33 @@ private struct StatusScreen {
         }
         guard news != last else { return }
         defer { last = news }
-        guard !session.wantsJSON else { return try session.context.output.write(JSONLine.status(overview)) }
+        guard !session.wantsJSON else { return try session.context.output.write(machine: JSONLine.status(overview)) }
         let width = session.context.outputIsTerminal ? session.context.terminalSize().columns : nil
         let lines = StatusText.lines(overview, style: session.outputStyle).map { line in
-            width.map { TerminalText.clipped(line, to: $0) } ?? line
+            width.map { line.clipped(to: $0) } ?? line
         }
-        let wayUp = drawnLines > 0 && width != nil ? "\u{1B}[\(drawnLines)A\u{1B}[J" : ""
-        try session.context.output.write(wayUp + lines.map { "\($0)\n" }.joined())
+        let wayUp: SafeText = drawnLines > 0 && width != nil ? "\u{1B}[\(drawnLines)A\u{1B}[J" : ""
+        try session.context.output.write(wayUp + .lines(lines))
         drawnLines = lines.count
     }
 }
 
 /// An overview as lines. Pure, so that every line can be tested.
 package enum StatusText {
-    /// Lays an overview out: what there is, which processes work, and what needs attention with the command that shows
-    /// or ends it.
+    /// Lays out an overview: the lectures, the active processes, and what needs attention, with the command that shows
+    /// or resolves it.
     ///
     /// - Parameters:
     ///   - overview: the store at a glance.
     ///   - style: colours.
     /// - Returns: lines without line ends; the first one is the sum.
-    package static func lines(_ overview: StoreOverview, style: Style) -> [String] {
-        var lines = [sum(overview.status)]
-        lines.append("Disk: \(disk(overview.space))")
+    package static func lines(_ overview: StoreOverview, style: Style) -> [SafeText] {
+        var lines: [SafeText] = ["\(sum(overview.status))", "Disk: \(disk(overview.space))"]
         lines += overview.processes.map { process in
             let since = process.started.map { ", since \(HumanText.date($0))" } ?? ""
             let work = process.lectures > 0 ? ", \(counted(process.lectures, "lecture"))" : ""
             let writing = process.isWriting ? ", writing to the store" : ""
-            return "Process \(process.pid): \(TerminalText.neutralised(process.command))\(since)\(work)\(writing)"
+            return "Process \(process.pid): \(process.command)\(since)\(work)\(writing)"
         }
         let attention = attention(overview)
         if !attention.isEmpty {
@@ -150,7 +149,7 @@ package enum StatusText {
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
-/// Ticks and signals in one stream, for commands that look at the store again and again.
+/// Ticks and signals in one stream, for commands that poll the store.
 final class Ticker: Sendable {
     enum Event: Sendable {
         case tick
@@ -159,11 +158,11 @@ final class Ticker: Sendable {
 
     let events: AsyncStream<Event>
 
-    /// Begins to tick.
+    /// Starts to tick.
     ///
     /// - Parameters:
-    ///   - interval: the time between two ticks. A tick nobody has taken yet is not repeated.
-    ///   - signals: the process's signals; the ticker keeps the watcher.
+    ///   - interval: the time between two ticks. Ticks that are not consumed do not pile up.
+    ///   - signals: the process's signals; the ticker retains the watcher.
     init(every interval: Duration, signals: SignalWatcher?) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(16))
         self.events = events

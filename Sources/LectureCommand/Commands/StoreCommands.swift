@@ -9,12 +9,12 @@ enum StoreCommands {
         do {
             facts = try StoreTools.facts(session.configuration.storeDirectory.value)
         } catch let error as LectureError where error.code == .openStore {
-            // The settings can be asked for before there is a store.
-            session.tell(error.message)
+            // The settings can be shown before there is a store.
+            session.report(error.message)
             facts = nil
         }
         if session.wantsJSON {
-            try context.output.write(JSONLine.store(facts, session.configuration))
+            try context.output.write(machine: JSONLine.store(facts, session.configuration))
             return .done
         }
         var lines: [String] = []
@@ -33,7 +33,7 @@ enum StoreCommands {
             let name = TerminalText.padded(setting.name, to: 24)
             return "\(name) \(setting.value.isEmpty ? "-" : setting.value)  (\(setting.origin.rawValue))"
         }
-        try context.output.write(lines.map { "\(TerminalText.neutralised($0))\n" }.joined())
+        try context.output.write(.lines(lines))
         return .done
     }
 
@@ -41,12 +41,13 @@ enum StoreCommands {
         let session = try CommandSession(command, context)
         let findings = try StoreTools.check(session.configuration.storeDirectory.value)
         for finding in findings {
-            // A file that is gone is no damage of the database, and has another remedy.
+            // A missing file is not damage to the database, and has another remedy.
             let isFile = finding.hasPrefix("media/")
             try session.report(LectureError(isFile ? .mediaMissing : .storeDamaged, detail: finding))
         }
+        try session.reportKeptMedia()
         guard findings.isEmpty else { return .data }
-        session.tell("The store is sound.")
+        session.report("The store is sound.")
         return .done
     }
 
@@ -57,7 +58,7 @@ enum StoreCommands {
         if !isRemembered {
             context.say("The store cannot be written: 'lecturectl lms erase' will not know of this copy.")
         }
-        session.tell("The copy is in \(path).")
+        session.report("The copy is in \(path).")
         return .done
     }
 
@@ -65,7 +66,7 @@ enum StoreCommands {
         let session = try CommandSession(command, context)
         let directory = session.configuration.storeDirectory.value
         let applied = try StoreTools.migrate(directory, now: context.clock.now())
-        session.tell(applied.isEmpty ? "The schema is up to date." : "Applied: \(applied.joined(separator: ", ")).")
+        session.report(applied.isEmpty ? "The schema is up to date." : "Applied: \(applied.joined(separator: ", ")).")
         return .done
     }
 }

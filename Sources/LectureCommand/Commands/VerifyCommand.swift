@@ -11,7 +11,7 @@ enum VerifyCommand {
                 var filter = ContentFilter()
                 filter.states = [.completed]
                 filter.conditions = [.damaged]
-                // A repair takes a content out of this list, so the list is taken whole before the first one.
+                // A repair takes a lecture out of this list, so the whole list is read before the first one.
                 var keys: [ContentKey] = []
                 try await ContentPages(manager: manager, filter: filter, sort: .added).forEachPage {
                     keys += $0.map(\.key)
@@ -25,7 +25,7 @@ enum VerifyCommand {
     }
 }
 
-/// Bytes of a file that are not those that were downloaded.
+/// Bytes of a file that differ from those that were downloaded.
 private struct DamagedRange {
     let role: ResourceRole
     let start: Int64
@@ -33,7 +33,7 @@ private struct DamagedRange {
     var end: Int64
 }
 
-/// One run over some contents.
+/// One run over some lectures.
 private struct VerifyRun {
     let manager: LectureManager
     let session: CommandSession
@@ -59,7 +59,7 @@ private struct VerifyRun {
             do {
                 let report = try await manager.verify(key, options)
                 if report.damaged.isEmpty { sound += 1 } else { damaged.append(key) }
-                try tell(report)
+                try show(report)
             } catch let error as LectureError
                 where [.unknownContent, .notComplete, .readFile, .alreadyDownloading].contains(error.code)
             {
@@ -69,7 +69,7 @@ private struct VerifyRun {
         }
     }
 
-    /// Damage that lies side by side is one range.
+    /// Merges adjacent damage into one range.
     private static func ranges(_ damage: [VerifyReport.Damage]) -> [DamagedRange] {
         var ranges: [DamagedRange] = []
         for piece in damage {
@@ -83,14 +83,14 @@ private struct VerifyRun {
         return ranges
     }
 
-    /// Where a range lies; an empty file has no bytes that could be named.
+    /// The position of a range; an empty file has none.
     private static func place(_ range: DamagedRange) -> String {
         guard range.end > range.start else { return "" }
         let (start, end) = (HumanText.mebibytes(range.start), HumanText.mebibytes(range.end))
         return " at \(start)–\(end) MiB (bytes \(range.start)–\(range.end - 1))"
     }
 
-    /// Waits for repairs and says the result.
+    /// Waits for repairs and reports the result.
     func finish() async throws -> ExitStatus {
         var left = damaged.count
         if session.command.flag("repair"), !damaged.isEmpty {
@@ -99,22 +99,22 @@ private struct VerifyRun {
             for key in damaged where try await manager.content(key)?.state != .completed {
                 left += 1
                 session.context.say(
-                    "\(key.text): the damaged parts could not be fetched yet; run 'lecturectl precache'.")
+                    "\(key.text): the damaged parts could not be downloaded yet; run 'lecturectl precache'.")
             }
         }
-        let mended = damaged.count - left
-        session.tell("\(sound) sound, \(mended) repaired, \(left) damaged, \(failed) not verified.")
+        let repaired = damaged.count - left
+        session.report("\(sound) sound, \(repaired) repaired, \(left) damaged, \(failed) not verified.")
         if left > 0 { return .data }
         return failed > 0 ? .someFailed : .done
     }
 
-    private func tell(_ report: VerifyReport) throws {
+    private func show(_ report: VerifyReport) throws {
         if let fault = report.mediaFault {
             session.context.say("\(report.key.text): its media file is missing or was cut short (\(fault.cause)).")
         }
         for range in Self.ranges(report.damaged) where report.mediaFault == nil || range.role != .media {
             session.context.say("\(report.key.text): \(range.role.name) file damaged\(Self.place(range)).")
         }
-        if session.wantsJSON { try session.context.output.write(JSONLine.verified(report)) }
+        if session.wantsJSON { try session.context.output.write(machine: JSONLine.verified(report)) }
     }
 }

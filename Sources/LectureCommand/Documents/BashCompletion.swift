@@ -4,7 +4,7 @@ enum BashCompletion {
         """
         # bash completion for lecturectl; written by 'lecturectl completion bash'.
 
-        # Names of the option's value, of the arguments, of the options and of the commands, by the words so far.
+        # The kinds of an option's value and of the arguments, the options and the commands, by the words so far.
         _lecturectl_value() {
             case "$1" in
         \(values())
@@ -36,7 +36,7 @@ enum BashCompletion {
         """ + "\n"
     }
 
-    /// Goes through the words before the cursor as the parser does, and offers what may come next.
+    /// Reads the words before the cursor as the parser does, and offers what may come next.
     private static let driver = #"""
         _lecturectl() {
             local current="${COMP_WORDS[COMP_CWORD]}" path="" wanted="" word kind i=1
@@ -76,8 +76,8 @@ enum BashCompletion {
             esac
         }
 
-        # A key is taken as it is: it may hold blanks and characters that bash would expand. bash also cuts at ':', so
-        # what stands before the last one is not repeated.
+        # A key is offered unchanged: it may contain blanks and characters that bash would expand. bash also cuts at
+        # ':', so the text before the last one is not repeated.
         _lecturectl_keys() {
             local prefix="" key i=$COMP_CWORD
             while (( i > 1 )) && [[ ${COMP_WORDS[i]} == ":" || ${COMP_WORDS[i-1]} == ":" ]]; do

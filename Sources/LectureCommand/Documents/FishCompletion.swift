@@ -31,7 +31,7 @@ enum FishCompletion {
         return " -n '\(tests.joined(separator: "; and "))'"
     }
 
-    /// Where a global option is meant: not behind a command that has one of the same name.
+    /// Where a global option applies: not after a command that has an option of the same name.
     private static func elsewhere(_ option: OptionSpec) -> String? {
         let others = CommandTable.leaves.filter { $0.spec.option(long: option.long) != nil }.map { path, _ in
             "not begin; \(path.map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")); end"

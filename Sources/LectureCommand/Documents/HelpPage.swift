@@ -5,11 +5,11 @@ package enum HelpPage {
 
     /// The help of a command.
     ///
-    /// - Parameter path: the words that call it; empty for the program itself.
-    /// - Returns: the text with its last line end.
+    /// - Parameter path: its words; empty for the program itself.
+    /// - Returns: the text, ending in a newline.
     package static func text(path: [String]) -> String {
         let spec = CommandTable.spec(at: path) ?? CommandTable.root
-        // Under a word of another program the command's own name is shown.
+        // An alias is shown as the command's own name.
         let path = path.enumerated().map {
             $0.offset == 0 ? CommandTable.aliases[$0.element] ?? $0.element : $0.element
         }
@@ -30,7 +30,7 @@ package enum HelpPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The global options: explained once, in the program's own help, and named in that of every command.
+    /// The global options: explained only in the program's own help, and listed in that of every command.
     private static func globalOptions(_ spec: CommandSpec, path: [String]) -> [String] {
         let options = CommandTable.globalOptions(behind: spec)
         if path.isEmpty { return section("Global options", options.map { (label($0), $0.fullHelp) }) }
@@ -41,13 +41,13 @@ package enum HelpPage {
     /// An option's names and value: `-j, --jobs N`.
     ///
     /// - Parameter option: the option.
-    /// - Returns: the text; options without a letter are set as far in as those with one.
+    /// - Returns: the text; options without a letter are indented like those with one.
     static func label(_ option: OptionSpec) -> String {
         let short = option.short.map { "-\($0), " } ?? "    "
         return "\(short)--\(option.long)\(option.valueName.isEmpty ? "" : " \(option.valueName)")"
     }
 
-    /// A summary as a sentence of its own: with a capital and a full stop.
+    /// A summary as a sentence, with a capital and a full stop.
     static func sentence(_ summary: String) -> String { "\(summary.prefix(1).uppercased())\(summary.dropFirst())." }
 
     private static func usage(_ spec: CommandSpec, path: [String]) -> [String] {
@@ -74,7 +74,7 @@ package enum HelpPage {
         let margin = String(repeating: " ", count: helpColumn)
         let head = String(repeating: " ", count: indent) + label
         let body = texts.map { margin + $0 }
-        // The label needs two blanks behind it to stand beside its text.
+        // The label shares a line with its text only if two blanks fit between them.
         guard TerminalText.width(head) + 2 <= helpColumn, let first = texts.first else { return [head] + body }
         return [TerminalText.padded(head, to: helpColumn) + first] + body.dropFirst()
     }

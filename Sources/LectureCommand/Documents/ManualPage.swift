@@ -2,7 +2,7 @@
 package enum ManualPage {
     /// The page.
     ///
-    /// - Returns: the text with its last line end.
+    /// - Returns: the text, ending in a newline.
     package static func text() -> String {
         let root = CommandTable.root
         var lines = [
@@ -48,7 +48,7 @@ package enum ManualPage {
         return list(
             options.map { option in
                 var names = option.short.map { ".It Fl \($0) , Fl -\(option.long)" } ?? ".It Fl -\(option.long)"
-                // A value's name may hold blanks and quotes ('NAME: VALUE').
+                // A value's name may contain blanks and quotes ('NAME: VALUE').
                 if !option.valueName.isEmpty { names += " Ar \"\(escaped(option.valueName))\"" }
                 return (names, option.fullHelp)
             })
@@ -67,14 +67,15 @@ package enum ManualPage {
         var items: [(String, String)] = []
         for option in CommandTable.globalOptions + CommandTable.leaves.flatMap(\.spec.options) {
             guard let name = option.environment, seen.insert(name).inserted else { continue }
-            items.append((".It Ev \(name)", "Stands in for --\(option.long)."))
+            items.append((".It Ev \(name)", "Used when --\(option.long) is not given."))
         }
-        items.append((".It Ev LECTURE_LMS_URL", "Stands in for lms.url of the configuration."))
-        items.append((".It Ev LECTURE_LMS_FORMAT", "The format of LECTURE_LMS_URL, json without it."))
+        items.append((".It Ev LECTURE_LMS_URL", "Used instead of lms.url of the configuration."))
+        items.append((".It Ev LECTURE_LMS_FORMAT", "The format for LECTURE_LMS_URL; json by default."))
         items.append((".It Ev LECTURE_DEVICE", "The directory of the device key."))
+        items.append((".It Ev LECTURE_GROUP", "Stands in for storage.group of the configuration."))
         items.append(
-            (".It Ev LECTURE_TRUST", "The directory with the certificates that application keys are verified by."))
-        items.append((".It Ev NO_COLOR", "Switches colours off when it is set and not empty."))
+            (".It Ev LECTURE_TRUST", "The directory with the certificates that verify application keys."))
+        items.append((".It Ev NO_COLOR", "Turns colours off when it is set and not empty."))
         items.append((".It Ev SWIFT_BACKTRACE", "When set, a crash prints a backtrace, which may show secrets."))
         return [".Sh ENVIRONMENT"] + list(items)
     }
@@ -82,14 +83,14 @@ package enum ManualPage {
     private static func files() -> [String] {
         let items = [
             (".It Pa ~/.config/lecturekit/config.json", "The configuration."),
-            (".It Pa ~/.local/share/lecturekit", "The store: a database and the files it names."),
+            (".It Pa ~/.local/share/lecturekit", "The store: a database and the files it refers to."),
         ]
         return [".Sh FILES"] + list(items)
     }
 
     private static func exitStatus() -> [String] {
         let items = ExitStatus.meanings.map { (".It \($0.code)", HelpPage.sentence($0.meaning)) }
-        let text = "SIGINT and SIGTERM stop cleanly: what is proven stays. A second SIGINT ends at once."
+        let text = "SIGINT and SIGTERM stop cleanly: verified data is kept. A second SIGINT ends at once."
         return [".Sh EXIT STATUS"] + list(items) + [".Pp", escaped(text)]
     }
 
@@ -105,7 +106,7 @@ package enum ManualPage {
     }
 
     /// A text for the page: every sentence begins a line (mdoc(7), "Sentence spacing"), lines stay below 80 bytes,
-    /// nothing is taken for a request, and the source is ASCII.
+    /// nothing is interpreted as a request, and the source is ASCII.
     ///
     /// - Parameter text: plain text.
     /// - Returns: one or more lines.

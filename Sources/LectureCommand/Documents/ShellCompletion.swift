@@ -1,9 +1,9 @@
-/// Completions for shells, written from the table.
+/// Shell completions, generated from the table.
 package enum ShellCompletion {
     /// The script for a shell.
     ///
     /// - Parameter shell: `bash`, `zsh` or `fish`.
-    /// - Returns: the script with its last line end, or nil for another shell.
+    /// - Returns: the script, ending in a newline, or nil for another shell.
     package static func script(for shell: String) -> String? {
         switch shell {
         case "bash": BashCompletion.script()
@@ -13,7 +13,7 @@ package enum ShellCompletion {
         }
     }
 
-    /// Commands and subcommands with the words that call them; the program itself first, with none.
+    /// Commands and subcommands with their words; the program itself first, with none.
     static let nodes: [(path: [String], spec: CommandSpec)] =
         [(path: [], spec: CommandTable.root)]
         + CommandTable.root.subcommands.flatMap { command in
@@ -21,7 +21,7 @@ package enum ShellCompletion {
                 + command.subcommands.map { (path: [command.name, $0.name], spec: $0) }
         }
 
-    /// The keys of a store as the shells ask for them: a line a content, from the JSON that `list` prints.
+    /// How the shells extract a store's keys, one lecture per line, from the JSON that `list` prints.
     static let keyFilter = #"sed -n 's/.*"key":"\([^"\\]*\)".*/\1/p'"#
 
     /// A text in single quotes for bash and zsh.

@@ -1,13 +1,13 @@
-/// Paragraphs cut into lines at blanks.
+/// Wraps paragraphs at blanks.
 enum TextWrapping {
     /// The width of help texts, whatever the terminal: they are compared, copied and mailed.
     static let helpWidth = 80
 
-    /// Cuts a paragraph into lines.
+    /// Wraps a paragraph.
     ///
     /// - Parameters:
     ///   - text: words separated by blanks.
-    ///   - width: cells a line; a longer word gets a line of its own.
+    ///   - width: cells per line; a longer word gets its own line.
     /// - Returns: at least one line.
     static func lines(_ text: String, width: Int) -> [String] {
         var lines: [String] = []

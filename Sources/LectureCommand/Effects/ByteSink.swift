@@ -1,20 +1,27 @@
 import Glibc
 
-/// A place bytes are written to: a file descriptor, or memory in tests.
+/// A destination for bytes: a file descriptor, or memory in tests.
 package protocol ByteSink: Sendable {
     /// Writes all bytes.
     ///
-    /// - Parameter bytes: what is written; nothing is held back in a buffer.
+    /// - Parameter bytes: the bytes; they are not buffered.
     /// - Throws: ``OutputError`` when not all could be written.
     func write(_ bytes: [UInt8]) throws(OutputError)
 }
 
 extension ByteSink {
-    /// Writes a text in UTF-8.
+    /// Writes a text for people, in UTF-8.
     ///
-    /// - Parameter text: what is written, with its line ends.
+    /// - Parameter text: the text, with its line ends.
     /// - Throws: ``OutputError`` when not all could be written.
-    package func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
+    package func write(_ text: SafeText) throws(OutputError) { try write(Array(text.text.utf8)) }
+
+    /// Writes a text for programs unchanged, in UTF-8: JSON lines, acknowledgements, paths, and the program's own
+    /// documents. What others wrote in it may control a terminal.
+    ///
+    /// - Parameter machine: the text, with its line ends.
+    /// - Throws: ``OutputError`` when not all could be written.
+    package func write(machine: String) throws(OutputError) { try write(Array(machine.utf8)) }
 }
 
 /// Bytes could not be written. Ends with exit status 74.
@@ -27,7 +34,7 @@ package struct OutputError: Error, Equatable {
     /// - Parameter number: the `errno` of the failed call.
     package init(number: Int32) { self.number = number }
 
-    /// The reader has gone (`lecturectl list | head`): no reason for a sentence.
+    /// Whether the reader has gone (`lecturectl list | head`), which is not reported.
     package var isClosedPipe: Bool { number == EPIPE }
 
     /// What happened and what to do.
@@ -43,8 +50,8 @@ package struct OutputError: Error, Equatable {
     }
 }
 
-/// Writes to a file descriptor with `write(2)`: Swift 6 does not let `stdout` be used, and a buffer that is flushed at
-/// exit would lose the error.
+/// Writes to a file descriptor with `write(2)`: Swift 6 does not allow `stdout`, and a buffer that is flushed at exit
+/// would lose the error.
 package struct FileDescriptorSink: ByteSink {
     /// The open descriptor; the sink does not close it.
     package let descriptor: Int32
@@ -54,9 +61,9 @@ package struct FileDescriptorSink: ByteSink {
     /// - Parameter descriptor: an open descriptor that outlives the sink.
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Writes all bytes, however many calls that takes.
+    /// Writes all bytes, in as many calls as needed.
     ///
-    /// - Parameter bytes: what is written.
+    /// - Parameter bytes: the bytes.
     /// - Throws: ``OutputError`` when not all could be written.
     package func write(_ bytes: [UInt8]) throws(OutputError) {
         let failure: Int32 = unsafe bytes.withUnsafeBytes { buffer in
@@ -84,7 +91,7 @@ package struct FileDescriptorSink: ByteSink {
     }
 }
 
-/// Gathers lines and writes them in large pieces, for lists of many contents.
+/// Gathers lines and writes them in large blocks, for lists of many lectures.
 package struct LineBuffer {
     private let sink: any ByteSink
     private var bytes: [UInt8] = []
@@ -97,16 +104,16 @@ package struct LineBuffer {
     /// Adds a line.
     ///
     /// - Parameter line: without its line end.
-    /// - Throws: ``OutputError`` when a piece could not be written.
+    /// - Throws: ``OutputError`` when a block could not be written.
     package mutating func append(_ line: String) throws(OutputError) {
         bytes.append(contentsOf: line.utf8)
         bytes.append(UInt8(ascii: "\n"))
         if bytes.count >= 65_536 { try flush() }
     }
 
-    /// Writes what is gathered.
+    /// Writes the gathered lines.
     ///
-    /// - Throws: ``OutputError`` when it could not be written.
+    /// - Throws: ``OutputError`` when they could not be written.
     package mutating func flush() throws(OutputError) {
         guard !bytes.isEmpty else { return }
         try sink.write(bytes)

@@ -1,7 +1,7 @@
 import LectureKit
 package import LectureModel
 
-/// All effects a command may have, in one value, so that a test can run any command in its own process.
+/// All effects of a command in one value, so that a test can run any command in its own process.
 package struct CommandContext: Sendable {
     /// The command line without the program's name.
     package let arguments: [String]
@@ -9,17 +9,17 @@ package struct CommandContext: Sendable {
     package let environment: [String: String]
     /// Standard output: data.
     package let output: any ByteSink
-    /// Standard error: sentences and progress.
+    /// Standard error: messages and progress.
     package let diagnostics: any ByteSink
     /// Whether standard output is a terminal.
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal.
     package let diagnosticsIsTerminal: Bool
-    /// The present size of the terminal behind standard error.
+    /// The current size of the terminal on standard error.
     package let terminalSize: @Sendable () -> TerminalSize
-    /// Where time comes from.
+    /// The clock.
     package let clock: any LectureClock
-    /// Takes the process's signals over; nil in a context that has none.
+    /// Takes over the process's signals; nil in a context without signals.
     package let signals: @Sendable () -> SignalWatcher?
 
     /// Makes a context; the process's own is ``process(arguments:environment:)``.
@@ -28,12 +28,12 @@ package struct CommandContext: Sendable {
     ///   - arguments: the command line without the program's name.
     ///   - environment: the environment.
     ///   - output: where data goes.
-    ///   - diagnostics: where sentences and progress go.
+    ///   - diagnostics: where messages and progress go.
     ///   - outputIsTerminal: whether `output` is a terminal.
     ///   - diagnosticsIsTerminal: whether `diagnostics` is a terminal.
-    ///   - terminalSize: the present size of that terminal.
-    ///   - clock: where time comes from.
-    ///   - signals: takes the process's signals over; called once by a command that runs long.
+    ///   - terminalSize: the current size of that terminal.
+    ///   - clock: the clock.
+    ///   - signals: takes over the process's signals; called once by a long-running command.
     package init(
         arguments: [String], environment: [String: String], output: any ByteSink, diagnostics: any ByteSink,
         outputIsTerminal: Bool, diagnosticsIsTerminal: Bool, terminalSize: @escaping @Sendable () -> TerminalSize,
@@ -64,10 +64,18 @@ package struct CommandContext: Sendable {
             clock: SystemTime.clock, signals: { SignalWatcher() })
     }
 
-    /// Writes a sentence to standard error. A failure is ignored: there is no place left to report it.
+    /// Writes a message to standard error. A failure is ignored: there is nowhere left to report it.
     ///
-    /// - Parameter sentence: one line without its end; control characters are shown, not obeyed.
+    /// - Parameter sentence: one line without its end; control characters are replaced.
     package func say(_ sentence: String) {
-        try? diagnostics.write("\(CommandTable.programName): \(TerminalText.neutralised(sentence))\n")
+        try? diagnostics.write("\(CommandTable.programName): \(sentence)\n")
+    }
+
+    /// Writes a line of data to standard output: unchanged for a program, neutralised on a terminal.
+    ///
+    /// - Parameter line: one line without its end.
+    /// - Throws: ``OutputError`` when it could not be written.
+    package func writeData(_ line: String) throws(OutputError) {
+        if outputIsTerminal { try output.write("\(line)\n") } else { try output.write(machine: "\(line)\n") }
     }
 }

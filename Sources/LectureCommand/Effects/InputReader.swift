@@ -3,7 +3,7 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// Reads a file or standard input piece by piece, on a thread that may block.
+/// Reads a file or standard input in blocks, on a thread that may block.
 ///
 /// `@unchecked Sendable`: the descriptor does not change, and every read happens on the reader's own serial queue.
 final class InputReader: @unchecked Sendable {
@@ -44,7 +44,7 @@ final class InputReader: @unchecked Sendable {
         }
     }
 
-    /// Whether something can be read at once, the end included.
+    /// Whether a read would return at once, also at the end.
     func isReady() async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async { [descriptor] in
@@ -56,9 +56,9 @@ final class InputReader: @unchecked Sendable {
 
     /// Everything up to the end.
     ///
-    /// - Parameter limit: how many bytes at the most.
+    /// - Parameter limit: the maximum number of bytes.
     /// - Returns: the bytes.
-    /// - Throws: `LectureError` with the reader's code when they cannot be read or are more.
+    /// - Throws: `LectureError` with the reader's code when they cannot be read or exceed the limit.
     func all(limit: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try await next() {

@@ -1,4 +1,4 @@
-/// Makes lines out of pieces of any length. A line that is too long is passed by in the memory of a piece, and told.
+/// Assembles lines from blocks of any length. A line that is too long is skipped without buffering it, and reported.
 package struct LineAssembler {
     private let limit: Int
     private var line: [UInt8] = []
@@ -9,11 +9,11 @@ package struct LineAssembler {
     /// - Parameter limit: the longest line in bytes.
     package init(limit: Int) { self.limit = limit }
 
-    /// Takes a piece.
+    /// Takes a block.
     ///
     /// - Parameters:
     ///   - piece: the next bytes.
-    ///   - body: gets each line that ends in it, without its end; nil for one that was too long.
+    ///   - body: receives each line that ends in it, without its end; nil for one that was too long.
     /// - Throws: what `body` throws.
     package mutating func take<Failure: Error>(
         _ piece: [UInt8], _ body: ([UInt8]?) throws(Failure) -> Void
@@ -27,9 +27,9 @@ package struct LineAssembler {
         append(rest)
     }
 
-    /// Takes what is left behind the last line end.
+    /// Takes what is left after the last line end.
     ///
-    /// - Returns: nothing when there is no such line; else the line, nil inside when it was too long.
+    /// - Returns: nil when nothing is left; else the line, which is nil when it was too long.
     package mutating func finish() -> [UInt8]?? {
         line.isEmpty && !isTooLong ? nil : .some(takeLine())
     }

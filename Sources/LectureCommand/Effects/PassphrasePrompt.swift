@@ -3,7 +3,7 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// Asks for a passphrase on the terminal, which does not show what is typed.
+/// Asks for a passphrase on the terminal, without echo.
 ///
 /// `@unchecked Sendable`: the descriptor does not change, and everything is read on the prompt's own serial queue.
 final class PassphrasePrompt: @unchecked Sendable {
@@ -34,7 +34,7 @@ final class PassphrasePrompt: @unchecked Sendable {
         var settings = termios()
         guard unsafe tcgetattr(terminal, &settings) == 0 else { throw Self.failure() }
         var silent = settings
-        // Without ISIG, Control-C comes as a byte: the terminal must be put right before the program ends.
+        // Without ISIG, Control-C arrives as a byte: the terminal must be restored before the program ends.
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw Self.failure() }
         defer {
@@ -66,7 +66,7 @@ final class PassphrasePrompt: @unchecked Sendable {
 
 /// Core dumps of this process.
 enum CoreDumps {
-    /// Forbids them: secrets lie in memory that is left out of them, but what was computed from one may not.
+    /// Disables them: secrets are in memory that core dumps exclude, but values computed from them may not be.
     static func forbid() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The command line and the environment as the kernel handed them over.
+/// The command line and the environment as passed by the kernel.
 ///
 /// `CommandLine.arguments` repairs what is not UTF-8; a key or a path repaired that way would name something else, so
 /// such an argument is refused.
@@ -21,12 +21,12 @@ package enum ProcessInput {
         return words
     }
 
-    /// The environment; a variable that is not UTF-8 is passed by.
+    /// The environment; variables that are not UTF-8 are ignored.
     ///
     /// - Returns: names and values.
     package static func environment() -> [String: String] {
         var variables: [String: String] = [:]
-        // Read once before any other thread exists, so that nobody can change it meanwhile.
+        // Read once before any other thread exists that could change it.
         var entry: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = unsafe environ
         while let pointer = unsafe entry.pointee {
             if let text = unsafe String(validatingCString: pointer), let separator = text.firstIndex(of: "=") {

@@ -1,27 +1,27 @@
 import Glibc
 import Synchronization
 
-/// What a signal asks the command to do.
+/// The effect of a signal on the command.
 package enum SignalEvent: Sendable, Equatable {
     /// Stop cleanly, then end with 128 + this number.
     case stop(Int32)
-    /// The terminal has another size.
+    /// The terminal has a new size.
     case resized
 }
 
-/// Turns signals into events: SIGINT and SIGTERM ask for a clean stop, SIGWINCH for another layout. A second SIGINT
+/// Turns signals into events: SIGINT and SIGTERM request a clean stop, SIGWINCH a new layout. A second SIGINT
 /// ends the process at once with 130. SIGPIPE is ignored, so that a reader that has gone is an error of `write(2)`.
 ///
-/// The handler only writes the signal's number into a pipe, which is all POSIX allows it (signal-safety(7)); a thread
-/// of the watcher's own reads the pipe, because a blocking `read(2)` has no place on the cooperative pool. One watcher
-/// a process: dispositions belong to the process.
+/// The handler only writes the signal's number to a pipe, which POSIX allows (signal-safety(7)); the watcher's own
+/// thread reads the pipe, because the cooperative pool must not run a blocking `read(2)`. There is one watcher per
+/// process, because dispositions belong to the process.
 package final class SignalWatcher: Sendable {
-    /// The events, in order; ends when the watcher is gone.
+    /// The events, in order; ends when the watcher is released.
     package let events: AsyncStream<SignalEvent>
 
-    /// Takes the process's signals over.
+    /// Takes over the process's signals.
     ///
-    /// - Returns: nil when no pipe could be made or another watcher has them.
+    /// - Returns: nil when no pipe could be created or another watcher has them.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -47,7 +47,7 @@ package final class SignalWatcher: Sendable {
             return nil
         }
         pthread_detach(thread)
-        // Set last: from here on `deinit` gives everything back.
+        // Set last: from here on `deinit` restores everything.
         self.events = events
         for number in watchedSignals { setHandler(number, handleSignal) }
         setDisposition(SIGPIPE, SIG_IGN)
@@ -55,7 +55,7 @@ package final class SignalWatcher: Sendable {
 
     deinit {
         for number in watchedSignals { setDisposition(number, SIG_DFL) }
-        // Closed after no handler can start any more; the reader's thread sees the end of the pipe and ends.
+        // Closed once no handler can start any more; the reader's thread then reaches the end of the pipe and ends.
         close(signalPipe.exchange(-1, ordering: .sequentiallyConsistent))
     }
 }
@@ -63,17 +63,17 @@ package final class SignalWatcher: Sendable {
 private let watchedSignals = [SIGINT, SIGTERM, SIGWINCH]
 /// The end of the pipe that the handler writes to; -1 when there is none. Read by the handler, so it must be lock-free.
 private let signalPipe = Atomic<Int32>(-1)
-/// How many SIGINT came.
+/// The number of SIGINT received.
 private let interruptCount = Atomic<Int32>(0)
 
-/// The signal handler. Only async-signal-safe calls; `errno` is kept for the code it interrupts.
+/// The signal handler. Only async-signal-safe calls; `errno` is preserved for the code it interrupts.
 private func handleSignal(_ number: Int32) {
     let savedError = errno
     if number == SIGINT && interruptCount.add(1, ordering: .sequentiallyConsistent).newValue > 1 {
         _exit(128 + SIGINT)
     }
     var byte = UInt8(truncatingIfNeeded: number)
-    // A full pipe holds hundreds of signals that nobody has read yet: one more changes nothing.
+    // A full pipe has hundreds of unread signals: one more changes nothing.
     _ = unsafe write(signalPipe.load(ordering: .sequentiallyConsistent), &byte, 1)
     errno = savedError
 }
@@ -93,7 +93,7 @@ private func setDisposition(_ number: Int32, _ disposition: sighandler_t?) {
     unsafe sigaction(number, &action, nil)
 }
 
-/// What the reading thread needs.
+/// The state of the reading thread.
 private final class SignalReader: Sendable {
     let descriptor: Int32
     let continuation: AsyncStream<SignalEvent>.Continuation
@@ -125,13 +125,13 @@ private func readSignals(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     return nil
 }
 
-/// Signal dispositions of the whole process that hold before any command runs.
+/// Signal dispositions of the whole process, set before any command runs.
 package enum ProcessSignals {
     /// Prepares the process: SIGPIPE becomes an error of `write(2)`, and a crash prints nothing.
     ///
-    /// The Swift runtime's own crash handler writes registers and memory to the terminal, and with it what is secret.
-    /// It reads `SWIFT_BACKTRACE` before `main`, so the signals it took are given back here instead; setting the
-    /// variable keeps it, for who looks for a bug.
+    /// The Swift runtime's crash handler writes registers and memory to the terminal, possibly with secrets. It reads
+    /// `SWIFT_BACKTRACE` before `main`, so its signals are reset here instead; setting the variable keeps the handler
+    /// for debugging.
     ///
     /// - Parameter environment: the process's environment.
     package static func prepare(environment: [String: String]) {

@@ -17,11 +17,11 @@ package struct TerminalSize: Sendable, Equatable {
         self.rows = rows
     }
 
-    /// What is assumed when a terminal does not say.
+    /// The size assumed for a terminal that does not report one.
     package static let standard = Self(columns: 80, rows: 24)
 }
 
-/// Questions to the terminal behind a descriptor.
+/// Queries of the terminal of a descriptor.
 package enum Terminal {
     /// Whether a descriptor is a terminal.
     ///
@@ -29,10 +29,10 @@ package enum Terminal {
     /// - Returns: false also for a closed one.
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// The present size of a terminal (`TIOCGWINSZ`).
+    /// The current size of a terminal (`TIOCGWINSZ`).
     ///
     /// - Parameter descriptor: an open descriptor.
-    /// - Returns: the size; ``TerminalSize/standard`` where the terminal says 0 or nothing.
+    /// - Returns: the size; ``TerminalSize/standard`` if the terminal reports 0 or nothing.
     package static func size(_ descriptor: Int32) -> TerminalSize {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

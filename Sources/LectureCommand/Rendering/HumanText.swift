@@ -1,7 +1,7 @@
 import LectureKit
 package import LectureModel
 
-/// Sizes, rates, lengths of time and dates for people. Integer arithmetic, no locale: the same everywhere.
+/// Sizes, rates, durations and dates for people. Integer arithmetic, no locale: the same everywhere.
 package enum HumanText {
     /// A number of bytes with three significant digits: `0 B`, `999 B`, `1.50 KiB`, `12.3 MiB`, `157 GiB`.
     ///
@@ -33,24 +33,24 @@ package enum HumanText {
     /// - Returns: the text.
     package static func lectures(_ count: Int) -> String { count == 1 ? "1 lecture" : "\(count) lectures" }
 
-    /// A place in a file, in MiB with two decimals: `3.50`.
+    /// An offset in a file, in MiB with two decimals: `3.50`.
     ///
-    /// - Parameter bytes: the place; not negative.
+    /// - Parameter bytes: the offset; not negative.
     /// - Returns: the text, without the unit.
     package static func mebibytes(_ bytes: Int64) -> String {
         let hundredths = hundredfold(max(0, bytes), over: 1 << 20)
         return "\(hundredths / 100).\(twoDigits(hundredths % 100))"
     }
 
-    /// Bytes a second: `12.3 MiB/s`.
+    /// Bytes per second: `12.3 MiB/s`.
     ///
     /// - Parameter bytesPerSecond: the rate.
     /// - Returns: at most 10 characters.
     package static func rate(_ bytesPerSecond: Int64) -> String { "\(byteCount(bytesPerSecond))/s" }
 
-    /// A length of time: `0:42`, `12:05`, `3:07:00`, `2d 04h`, `over 99d`.
+    /// A duration: `0:42`, `12:05`, `3:07:00`, `2d 04h`, `over 99d`.
     ///
-    /// - Parameter seconds: the length; negative counts as none.
+    /// - Parameter seconds: the duration; negative counts as 0.
     /// - Returns: at most 8 characters.
     package static func duration(seconds: Int64) -> String {
         let seconds = max(0, seconds)
@@ -61,11 +61,11 @@ package enum HumanText {
         return "\(minutes):\(twoDigits(seconds % 60))"
     }
 
-    /// Whole percent of a total, rounded down, so that 100 means all.
+    /// The whole percentage of a total, rounded down, so that 100 means all.
     ///
     /// - Parameters:
-    ///   - part: bytes there are.
-    ///   - total: bytes there shall be.
+    ///   - part: bytes present.
+    ///   - total: bytes expected.
     /// - Returns: 0…100.
     package static func percent(_ part: Int64, of total: Int64) -> Int {
         guard total > 0 else { return 100 }
@@ -78,9 +78,9 @@ package enum HumanText {
         Int64(whole.magnitude.dividingFullWidth(part.magnitude.multipliedFullWidth(by: 100)).quotient)
     }
 
-    /// A point of time for people, in the machine's time zone: `2026-03-04 14:06:07`.
+    /// A time for people, in the machine's time zone: `2026-03-04 14:06:07`.
     ///
-    /// - Parameter time: the point; cut to whole seconds.
+    /// - Parameter time: the time; truncated to whole seconds.
     /// - Returns: the text.
     package static func date(_ time: Timestamp) -> String {
         let local = time + .seconds(SystemTime.secondsEastOfUTC(time))
@@ -88,17 +88,17 @@ package enum HumanText {
         return "\(day) \(clock)"
     }
 
-    /// A point of time for lists: for people as ``date(_:)``, for programs as ``utc(_:)``.
+    /// A time for lists: for people as ``date(_:)``, for programs as ``utc(_:)``.
     ///
     /// - Parameters:
-    ///   - time: the point.
+    ///   - time: the time.
     ///   - isTerminal: whether a terminal shows it.
     /// - Returns: the text.
     package static func date(_ time: Timestamp, isTerminal: Bool) -> String { isTerminal ? date(time) : utc(time) }
 
-    /// A point of time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
+    /// A time in UTC: `2026-03-04T05:06:07Z` (RFC 3339).
     ///
-    /// - Parameter time: the point; cut to whole seconds.
+    /// - Parameter time: the time; truncated to whole seconds.
     /// - Returns: the text.
     package static func utc(_ time: Timestamp) -> String {
         let (day, clock) = parts(time)

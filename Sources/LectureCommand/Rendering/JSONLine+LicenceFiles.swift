@@ -2,9 +2,9 @@ package import LectureKit
 import LectureModel
 
 extension JSONLine {
-    /// What a licence file is worth.
+    /// The verdict on a licence file.
     ///
-    /// - Parameter verdict: what was found.
+    /// - Parameter verdict: the verdict.
     /// - Returns: the line.
     package static func verdict(_ verdict: LicenceFileVerdict) -> String {
         line { writer in
@@ -24,10 +24,10 @@ extension JSONLine {
         }
     }
 
-    /// Who this device is.
+    /// The identity of this device.
     ///
     /// - Parameters:
-    ///   - identity: what it tells issuers.
+    ///   - identity: what issuers need.
     ///   - directory: where its key is kept.
     /// - Returns: the line.
     package static func device(_ identity: DeviceIdentity, directory: String) -> String {

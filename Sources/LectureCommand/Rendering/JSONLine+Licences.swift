@@ -6,8 +6,8 @@ extension JSONLine {
     /// One licence.
     ///
     /// - Parameters:
-    ///   - licence: as it is judged now.
-    ///   - title: the content's; nil when the content is gone.
+    ///   - licence: as validated now.
+    ///   - title: the lecture's title; nil when the lecture was removed.
     /// - Returns: the line.
     package static func licence(_ licence: LicenceStatus, title: String?) -> String {
         line { writer in
@@ -25,7 +25,7 @@ extension JSONLine {
         }
     }
 
-    /// The member `licence`, the same wherever a content is spoken of.
+    /// The member `licence`, the same in all lines about a lecture.
     static func judgement(_ licence: LicenceStatus, _ writer: inout JSONWriter) {
         writer.object("licence") { writer in
             writer.member("verdict", licence.isPlayable ? "playable" : "refused")
@@ -44,10 +44,10 @@ extension JSONLine {
         }
     }
 
-    /// A licence server has granted or ended a licence, or ordered a content away.
+    /// A licence server has granted or ended a licence, or revoked a lecture.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture's key.
     ///   - change: `granted`, `ended` or `deleted`.
     /// - Returns: the line.
     package static func licenceChanged(_ key: ContentKey, change: String) -> String {
@@ -58,13 +58,13 @@ extension JSONLine {
         }
     }
 
-    /// A licence was renewed, or could not be and is as it was.
+    /// A licence was renewed, or could not be and is unchanged.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture's key.
     ///   - current: 1…count, each once.
-    ///   - count: how many licences the batch wants.
-    ///   - licence: as it is judged now; nil when it failed.
+    ///   - count: the number of licences in the batch.
+    ///   - licence: as validated now; nil when it failed.
     ///   - error: why it failed.
     /// - Returns: the line.
     package static func renewed(
@@ -83,7 +83,7 @@ extension JSONLine {
     /// The last line of a renewal.
     ///
     /// - Parameters:
-    ///   - summary: what became of it.
+    ///   - summary: the result.
     ///   - elapsed: how long it took.
     /// - Returns: the line.
     package static func renewalSummary(_ summary: RenewalReport, elapsed: Duration) -> String {
@@ -103,7 +103,7 @@ extension JSONLine {
 
     /// One licence of a renewal's plan.
     ///
-    /// - Parameter planned: which, where and when.
+    /// - Parameter planned: its key, server and deadline.
     /// - Returns: the line.
     package static func planned(_ planned: PlannedRenewal) -> String {
         line { writer in
@@ -116,9 +116,9 @@ extension JSONLine {
         }
     }
 
-    /// What a licence server must still be told.
+    /// A notice not yet delivered to a licence server.
     ///
-    /// - Parameter debt: what, and since when.
+    /// - Parameter debt: the pending notice.
     /// - Returns: the line.
     package static func debt(_ debt: DebtStatus) -> String {
         line { writer in

@@ -6,8 +6,8 @@ extension JSONLine {
     /// An export was written to a file.
     ///
     /// - Parameters:
-    ///   - result: what it holds.
-    ///   - format: what it is written as.
+    ///   - result: the number of reports and bytes.
+    ///   - format: the format of the export.
     ///   - path: the file.
     /// - Returns: the line.
     package static func exported(_ result: ReportExportResult, format: ReportExportFormat, path: String) -> String {
@@ -21,10 +21,10 @@ extension JSONLine {
         }
     }
 
-    /// An export was read back.
+    /// An export was imported.
     ///
     /// - Parameters:
-    ///   - result: what became of it.
+    ///   - result: the result.
     ///   - path: the file.
     /// - Returns: the line.
     package static func imported(_ result: ReportImportResult, path: String) -> String {
@@ -38,9 +38,9 @@ extension JSONLine {
         }
     }
 
-    /// A learner was erased. The id is not in it: a receipt is kept.
+    /// A learner was erased. The id is not in it, because receipts are kept.
     ///
-    /// - Parameter receipt: what was done and what is left.
+    /// - Parameter receipt: what was erased and what is left.
     /// - Returns: the line.
     package static func erased(_ receipt: ErasureReceipt) -> String {
         line { writer in

@@ -5,7 +5,7 @@ package import LectureModel
 extension JSONLine {
     /// A report is durably stored.
     ///
-    /// - Parameter row: which, and where it goes.
+    /// - Parameter row: the report's id and target.
     /// - Returns: the line.
     package static func stored(_ row: StoredReportID) -> String {
         line { writer in
@@ -19,7 +19,7 @@ extension JSONLine {
 
     /// One report.
     ///
-    /// - Parameter report: as it stands now.
+    /// - Parameter report: its current state.
     /// - Returns: the line.
     package static func report(_ report: ReportStatus) -> String {
         line { writer in
@@ -44,7 +44,7 @@ extension JSONLine {
 
     /// Where all reports are.
     ///
-    /// - Parameter summary: the account and the targets.
+    /// - Parameter summary: the counts and the targets.
     /// - Returns: the line.
     package static func reportSummary(_ summary: ReportSummary) -> String {
         line { writer in
@@ -70,9 +70,9 @@ extension JSONLine {
         }
     }
 
-    /// How far a sending is.
+    /// The progress of a sending.
     ///
-    /// - Parameter result: since it began.
+    /// - Parameter result: the counts since it started.
     /// - Returns: the line.
     package static func sending(_ result: ReportSendResult) -> String {
         line { writer in
@@ -84,9 +84,9 @@ extension JSONLine {
     /// A report became a dead letter.
     ///
     /// - Parameters:
-    ///   - id: which.
-    ///   - reason: why.
-    ///   - error: with what was answered.
+    ///   - id: the report's id.
+    ///   - reason: the reason.
+    ///   - error: the error, with the answer.
     /// - Returns: the line.
     package static func refused(_ id: String, _ reason: DeadReason, _ error: LectureError) -> String {
         line { writer in
@@ -99,7 +99,7 @@ extension JSONLine {
 
     /// Why reports for a target are left.
     ///
-    /// - Parameter obstacle: which target, and what is in the way.
+    /// - Parameter obstacle: the target, and the error.
     /// - Returns: the line.
     package static func obstacle(_ obstacle: ReportObstacle) -> String {
         line { writer in
@@ -113,7 +113,7 @@ extension JSONLine {
     /// The last line of a sending.
     ///
     /// - Parameters:
-    ///   - result: what became of it.
+    ///   - result: the result.
     ///   - elapsed: how long it took.
     /// - Returns: the line.
     package static func sendSummary(_ result: ReportSendResult, elapsed: Duration) -> String {

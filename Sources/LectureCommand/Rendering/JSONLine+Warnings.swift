@@ -2,7 +2,7 @@ package import LectureKit
 import LectureModel
 
 extension JSONLine {
-    /// A member of a course list means nothing; its lines are used without it.
+    /// A course list has an unknown member; its lines are used without it.
     ///
     /// - Parameter warning: what was found.
     /// - Returns: the line.

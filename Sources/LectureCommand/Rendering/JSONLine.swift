@@ -2,19 +2,19 @@ package import LectureKit
 package import LectureModel
 
 /// The lines of `--json`: a contract, described by docs/json. Each line is one object with its line end. Members
-/// without a value are left out.
+/// without a value are omitted.
 package enum JSONLine {
     // MARK: Events
 
-    /// A content entered the queue.
+    /// A lecture entered the queue.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func queued(_ content: Content) -> String { event("queued", content) { _ in } }
 
-    /// Bytes came.
+    /// An item received bytes.
     ///
-    /// - Parameter item: how far it is.
+    /// - Parameter item: its progress.
     /// - Returns: the line.
     package static func progress(_ item: ProgressSnapshot.Item) -> String {
         line { writer in
@@ -29,9 +29,9 @@ package enum JSONLine {
         }
     }
 
-    /// A content is complete.
+    /// A lecture is complete.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func completed(_ content: Content) -> String {
         event("completed", content) { writer in
@@ -42,9 +42,9 @@ package enum JSONLine {
         }
     }
 
-    /// A content failed for good.
+    /// A lecture failed permanently.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func failed(_ content: Content) -> String {
         event("failed", content) { writer in
@@ -53,9 +53,9 @@ package enum JSONLine {
         }
     }
 
-    /// A content stopped for a reason that may pass.
+    /// A lecture stopped for a temporary reason.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func stopped(_ content: Content) -> String {
         event("stopped", content) { writer in
@@ -68,7 +68,7 @@ package enum JSONLine {
         }
     }
 
-    /// A content is gone.
+    /// A lecture was removed.
     ///
     /// - Parameter key: its key.
     /// - Returns: the line.
@@ -79,12 +79,12 @@ package enum JSONLine {
         }
     }
 
-    /// Something went wrong that is not the fate of one content: the command line, the store, a line of a course list.
+    /// An error that is not the final state of a lecture: in the command line, the store or a line of a course list.
     ///
     /// - Parameters:
     ///   - code: what went wrong.
-    ///   - message: the sentence that was said on standard error.
-    ///   - key: the content's key, where there is one.
+    ///   - message: the message printed on standard error.
+    ///   - key: the lecture's key, if there is one.
     /// - Returns: the line.
     package static func error(_ code: LectureError.Code, message: String, key: String? = nil) -> String {
         line { writer in
@@ -98,7 +98,7 @@ package enum JSONLine {
 
     /// The last line of a run.
     ///
-    /// - Parameter totals: what the run did.
+    /// - Parameter totals: the totals.
     /// - Returns: the line.
     package static func summary(_ totals: RunTotals) -> String {
         line { writer in
@@ -115,7 +115,7 @@ package enum JSONLine {
         }
     }
 
-    /// A content was complete before the run; nothing was fetched.
+    /// A lecture was complete before the run; nothing was downloaded.
     ///
     /// - Parameter key: its key.
     /// - Returns: the line.
@@ -128,13 +128,13 @@ package enum JSONLine {
 
     /// A lecture that is complete is not what is requested, or its source has a newer version, which is downloaded now.
     ///
-    /// - Parameter content: as it stands now.
+    /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func outdated(_ content: Content) -> String {
         event("outdated", content) { writer in writer.member("playable", content.isPlayable) }
     }
 
-    /// Whether a complete lecture is still what is requested could not be found out.
+    /// It could not be checked whether a complete lecture is still what is requested.
     ///
     /// - Parameters:
     ///   - key: its key.
@@ -148,11 +148,11 @@ package enum JSONLine {
         }
     }
 
-    /// The finished bytes stand at a path outside the store as well.
+    /// The finished file was also placed outside the store.
     ///
     /// - Parameters:
-    ///   - key: the content's key.
-    ///   - path: where they stand.
+    ///   - key: the lecture's key.
+    ///   - path: where it was placed.
     /// - Returns: the line.
     package static func published(_ key: ContentKey, path: String) -> String {
         line { writer in
@@ -162,9 +162,9 @@ package enum JSONLine {
         }
     }
 
-    /// What a dry run would do with a lecture.
+    /// The planned action of a dry run for a lecture.
     ///
-    /// - Parameter planned: what would be done with a lecture.
+    /// - Parameter planned: the planned action.
     /// - Returns: the line.
     package static func planned(_ planned: PlannedDownload) -> String {
         line { writer in
@@ -192,9 +192,9 @@ package enum JSONLine {
         }
     }
 
-    /// What a dry run adds up to.
+    /// The totals of a dry run.
     ///
-    /// - Parameter plan: the numbers.
+    /// - Parameter plan: the totals.
     /// - Returns: the line.
     package static func plan(_ plan: PlanTotals) -> String {
         line { writer in
@@ -210,7 +210,7 @@ package enum JSONLine {
         }
     }
 
-    /// A content was read again.
+    /// A lecture was verified.
     ///
     /// - Parameter report: what was found.
     /// - Returns: the line.
@@ -235,11 +235,11 @@ package enum JSONLine {
 
     // MARK: Records
 
-    /// One content of a list.
+    /// One lecture of a list.
     ///
     /// - Parameters:
-    ///   - content: as it stands now.
-    ///   - licence: its licence, as it is judged now; nil when it needs none.
+    ///   - content: its current state.
+    ///   - licence: its licence, as validated now; nil when it needs none.
     /// - Returns: the line.
     package static func content(_ content: Content, licence: LicenceStatus? = nil) -> String {
         line { writer in
@@ -269,11 +269,11 @@ package enum JSONLine {
         }
     }
 
-    /// One attempt of a content, for `why`.
+    /// One attempt of a lecture, for `why`.
     ///
     /// - Parameters:
     ///   - attempt: the attempt.
-    ///   - key: the content's key.
+    ///   - key: the lecture's key.
     /// - Returns: the line.
     package static func attempt(_ attempt: Attempt, key: ContentKey) -> String {
         line { writer in
@@ -294,7 +294,7 @@ package enum JSONLine {
 
     /// The store at a glance.
     ///
-    /// - Parameter overview: what there is, and what needs attention.
+    /// - Parameter overview: the state of the store, and what needs attention.
     /// - Returns: the line.
     package static func status(_ overview: StoreOverview) -> String {
         line { writer in
@@ -321,11 +321,11 @@ package enum JSONLine {
         }
     }
 
-    /// Why a content is as it is; its attempts follow as lines of their own.
+    /// The reason for a lecture's state; its attempts follow as separate lines.
     ///
     /// - Parameters:
-    ///   - diagnosis: what the library found.
-    ///   - licence: its licence, as it is judged now; nil when it needs none.
+    ///   - diagnosis: the library's diagnosis.
+    ///   - licence: its licence, as validated now; nil when it needs none.
     /// - Returns: the line.
     package static func why(_ diagnosis: Diagnosis, licence: LicenceStatus? = nil) -> String {
         line { writer in
@@ -347,7 +347,7 @@ package enum JSONLine {
     /// The store's database and the effective settings.
     ///
     /// - Parameters:
-    ///   - facts: what is known about the database; nil when there is none yet.
+    ///   - facts: facts about the database; nil when there is none yet.
     ///   - configuration: the settings; printed without secrets.
     /// - Returns: the line.
     package static func store(_ facts: StoreFacts?, _ configuration: Configuration) -> String {
@@ -428,34 +428,34 @@ package enum JSONLine {
     static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
 }
 
-/// What a run did, for its last line.
+/// The totals of a run, for its last line.
 package struct RunTotals: Sendable, Equatable {
     /// Items that became complete.
     package var completed = 0
-    /// Items that failed for good.
+    /// Items that failed permanently.
     package var failed = 0
-    /// Items that stopped for a reason that may pass.
+    /// Items that stopped for a temporary reason.
     package var stopped = 0
     /// Items that were complete before.
     package var skipped = 0
     /// Items whose complete version was replaced, or is to be.
     package var outdated = 0
-    /// Complete items of which could not be found out whether they are what is requested.
+    /// Complete items that could not be compared with what is requested.
     package var unchecked = 0
-    /// Bytes that came over the network.
+    /// Bytes received over the network.
     package var bytesFetched: Int64 = 0
-    /// Bytes that were there already.
+    /// Bytes that were already present.
     package var bytesReused: Int64 = 0
     /// How long it took.
     package var elapsed = Duration.zero
 
-    /// Makes totals of nothing.
+    /// Makes empty totals.
     package init() {}
 }
 
 /// URLs for output.
 enum URLText {
-    /// A URL without its query, its fragment and its user: where signatures and passwords are.
+    /// A URL without its query, fragment and user, which may have signatures and passwords.
     static func withoutSecrets(_ url: String) -> String {
         Configuration.withoutCredentials(String(url.prefix { $0 != "?" && $0 != "#" }))
     }

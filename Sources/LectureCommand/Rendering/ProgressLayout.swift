@@ -1,12 +1,12 @@
 import LectureModel
 
-/// From a snapshot to lines: pure, so that every width can be tested.
+/// Lays out a snapshot as lines: pure, so that every width can be tested.
 package enum ProgressLayout {
-    /// Lays bars out: a line an active item, and a total.
+    /// Lays out bars: one line per active item, and a total.
     ///
     /// - Parameters:
-    ///   - snapshot: how far the run is.
-    ///   - size: the terminal; a line stays one cell narrower, because some terminals wrap at the last one, and the
+    ///   - snapshot: the run's progress.
+    ///   - size: the terminal; a line is one cell narrower, because some terminals wrap at the last one, and the
     ///     lines are one fewer than its rows.
     ///   - style: colours.
     /// - Returns: lines without line ends, the total last.
@@ -23,7 +23,7 @@ package enum ProgressLayout {
 
     /// One plain line for the whole run, for logs.
     ///
-    /// - Parameter snapshot: how far the run is.
+    /// - Parameter snapshot: the run's progress.
     /// - Returns: a line without its end.
     package static func plain(_ snapshot: ProgressSnapshot) -> String {
         var parts = ["\(snapshot.done) of \(snapshot.count) complete"]
@@ -60,7 +60,7 @@ package enum ProgressLayout {
         return row("Total \(title)", bar: bar, facts: facts, width: width, style: style)
     }
 
-    /// Items that do not move, by what keeps them.
+    /// Items that make no progress, by reason.
     private static func troubles(_ snapshot: ProgressSnapshot) -> [String] {
         [(snapshot.failed, "failed"), (snapshot.paused, "paused"), (snapshot.waiting, "waiting")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -76,7 +76,7 @@ package enum ProgressLayout {
     private static let barWidth = 14
     private static let narrowestTitle = 20
 
-    /// A row. As the terminal gets narrower the bar goes first, then the amount, then the time left, then the speed.
+    /// A row. On narrow terminals the bar is dropped first, then the amount, then the time left, then the speed.
     private static func row(
         _ title: String, bar: (part: Int64, total: Int64)?, facts: [String], width: Int, style: Style
     ) -> String {

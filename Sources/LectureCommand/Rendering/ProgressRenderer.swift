@@ -1,18 +1,18 @@
 package import LectureModel
 
-/// Decides when progress is written and what exactly. Pure: it answers text, the caller writes it in one call.
+/// Decides when progress is written, and what. Pure: it returns text, which the caller writes in one call.
 ///
 /// ```
 /// bar:    nothing drawn ──update──▶ drawn ──update (≥ 100 ms later, or resized)──▶ drawn
 ///                 ▲                   │
-///                 └──interrupt, finish┘   the bars are erased, so that a sentence can stand above them
+///                 └──interrupt, finish┘   the bars are erased, so that a message can be printed above them
 /// plain:  a line every few seconds, when something changed
 /// none:   nothing
 /// ```
 package struct ProgressRenderer: Sendable {
     /// How progress is shown.
     package enum Mode: Sendable, Equatable {
-        /// Bars that are drawn again in place.
+        /// Bars that are redrawn in place.
         case bar
         /// A line every few seconds.
         case plain
@@ -20,16 +20,16 @@ package struct ProgressRenderer: Sendable {
         case none
     }
 
-    /// The least time between two drawings of the bars: 10 a second.
+    /// The minimum time between two drawings of the bars: 10 per second.
     package static let barInterval = Duration.milliseconds(100)
-    /// The least time between two plain lines.
+    /// The minimum time between two plain lines.
     package static let plainInterval = Duration.seconds(3)
 
     private let mode: Mode
     private let style: Style
     private var lastWritten: BootInstant?
     private var lastPlain = ""
-    /// The widths of the lines on the terminal, for the way back up.
+    /// The widths of the lines on the terminal, to move back up.
     private var drawnWidths: [Int] = []
     private var drawnSize = TerminalSize.standard
 
@@ -47,7 +47,7 @@ package struct ProgressRenderer: Sendable {
     ///
     /// - Parameters:
     ///   - choice: the value of `--progress`; nil is `auto`.
-    ///   - isQuiet: whether `--quiet` was given; it counts unless a way was named.
+    ///   - isQuiet: whether `--quiet` was given; an explicit `--progress` overrides it.
     ///   - isTerminal: whether standard error is a terminal.
     ///   - environment: `TERM=dumb` cannot draw in place.
     /// - Returns: the mode.
@@ -62,14 +62,15 @@ package struct ProgressRenderer: Sendable {
         }
     }
 
-    /// Shows how far the run is, unless it is too early for that.
+    /// Shows the run's progress, unless it is too early.
     ///
     /// - Parameters:
-    ///   - snapshot: how far the run is.
+    ///   - snapshot: the run's progress.
     ///   - instant: now.
-    ///   - size: the terminal now. Another size than before is drawn at once.
-    /// - Returns: what is to be written, or nil.
-    package mutating func update(_ snapshot: ProgressSnapshot, at instant: BootInstant, size: TerminalSize) -> String? {
+    ///   - size: the terminal now. A new size is drawn at once.
+    /// - Returns: the text to write, or nil.
+    package mutating func update(_ snapshot: ProgressSnapshot, at instant: BootInstant, size: TerminalSize) -> SafeText?
+    {
         switch mode {
         case .none:
             return nil
@@ -77,9 +78,9 @@ package struct ProgressRenderer: Sendable {
             let isDue = lastWritten.map { instant - $0 >= Self.barInterval } ?? true
             guard isDue || (size != drawnSize && !drawnWidths.isEmpty) else { return nil }
             lastWritten = instant
-            return draw(ProgressLayout.bars(snapshot, size: size, style: style), size: size)
+            return SafeText(drawn: draw(ProgressLayout.bars(snapshot, size: size, style: style), size: size))
         case .plain:
-            // The first line comes after the first interval: a run that is over by then says so in its last sentence.
+            // The first line comes after the first interval: a shorter run has only its last message.
             guard let last = lastWritten else {
                 lastWritten = instant
                 return nil
@@ -93,47 +94,47 @@ package struct ProgressRenderer: Sendable {
         }
     }
 
-    /// Makes room for a sentence: takes the bars away. The next ``update(_:at:size:)`` draws them below it.
+    /// Erases the bars so that a message can be printed. The next ``update(_:at:size:)`` draws them below it.
     ///
     /// - Parameter size: the terminal now.
-    /// - Returns: what is to be written before the sentence; empty when nothing is drawn.
-    package mutating func interrupt(size: TerminalSize) -> String {
+    /// - Returns: the text to write before the message; empty when nothing is drawn.
+    package mutating func interrupt(size: TerminalSize) -> SafeText {
         guard !drawnWidths.isEmpty else { return "" }
         let text = "\(wayUp(size))\u{1B}[J"
         drawnWidths = []
         lastWritten = nil
-        return text
+        return SafeText(drawn: text)
     }
 
-    /// Ends the progress: the bars stay as they were last and the cursor goes below them.
+    /// Ends the progress: the bars keep their last state and the cursor moves below them.
     ///
     /// - Parameters:
-    ///   - snapshot: how far the run came.
+    ///   - snapshot: the run's final progress.
     ///   - size: the terminal now.
-    /// - Returns: what is to be written; empty when nothing is shown.
-    package mutating func finish(_ snapshot: ProgressSnapshot, size: TerminalSize) -> String {
+    /// - Returns: the text to write; empty when nothing is shown.
+    package mutating func finish(_ snapshot: ProgressSnapshot, size: TerminalSize) -> SafeText {
         guard mode == .bar, !drawnWidths.isEmpty else { return "" }
         let text = draw(ProgressLayout.bars(snapshot, size: size, style: style), size: size)
         drawnWidths = []
-        return "\(text)\n"
+        return SafeText(drawn: "\(text)\n")
     }
 
     private mutating func draw(_ lines: [String], size: TerminalSize) -> String {
-        // Synchronised output is not known to all terminals; one write and erasing to the line's end do not flicker.
+        // Not all terminals support synchronised output; one write that erases to the line ends does not flicker.
         let text = wayUp(size) + lines.map { "\($0)\u{1B}[K" }.joined(separator: "\n") + "\u{1B}[J"
         drawnWidths = lines.map { Self.visibleWidth($0) }
         drawnSize = size
         return text
     }
 
-    /// Back to the first drawn line. A terminal that got narrower has wrapped the lines, so each may take several rows.
+    /// Moves to the first drawn line. A terminal that got narrower has wrapped lines, so each may fill several rows.
     private func wayUp(_ size: TerminalSize) -> String {
         let columns = max(1, size.columns)
         let rows = drawnWidths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
         return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"
     }
 
-    /// The cells of a line with colours in it.
+    /// The cells of a line with colours.
     private static func visibleWidth(_ line: String) -> Int {
         var plain = ""
         var isEscape = false

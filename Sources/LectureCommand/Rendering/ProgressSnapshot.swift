@@ -1,18 +1,18 @@
 package import LectureModel
 
-/// How far a run is, at one moment. Neutral: it does not know where the numbers come from.
+/// The progress of a run at one moment, independent of where the numbers come from.
 package struct ProgressSnapshot: Sendable, Equatable {
-    /// One item that moves.
+    /// One active item.
     package struct Item: Sendable, Equatable {
-        /// The content's key.
+        /// The lecture's key.
         package var key: String
-        /// The content's title; the key where there is none.
+        /// The lecture's title; the key if it has none.
         package var title: String
-        /// Bytes that are there.
+        /// Bytes present.
         package var bytes: Int64
-        /// Bytes there will be; nil while unknown.
+        /// Bytes in total; nil while unknown.
         package var total: Int64?
-        /// Bytes a second.
+        /// Bytes per second.
         package var speed: Int64
         /// Seconds left; nil while unknown.
         package var secondsLeft: Int64?
@@ -22,11 +22,11 @@ package struct ProgressSnapshot: Sendable, Equatable {
         /// Makes an item.
         ///
         /// - Parameters:
-        ///   - key: the content's key.
-        ///   - title: the content's title.
-        ///   - bytes: bytes that are there.
-        ///   - total: bytes there will be.
-        ///   - speed: bytes a second.
+        ///   - key: the lecture's key.
+        ///   - title: the lecture's title.
+        ///   - bytes: bytes present.
+        ///   - total: bytes in total.
+        ///   - speed: bytes per second.
         ///   - secondsLeft: seconds left.
         ///   - state: its state.
         package init(
@@ -42,7 +42,7 @@ package struct ProgressSnapshot: Sendable, Equatable {
         }
     }
 
-    /// The items that move, in a steady order.
+    /// The active items, in a stable order.
     package var items: [Item] = []
     /// Items that are complete.
     package var done = 0
@@ -50,15 +50,15 @@ package struct ProgressSnapshot: Sendable, Equatable {
     package var failed = 0
     /// Items that a user has paused or cancelled.
     package var paused = 0
-    /// Items that are stopped for a reason that may pass.
+    /// Items that are stopped for a temporary reason.
     package var waiting = 0
     /// All items of the run.
     package var count = 0
-    /// Bytes that are there, over all items.
+    /// Bytes present, over all items.
     package var bytes: Int64 = 0
-    /// Bytes there will be, over all items; nil while one is unknown.
+    /// Bytes in total, over all items; nil while one is unknown.
     package var total: Int64?
-    /// Bytes a second, over all items.
+    /// Bytes per second, over all items.
     package var speed: Int64 = 0
     /// Seconds left; nil while unknown.
     package var secondsLeft: Int64?
@@ -68,26 +68,26 @@ package struct ProgressSnapshot: Sendable, Equatable {
 }
 
 /// A smoothed speed: an exponentially weighted mean whose weights depend on the time between two readings, so that
-/// irregular readings do not bend it.
+/// irregular readings do not distort it.
 package struct SpeedEstimate: Sendable, Equatable {
-    /// Readings older than this count for about a third.
+    /// In seconds; readings older than this count for about a third.
     private static let timeConstant = 3.0
     private var last: (bytes: Int64, at: BootInstant)?
     private var mean: Double?
 
-    /// Makes an estimate that knows nothing.
+    /// Makes an estimate without readings.
     package init() {}
 
-    /// Compares what was read last and the mean.
+    /// Compares the last readings and the means.
     package static func == (left: Self, right: Self) -> Bool {
         left.mean == right.mean && left.last?.bytes == right.last?.bytes && left.last?.at == right.last?.at
     }
 
-    /// Takes a reading in.
+    /// Adds a reading.
     ///
     /// - Parameters:
-    ///   - bytes: bytes there are now, in all. A smaller number than before starts the estimate anew.
-    ///   - instant: when.
+    ///   - bytes: bytes present now, in total. A smaller number than before restarts the estimate.
+    ///   - instant: the time of the reading.
     package mutating func read(bytes: Int64, at instant: BootInstant) {
         guard let previous = last, bytes >= previous.bytes else {
             last = (bytes, instant)
@@ -103,13 +103,13 @@ package struct SpeedEstimate: Sendable, Equatable {
         last = (bytes, instant)
     }
 
-    /// Bytes a second; 0 while unknown.
+    /// Bytes per second; 0 while unknown.
     package var bytesPerSecond: Int64 { mean.map { Int64(min($0, 9e18)) } ?? 0 }
 
-    /// Seconds until a number of bytes is there.
+    /// Seconds until a number of bytes is received.
     ///
     /// - Parameter remaining: bytes that are missing.
-    /// - Returns: rounded up; nil while nothing moves.
+    /// - Returns: rounded up; nil without progress.
     package func secondsLeft(for remaining: Int64) -> Int64? {
         guard let mean, mean >= 1 else { return nil }
         let seconds = (Double(max(0, remaining)) / mean).rounded(.up)

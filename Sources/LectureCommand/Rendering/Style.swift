@@ -18,24 +18,34 @@ package struct Style: Sendable, Equatable {
         }
     }
 
-    /// What a colour says.
+    /// The meaning of a colour.
     package enum Meaning: String, Sendable {
-        /// It is as it should be.
+        /// It is in order.
         case good = "32"
         /// It needs attention.
         case warning = "33"
         /// It failed.
         case bad = "31"
-        /// It matters less.
+        /// It is less important.
         case faint = "2"
+    }
+
+    /// Colours a text for people.
+    ///
+    /// - Parameters:
+    ///   - text: the text; its width is unchanged.
+    ///   - meaning: the colour's meaning.
+    /// - Returns: the text, with escape sequences if colours are used.
+    package func apply(_ text: SafeText, _ meaning: Meaning) -> SafeText {
+        SafeText(drawn: apply(text.text, meaning))
     }
 
     /// Colours a text.
     ///
     /// - Parameters:
-    ///   - text: the text; its width does not change.
-    ///   - meaning: what the colour says.
-    /// - Returns: the text, in escape sequences when there are colours.
+    ///   - text: the text; its width is unchanged.
+    ///   - meaning: the colour's meaning.
+    /// - Returns: the text, with escape sequences if colours are used.
     package func apply(_ text: String, _ meaning: Meaning) -> String {
         isColored ? "\u{1B}[\(meaning.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -1,20 +1,20 @@
-/// A table for a list: aligned and cut to the terminal's width, or separated by tabs where no terminal is.
+/// A table for a list: aligned and clipped to the terminal's width, or separated by tabs without a terminal.
 package struct TableRenderer: Sendable {
     /// A column.
     package struct Column: Sendable {
-        /// Its head.
+        /// Its heading.
         package let title: String
-        /// Whether its values stand at the right.
+        /// Whether its values are aligned right.
         package let alignRight: Bool
-        /// Whether it gives way when the terminal is too narrow.
+        /// Whether it may shrink when the terminal is too narrow.
         package let mayShrink: Bool
 
         /// Makes a column.
         ///
         /// - Parameters:
-        ///   - title: its head.
-        ///   - alignRight: whether its values stand at the right.
-        ///   - mayShrink: whether it gives way when the terminal is too narrow.
+        ///   - title: its heading.
+        ///   - alignRight: whether its values are aligned right.
+        ///   - mayShrink: whether it may shrink when the terminal is too narrow.
         package init(_ title: String, alignRight: Bool = false, mayShrink: Bool = false) {
             self.title = title
             self.alignRight = alignRight
@@ -23,7 +23,7 @@ package struct TableRenderer: Sendable {
     }
 
     private static let gap = 2
-    /// Below this, a column says nothing any more.
+    /// A narrower column would be useless.
     private static let narrowest = 8
     private let columns: [Column]
 
@@ -32,28 +32,28 @@ package struct TableRenderer: Sendable {
     /// - Parameter columns: from left to right.
     package init(columns: [Column]) { self.columns = columns }
 
-    /// Lays rows out.
+    /// Lays out rows.
     ///
     /// - Parameters:
-    ///   - rows: a value a column each; control characters are shown, not obeyed.
-    ///   - width: the terminal's cells, or nil where no terminal is: then every value is whole, values are separated
-    ///     by tabs, and there is no head.
-    ///   - style: colours for the head and for values with a meaning.
-    ///   - meaning: what a value's colour says, by row and column; nil for a plain one.
+    ///   - rows: one value per column; control characters are replaced.
+    ///   - width: the terminal's cells, or nil without a terminal: then values are not clipped, they are separated by
+    ///     tabs, and there is no heading.
+    ///   - style: colours for the heading and for values with a meaning.
+    ///   - meaning: the meaning of a value's colour, by row and column; nil for a plain one.
     /// - Returns: lines without line ends.
     package func lines(
         _ rows: [[String]], width: Int?, style: Style, meaning: (Int, Int) -> Style.Meaning? = { _, _ in nil }
-    ) -> [String] {
+    ) -> [SafeText] {
         let rows = rows.map { $0.map(TerminalText.neutralised) }
-        guard let width else { return rows.map { $0.joined(separator: "\t") } }
+        guard let width else { return rows.map { SafeText(drawn: $0.joined(separator: "\t")) } }
         let widths = widths(rows, total: width)
         let head = style.apply(line(columns.map(\.title), widths), .faint)
-        return [head]
-            + rows.enumerated().map { number, row in
-                line(row, widths) { column, text in
-                    meaning(number, column).map { style.apply(text, $0) } ?? text
-                }
+        let body = rows.enumerated().map { number, row in
+            line(row, widths) { column, text in
+                meaning(number, column).map { style.apply(text, $0) } ?? text
             }
+        }
+        return ([head] + body).map { SafeText(drawn: $0) }
     }
 
     private func widths(_ rows: [[String]], total: Int) -> [Int] {
@@ -64,7 +64,7 @@ package struct TableRenderer: Sendable {
             }
         }
         var excess = widths.reduce(0, +) + Self.gap * (columns.count - 1) - total
-        // The widest column that may shrink gives way first, a cell at a time, until the line fits.
+        // The widest column that may shrink is narrowed by one cell at a time until the line fits.
         while excess > 0 {
             let candidates = columns.indices.filter { columns[$0].mayShrink && widths[$0] > Self.narrowest }
             guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { break }

@@ -1,10 +1,10 @@
-/// Text as a terminal shows it: how many cells it takes, and nothing in it that the terminal would obey.
+/// Text for a terminal: its width in cells, without control sequences.
 package enum TerminalText {
-    /// Replaces every character that a terminal would obey or that would turn the line around: control characters,
+    /// Replaces every character that a terminal would interpret or that would reverse the line: control characters,
     /// line separators, and the directional overrides of Unicode (TR 36, section 2.1).
     ///
     /// - Parameter text: any text, for example a title from a server.
-    /// - Returns: the text with U+FFFD in their places.
+    /// - Returns: the text with U+FFFD instead.
     package static func neutralised(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = String.UnicodeScalarView()
@@ -20,11 +20,11 @@ package enum TerminalText {
         text.reduce(0) { $0 + width($1) }
     }
 
-    /// Cuts a text to a number of cells; what is cut ends in `…`.
+    /// Clips a text to a number of cells; a clipped text ends in `…`.
     ///
     /// - Parameters:
     ///   - text: a text without control characters.
-    ///   - cells: the cells there are.
+    ///   - cells: the available cells.
     /// - Returns: a text of at most that width.
     package static func clipped(_ text: String, to cells: Int) -> String {
         if width(text) <= cells { return text }
@@ -39,11 +39,11 @@ package enum TerminalText {
         return result + "…"
     }
 
-    /// Cuts or fills a text to exactly this number of cells.
+    /// Clips or pads a text to exactly this number of cells.
     ///
     /// - Parameters:
     ///   - text: a text without control characters.
-    ///   - cells: the cells it shall take.
+    ///   - cells: the width in cells.
     ///   - alignRight: whether the blanks come first.
     /// - Returns: a text of that width.
     package static func padded(_ text: String, to cells: Int, alignRight: Bool = false) -> String {
@@ -59,9 +59,9 @@ package enum TerminalText {
         }
     }
 
-    /// Letters that Unicode joins to one character, such as those of an Indic conjunct, are drawn beside each other all
-    /// the same; only what a joiner or a skin tone adds to a picture takes no room, and a variation selector asks for
-    /// the wide picture.
+    /// Letters that Unicode joins to one character, such as those of an Indic conjunct, are still drawn side by side;
+    /// only what a joiner or a skin tone adds to an emoji takes no cells, and a variation selector requests the wide
+    /// emoji.
     private static func width(_ character: Character) -> Int {
         var cells = 0
         var isJoined = false

@@ -2,7 +2,7 @@ import LectureKit
 import LectureModel
 
 extension Configuration {
-    /// Where reports go by the file, or by `LECTURE_LMS_URL` and `LECTURE_LMS_FORMAT`.
+    /// Where reports go, from the file or from `LECTURE_LMS_URL` and `LECTURE_LMS_FORMAT`.
     static func statistics(
         _ environment: [String: String], _ fromFile: StatisticsConfiguration
     ) throws(LectureError) -> Setting<StatisticsConfiguration> {

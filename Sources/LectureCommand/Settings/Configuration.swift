@@ -1,7 +1,7 @@
 package import LectureKit
 package import LectureModel
 
-/// The settings that hold for one run: defaults, below the configuration file, below the environment, below options.
+/// The settings of one run. Options override the environment, which overrides the configuration file and the defaults.
 package struct Configuration: Sendable, Equatable {
     /// The store's directory.
     package let storeDirectory: Setting<String>
@@ -9,42 +9,44 @@ package struct Configuration: Sendable, Equatable {
     package let file: Setting<String?>
     /// Further root certificates (PEM).
     package let caFile: Setting<String?>
-    /// The proxy, as given; it may hold a password.
+    /// The proxy, as given; it may contain a password.
     package let proxy: Setting<String?>
     /// How fast downloads may run.
     package let pace: PaceSettings
     /// Where credentials come from.
     package let credentials: CredentialSettings
-    /// How long an attempt may stay without a byte.
+    /// How long a request may receive no data.
     package let timeout: Setting<Duration>
-    /// Attempts after the first that may gain nothing.
+    /// Retries in a row without progress.
     package let retries: Setting<Int>
     /// Connections to one server.
     package let perHost: Setting<Int>
-    /// Items at once.
+    /// Lectures downloaded at once.
     package let jobs: Setting<Int>
-    /// The most the store's files may take, in bytes; nil means no limit.
+    /// Maximum space for the store's files, in bytes; nil means no limit.
     package let quotaBytes: Setting<Int64?>
-    /// Room left free on the disk, in bytes.
+    /// Space to leave free on the disk, in bytes.
     package let reserveBytes: Setting<Int64>
-    /// What is sealed.
+    /// Which files are sealed.
     package let seal: Setting<SealPolicy>
-    /// Where the device's key is kept; nil when nothing names a place.
+    /// The directory of the device's key; nil when none is configured.
     package let deviceDirectory: Setting<String?>
+    /// The group that shares the store; nil when the configuration names none.
+    package let group: Setting<String?>
     /// How the answers of DRM callbacks are verified.
     package let rights: Setting<RightsConfiguration>
     /// The application's key; nil without one.
     package let application: Setting<ApplicationConfiguration?>
     /// Where learning reports go.
     package let statistics: Setting<StatisticsConfiguration>
-    /// Sentences about members of the file that mean nothing to this version.
+    /// Warnings about members of the file that this version does not know.
     package let warnings: [String]
 
     /// Gathers the settings.
     ///
     /// - Parameters:
     ///   - command: the command line, with the environment's values in it.
-    ///   - environment: for the places that the XDG Base Directory Specification names.
+    ///   - environment: supplies the directories of the XDG Base Directory Specification.
     /// - Returns: the settings.
     /// - Throws: `LectureError` with `.configuration` or `.secretReadable` when the file cannot be used.
     package static func load(_ command: ParsedCommand, environment: [String: String]) throws(LectureError) -> Self {
@@ -68,19 +70,20 @@ package struct Configuration: Sendable, Equatable {
         jobs = source.pick("jobs", { Int($0) }, settings.jobs, 4)
         quotaBytes = source.pick("quota", Quantity.byteCount, settings.quotaBytes.map { $0 }, nil)
         reserveBytes = source.pick("reserve", Quantity.byteCount, settings.reserveBytes, 157_286_400)
-        // The two count from different ends: attempts in all, and attempts after the first.
+        // One counts all attempts, the other only those after the first.
         retries =
             command.integer("max-attempts").map { Setting($0 - 1, .option) }
             ?? source.pick("retries", { Int($0) }, settings.retries, 3)
         seal = Self.seal(command) ?? settings.seal.map { Setting($0, .file) } ?? Setting(.licensed, .default)
         deviceDirectory = Self.deviceDirectory(environment, settings)
+        group = Self.group(environment, settings)
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
         statistics = try Self.statistics(environment, settings.statistics)
         warnings = settings.warnings
     }
 
-    /// The settings by the names they have in the file, without secrets, for `store info`.
+    /// The settings by their names in the file, without secrets, for `store info`.
     package var descriptions: [(name: String, value: String, origin: SettingOrigin)] {
         [
             ("store", storeDirectory.value, storeDirectory.origin),
@@ -95,6 +98,7 @@ package struct Configuration: Sendable, Equatable {
             ("storage.reserve_bytes", "\(reserveBytes.value)", reserveBytes.origin),
             ("storage.seal", seal.value.rawValue, seal.origin),
             ("storage.device_dir", deviceDirectory.value ?? "", deviceDirectory.origin),
+            ("storage.group", group.value ?? "", group.origin),
             ("application.bundle_id", application.value?.bundleID ?? "", application.origin),
             ("application.expires", application.value?.expires ?? "", application.origin),
             ("application.trust_dir", application.value?.trustDirectory ?? "", application.origin),
@@ -105,7 +109,7 @@ package struct Configuration: Sendable, Equatable {
         ] + pace.descriptions + credentials.descriptions + statisticsDescriptions
     }
 
-    /// A key without what is in it.
+    /// A key without its secret.
     private static func description(_ key: RightsConfiguration.Key) -> String {
         let place =
             switch key.place {
@@ -116,7 +120,7 @@ package struct Configuration: Sendable, Equatable {
         return words.compactMap(\.self).joined(separator: " ")
     }
 
-    /// A URL whose user and password are left out.
+    /// A URL without its user and password.
     static func withoutCredentials(_ url: String) -> String {
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
         let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
@@ -124,7 +128,7 @@ package struct Configuration: Sendable, Equatable {
         return "\(url[..<start])…\(url[at...])"
     }
 
-    // MARK: Places
+    // MARK: Directories
 
     private static func seal(_ command: ParsedCommand) -> Setting<SealPolicy>? {
         if command.flag("no-seal") { return Setting(.never, .option) }
@@ -137,6 +141,13 @@ package struct Configuration: Sendable, Equatable {
         if let path = environment["LECTURE_DEVICE"], !path.isEmpty { return Setting(path, .environment) }
         if let path = settings.deviceDirectory { return Setting(path, .file) }
         return Setting(DeviceHome.directory(in: environment), .default)
+    }
+
+    private static func group(
+        _ environment: [String: String], _ settings: ConfigurationFile
+    ) -> Setting<String?> {
+        if let name = environment["LECTURE_GROUP"], !name.isEmpty { return Setting(name, .environment) }
+        return Setting(settings.group, settings.group == nil ? .default : .file)
     }
 
     private static func file(
@@ -160,18 +171,18 @@ package struct Configuration: Sendable, Equatable {
         return Setting("\(base)/lecturekit", .default)
     }
 
-    /// A base directory; one that is not absolute is ignored, as the XDG Base Directory Specification demands.
+    /// A base directory; one that is not absolute is ignored, as the XDG Base Directory Specification requires.
     private static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
         if let path = environment[name], path.hasPrefix("/") { return path }
         return environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/\(below)" : nil }
     }
 }
 
-/// Where one setting is looked for.
+/// Looks up settings.
 struct SettingSource {
     let command: ParsedCommand
 
-    /// The value of the highest origin that says something. Options and variables were checked by the parser.
+    /// The value from the origin with the highest precedence. Options and variables were checked by the parser.
     func pick<Value>(
         _ option: String, _ read: (String) -> Value?, _ fromFile: Value?, _ standard: Value
     ) -> Setting<Value> {

@@ -1,6 +1,6 @@
 import LectureKit
 
-/// Where credentials come from: paths of files, and nothing that stands in them.
+/// Where credentials come from: paths of files, but not what is in them.
 package struct CredentialSettings: Sendable, Equatable {
     /// Request headers by server.
     package let file: Setting<String?>
@@ -22,7 +22,7 @@ package struct CredentialSettings: Sendable, Equatable {
         key = source.pick("client-key", { $0 }, settings.clientKey.map { $0 }, nil)
     }
 
-    /// The settings by the names they have in the file.
+    /// The settings by their names in the file.
     var descriptions: [(name: String, value: String, origin: SettingOrigin)] {
         [
             ("network.credentials_file", file.value ?? "", file.origin),
@@ -32,7 +32,7 @@ package struct CredentialSettings: Sendable, Equatable {
         ]
     }
 
-    /// Hands the paths to the library.
+    /// Passes the paths to the library.
     func apply(to settings: inout LectureConfiguration) {
         settings.credentialsFile = file.value
         settings.netrcFile = netrc.value

@@ -2,9 +2,9 @@ import LectureKit
 
 /// How fast downloads may run, and when.
 package struct PaceSettings: Sendable, Equatable {
-    /// Bytes a second over all items; nil for no limit.
+    /// Bytes per second over all items; nil for no limit.
     package let rate: Setting<Int?>
-    /// Rates by time of day; nil for always.
+    /// Rates by time of day; nil for none.
     package let timetable: Setting<String?>
 
     init(_ source: SettingSource, _ settings: ConfigurationFile) {
@@ -12,7 +12,7 @@ package struct PaceSettings: Sendable, Equatable {
         timetable = source.pick("timetable", { $0 }, settings.timetable.map { $0 }, nil)
     }
 
-    /// The settings by the names they have in the file.
+    /// The settings by their names in the file.
     var descriptions: [(name: String, value: String, origin: SettingOrigin)] {
         [
             ("network.limit_rate", rate.value.map { "\($0)" } ?? "", rate.origin),

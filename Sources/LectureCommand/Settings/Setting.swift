@@ -1,14 +1,14 @@
 /// A value and where it came from, for `store info`.
 package struct Setting<Value: Sendable & Equatable>: Sendable, Equatable {
-    /// What holds.
+    /// The effective value.
     package let value: Value
     /// Where it came from.
     package let origin: SettingOrigin
 
-    /// A value from somewhere.
+    /// Makes a setting.
     ///
     /// - Parameters:
-    ///   - value: what holds.
+    ///   - value: the effective value.
     ///   - origin: where it came from.
     package init(_ value: Value, _ origin: SettingOrigin) {
         self.value = value
@@ -16,9 +16,9 @@ package struct Setting<Value: Sendable & Equatable>: Sendable, Equatable {
     }
 }
 
-/// Where a setting came from; each one wins over those before it.
+/// Where a setting came from; each origin overrides those before it.
 package enum SettingOrigin: String, Sendable {
-    /// Nothing was said.
+    /// The default.
     case `default`
     /// The configuration file.
     case file

@@ -5,7 +5,7 @@ struct CompactToken {
     /// How long a token may be, in bytes.
     static let limit = 1 << 20
 
-    /// Reasons that end the reading.
+    /// Reasons that the token cannot be read.
     struct Unreadable: Error {
         let reasons: [TokenRefusal]
     }
@@ -14,20 +14,20 @@ struct CompactToken {
     let header: JSONValue
     /// The parts decoded, the header first.
     let parts: [[UInt8]]
-    /// The header as it stands in the token.
+    /// The header as it is in the token.
     let headerText: ArraySlice<UInt8>
     /// The token up to its last part, without the dot before that: what is signed.
     let signedText: ArraySlice<UInt8>
 
-    /// Takes a token apart.
+    /// Splits a token into its parts.
     ///
     /// - Parameters:
-    ///   - bytes: the whole token, nothing before and nothing behind it.
-    ///   - names: what the parts are, in their order; the first is the header.
+    ///   - bytes: the whole token, nothing before and nothing after it.
+    ///   - names: the names of the parts, in order; the first is the header.
     /// - Throws: ``Unreadable`` with every reason.
     init(_ bytes: [UInt8], names: [String]) throws(Unreadable) {
         if bytes.count > Self.limit { throw Unreadable(reasons: [.tooLong]) }
-        // One part more than is due is enough to know: a megabyte of dots makes no megabyte of arrays.
+        // One part too many is enough to detect: a megabyte of dots must not make a megabyte of arrays.
         let slices = bytes.split(separator: UInt8(ascii: "."), maxSplits: names.count, omittingEmptySubsequences: false)
         guard slices.count == names.count, let first = slices.first, let last = slices.last else {
             throw Unreadable(reasons: [.parts])
@@ -45,7 +45,7 @@ struct CompactToken {
     }
 
     private static func header(_ bytes: [UInt8], _ reasons: inout [TokenRefusal]) -> JSONValue {
-        // An encoding that failed was named already.
+        // The failed encoding was reported already.
         if bytes.isEmpty, reasons.contains(.encoding(part: "header")) { return .null }
         do throws(LectureError) {
             let value = try JSONScanner.value(of: bytes)
@@ -57,14 +57,14 @@ struct CompactToken {
         }
     }
 
-    /// A member that must be a string when it is there.
+    /// A member that must be a string if present.
     func text(_ name: String, _ reasons: inout [TokenRefusal]) -> String? {
         guard let member = header[name] else { return nil }
         if member.string == nil { reasons.append(.headerMember(name)) }
         return member.string
     }
 
-    /// What no header may hold, whatever the key: each with its own reason.
+    /// Members that no header may contain, whatever the key: each with its own reason.
     func forbidden(_ reasons: inout [TokenRefusal]) {
         let members: [(String, TokenRefusal)] = [
             ("zip", .compressed), ("jku", .keyURL), ("x5u", .certificateURL), ("jwk", .embeddedKey),

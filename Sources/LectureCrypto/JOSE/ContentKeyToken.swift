@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// How a content key is hidden for a device, by its name in `alg` (RFC 7518 section 4.1).
+/// How a content key is encrypted for a device, by its name in `alg` (RFC 7518 section 4.1).
 package enum ContentKeyAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// A key agreement on P-256 whose result wraps the key.
     case ecdhESA256KW = "ECDH-ES+A256KW"
@@ -15,7 +15,7 @@ package enum ContentKeyAlgorithm: String, CaseIterable, Hashable, Sendable {
     ]
 }
 
-/// A private key that opens content keys, with the one algorithm it accepts.
+/// A private key that decrypts content keys, with the one algorithm it accepts.
 package struct DecryptionKey: Sendable {
     /// The only algorithm that is accepted.
     package let algorithm: ContentKeyAlgorithm
@@ -30,7 +30,7 @@ package struct DecryptionKey: Sendable {
     }
 }
 
-/// What opening a content key gave.
+/// The result of decrypting a content key.
 package enum ContentKeyVerdict: Sendable {
     /// The content key.
     case opened(SecretBytes)
@@ -48,7 +48,7 @@ package enum ContentKeyVerdict: Sendable {
     }
 }
 
-/// Opens compact encrypted tokens that hold a content key (RFC 7516): A256GCM under a key that is hidden by
+/// Decrypts compact encrypted tokens with a content key (RFC 7516): A256GCM under a key that is encrypted with
 /// ECDH-ES+A256KW or RSA-OAEP-256.
 package enum ContentKeyToken {
     /// The only content encryption.
@@ -56,12 +56,12 @@ package enum ContentKeyToken {
     /// The parts of a token.
     static let parts = ["header", "encrypted key", "initialisation vector", "ciphertext", "tag"]
 
-    /// Opens a token.
+    /// Decrypts a token.
     ///
     /// - Parameters:
     ///   - token: the whole token in ASCII.
     ///   - key: the device's key.
-    /// - Returns: what it holds, or every reason against it.
+    /// - Returns: the content key, or every reason against it.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when OpenSSL cannot work.
     package static func open(_ token: [UInt8], with key: DecryptionKey) throws(LectureError) -> ContentKeyVerdict {
         let parsed: CompactToken
@@ -99,8 +99,8 @@ package enum ContentKeyToken {
         }
     }
 
-    /// The key that wraps the content key (RFC 7518 section 4.6). The ephemeral key is checked to lie on the curve
-    /// before it meets the private one (RFC 8725 section 3.4).
+    /// The key that wraps the content key (RFC 7518 section 4.6). The ephemeral key is checked to be on the curve
+    /// before the private key is used with it (RFC 8725 section 3.4).
     private static func agree(
         _ token: CompactToken, _ key: PrivateKey, _ reasons: inout [TokenRefusal]
     ) throws(LectureError) -> SecretBytes? {
@@ -121,8 +121,8 @@ package enum ContentKeyToken {
             partyV: names[1])
     }
 
-    /// Decrypts under the content encryption key. When there is none, a random one is taken, so that a wrong padding
-    /// and a wrong tag look and last alike (RFC 7516 section 11.5).
+    /// Decrypts under the content encryption key. Without one a random key is used, so that wrong padding and a wrong
+    /// tag have the same result and timing (RFC 7516 section 11.5).
     private static func decrypt(_ token: CompactToken, _ key: SecretBytes?) throws(LectureError) -> SecretBytes? {
         let substitute = try SecretBytes.random(AESGCM.keyLength)
         let isUsable = key?.count == AESGCM.keyLength

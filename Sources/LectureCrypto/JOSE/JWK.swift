@@ -5,12 +5,12 @@ package enum JWK {
     /// The members that only a private or secret key has.
     private static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
-    /// Reads a key that shall verify signatures.
+    /// Reads a key for verifying signatures.
     ///
     /// - Parameters:
     ///   - value: the JWK.
     ///   - isLegacy: whether the configuration permits short HMAC secrets.
-    /// - Returns: the key; `alg` narrows its algorithms down to one.
+    /// - Returns: the key; `alg` restricts its algorithms to one.
     /// - Throws: ``KeyRefusal``: another use, private parts in a public key, or a weak or broken key.
     package static func verificationKey(
         _ value: JSONValue, isLegacy: Bool = false
@@ -32,7 +32,7 @@ package enum JWK {
         return VerificationKey(.publicKey(key), identifier: identifier, algorithms: [named])
     }
 
-    /// Reads a private key that shall open content keys.
+    /// Reads a private key for decrypting content keys.
     ///
     /// - Parameter value: the JWK with its private members.
     /// - Returns: the key.
@@ -60,11 +60,11 @@ package enum JWK {
         if let name = try text(value, "alg"), name != algorithm.rawValue {
             throw KeyRefusal("the key is not for \(algorithm.rawValue)")
         }
-        guard key.publicKey.parts == publicParts else { throw KeyRefusal("the private key is not that of the public") }
+        guard key.publicKey.parts == publicParts else { throw KeyRefusal("the private key does not match the public") }
         return DecryptionKey(key, algorithm: algorithm, identifier: try text(value, "kid"))
     }
 
-    /// The thumbprint of a public key (RFC 7638), whatever it is for.
+    /// The thumbprint of a public key (RFC 7638) for any use.
     ///
     /// - Parameter value: the JWK.
     /// - Returns: 32 bytes as base64url.
@@ -104,7 +104,7 @@ package enum JWK {
             secret: secret, identifier: identifier, algorithm: named ?? .hs256, isLegacy: isLegacy)
     }
 
-    /// `use` and `key_ops` (RFC 7517 sections 4.2 and 4.3): what is there must permit what the key is read for.
+    /// `use` and `key_ops` (RFC 7517 sections 4.2 and 4.3): if present, they must permit the use.
     private static func requireUse(
         _ value: JSONValue, _ use: String, operations: Set<String>
     ) throws(KeyRefusal) {
@@ -141,7 +141,7 @@ package enum JWK {
         return bytes
     }
 
-    /// A private member; empty when it is missing or unreadable, which no key then accepts.
+    /// A private member; empty when it is missing or unreadable, which no key accepts.
     private static func privateNumber(_ value: JSONValue, _ name: String) -> [UInt8] {
         value[name]?.string.flatMap { Base64URL.bytes($0) } ?? []
     }
@@ -149,20 +149,20 @@ package enum JWK {
 
 /// A set of verification keys (RFC 7517 section 5).
 package struct JWKSet: Sendable {
-    /// How many keys a set may hold.
+    /// How many keys a set may contain.
     package static let limit = 100
 
-    /// A key that was passed over, because it is for something else.
+    /// A key that was skipped, because it is for another use.
     package struct Skipped: Hashable, Sendable {
-        /// Its place in the set, from 0.
+        /// Its index in the set.
         package let index: Int
-        /// Why.
+        /// The reason.
         package let refusal: KeyRefusal
     }
 
     /// The keys that can verify.
     package let keys: [VerificationKey]
-    /// The keys of kinds or uses that are not ours, which RFC 7517 section 5 tells to ignore.
+    /// The keys of other kinds or uses, which are ignored as RFC 7517 section 5 says.
     package let skipped: [Skipped]
 
     /// Reads a set.
@@ -170,11 +170,11 @@ package struct JWKSet: Sendable {
     /// - Parameters:
     ///   - text: the JSON text.
     ///   - isLegacy: whether the configuration permits short HMAC secrets.
-    ///   - passesBroken: whether weak and broken keys, and secrets beside public keys, are passed by like foreign ones
-    ///     (RFC 7517 section 5), and a `kid` may stand twice: for a set that somebody else keeps. None of them verifies
-    ///     anything then; otherwise the set is refused, so that its author hears of them.
+    ///   - passesBroken: whether weak and broken keys, and secrets beside public keys, are ignored like foreign ones
+    ///     (RFC 7517 section 5), and a `kid` may appear twice: for a set that another party maintains. None of them is
+    ///     used then; otherwise the set is refused, so that its author notices.
     /// - Throws: ``LectureError`` with ``LectureError/Code/json``, or with ``LectureError/Code/configuration`` for a
-    ///   set that mixes secrets with public keys, names a `kid` twice, holds a weak or broken key, or no key at all.
+    ///   set that mixes secrets with public keys, names a `kid` twice, has a weak or broken key, or no key at all.
     package init(_ text: [UInt8], isLegacy: Bool = false, passesBroken: Bool = false) throws(LectureError) {
         let value = try JSONScanner.value(of: text)
         guard let elements = value["keys"]?.elements, elements.count <= Self.limit else {
@@ -185,7 +185,7 @@ package struct JWKSet: Sendable {
         var names: Set<[UInt8]> = []
         for (index, element) in elements.enumerated() {
             if let name = element["kid"]?.string, !names.insert(Array(name.utf8)).inserted, !passesBroken {
-                throw Self.fault("key \(index): its kid is that of another key")
+                throw Self.fault("key \(index): its kid is used by another key")
             }
             do throws(KeyRefusal) {
                 keys.append(try JWK.verificationKey(element, isLegacy: isLegacy))
@@ -197,17 +197,18 @@ package struct JWKSet: Sendable {
             }
         }
         let kinds = Set(elements.map { $0["kty"]?.string == "oct" })
-        // Who may read such a set could sign with its secrets, so it must not be published; one that is has leaked.
+        // Readers of such a set could sign with its secrets, so it must not be published; a published secret has
+        // leaked.
         if kinds.count > 1 {
             guard passesBroken else { throw Self.fault("it mixes secrets with public keys") }
             keys.removeAll { $0.isSecret }
         }
-        if keys.isEmpty { throw Self.fault("it holds no key that verifies") }
+        if keys.isEmpty { throw Self.fault("it contains no key that can verify") }
         self.keys = keys
         self.skipped = skipped
     }
 
-    /// Whether a key announces that it is for others: another use, kind, curve or algorithm.
+    /// Whether a key states another use, kind, curve or algorithm.
     private static func isForeign(_ value: JSONValue) -> Bool {
         if let use = value["use"]?.string, use != "sig" { return true }
         if let operations = value["key_ops"]?.elements, !operations.contains(.string("verify")) { return true }

@@ -23,10 +23,10 @@ package enum SignatureAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// RSASSA-PSS with SHA-512.
     case ps512 = "PS512"
 
-    /// What licences may be signed with unless the policy names others: one digest, so one strength, for all.
+    /// The default algorithms for licences: one digest, so one strength, for all.
     package static let licence: Set<SignatureAlgorithm> = [.hs256, .es256, .edDSA, .rs256, .ps256]
 
-    /// What a key of this kind may be used for when nothing else narrows it down.
+    /// The algorithms of a key of this kind when nothing else restricts it.
     static func all(for parts: PublicKey.Parts) -> Set<SignatureAlgorithm> {
         switch parts {
         case .p256: [.es256]

@@ -1,26 +1,26 @@
 package import LectureModel
 
-/// What a token is judged by: the keys, the roots, and what else the configuration demands.
+/// The policy for tokens: the keys, the roots, and the other requirements of the configuration.
 package struct KeyPolicy: Sendable {
     /// How many keys are tried for a token that names none.
     static let keysTried = 8
 
     /// The configured keys.
     package var keys: [VerificationKey]
-    /// What judges `x5c`, nil when no root is configured.
+    /// The verifier of `x5c`, nil when no root is configured.
     package var certificates: CertificateVerifier?
     /// The algorithms that are permitted at all; a key narrows them down further.
     package var algorithms: Set<SignatureAlgorithm>
-    /// The values of `typ` that are due, without `application/`; empty when any type and none will do.
+    /// The accepted values of `typ`, without `application/`; empty to accept any type or none.
     package var types: Set<String>
 
     /// Makes a policy.
     ///
     /// - Parameters:
     ///   - keys: the configured keys.
-    ///   - certificates: what judges `x5c`.
-    ///   - algorithms: what is permitted at all.
-    ///   - types: the values of `typ` that are due; empty for any.
+    ///   - certificates: the verifier of `x5c`.
+    ///   - algorithms: the algorithms that are permitted at all.
+    ///   - types: the accepted values of `typ`; empty for any.
     package init(
         keys: [VerificationKey], certificates: CertificateVerifier? = nil,
         algorithms: Set<SignatureAlgorithm> = SignatureAlgorithm.licence, types: Set<String> = []
@@ -34,7 +34,7 @@ package struct KeyPolicy: Sendable {
 
 /// A token whose signature was verified. Only ``TokenVerifier`` makes one.
 package struct VerifiedToken: Sendable {
-    /// Which key proved it.
+    /// The key that verified it.
     package enum Proof: Hashable, Sendable {
         /// A configured key, by its `kid` if it has one.
         case key(identifier: String?)
@@ -48,20 +48,33 @@ package struct VerifiedToken: Sendable {
     package let header: JSONValue
     /// The algorithm.
     package let algorithm: SignatureAlgorithm
-    /// Which key proved it.
+    /// The key that verified it.
     package let proof: Proof
+    private let key: VerificationKey
+    private let root: String?
 
-    fileprivate init(payload: [UInt8], header: JSONValue, algorithm: SignatureAlgorithm, proof: Proof) {
-        self.payload = payload
-        self.header = header
-        self.algorithm = algorithm
-        self.proof = proof
+    fileprivate init(
+        payload: [UInt8], header: JSONValue, algorithm: SignatureAlgorithm, proof: Proof, key: VerificationKey,
+        root: String?
+    ) {
+        (self.payload, self.header, self.algorithm, self.proof) = (payload, header, algorithm, proof)
+        (self.key, self.root) = (key, root)
+    }
+
+    /// The thumbprint of what the signature was traced back to: a configured key, or the root of its certificates,
+    /// since issuers renew the certificates below it.
+    ///
+    /// - Returns: 32 bytes as base64url.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func signerThumbprint() throws(LectureError) -> String {
+        if let root { return root }
+        return try key.signerThumbprint()
     }
 }
 
-/// What the verifier found.
+/// The result of a verification.
 package enum VerificationVerdict: Sendable {
-    /// The signature is right and the header has nothing that is refused.
+    /// The signature is right and nothing in the header is refused.
     case verified(VerifiedToken)
     /// Every reason that was found; never empty.
     case refused([TokenRefusal])
@@ -79,17 +92,18 @@ package enum VerificationVerdict: Sendable {
 
 /// Verifies compact signed tokens (RFC 7515, RFC 8725).
 package enum TokenVerifier {
-    /// The keys that a token may be signed with, as far as it says.
+    /// The keys that a token may be signed with, as far as it names them.
     private struct Candidates {
         var keys: [VerificationKey] = []
         var leaf: [UInt8]?
+        var root: String?
     }
 
-    /// Judges a token. It says what its signature is worth, and nothing about its claims.
+    /// Verifies the signature of a token. It does not check the claims.
     ///
     /// - Parameters:
     ///   - token: the whole token in ASCII.
-    ///   - policy: what to judge it by.
+    ///   - policy: the policy.
     ///   - time: the trusted time, for certificates.
     /// - Returns: the verified token, or every reason against it.
     /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` when neither a key nor a root is configured,
@@ -118,14 +132,16 @@ package enum TokenVerifier {
             try firstKey(in: candidates.keys, that: algorithm, verifies: signature, of: Array(parts.signedText))
         }
         if !candidates.keys.isEmpty, !signature.isEmpty, key == nil { reasons.append(.signatureWrong) }
-        // The only place where a token is accepted: a key proved it, and nothing speaks against it.
+        // The only place where a token is accepted: a key verified it, and there is no reason against it.
         guard reasons.isEmpty, let key, let algorithm else {
             return .refused(reasons.isEmpty ? [.signatureWrong] : reasons)
         }
         let proof: VerifiedToken.Proof =
             candidates.leaf.map { .certificate(sha256: $0) } ?? .key(identifier: key.identifier)
         return .verified(
-            VerifiedToken(payload: parts.parts[1], header: parts.header, algorithm: algorithm, proof: proof))
+            VerifiedToken(
+                payload: parts.parts[1], header: parts.header, algorithm: algorithm, proof: proof, key: key,
+                root: candidates.root))
     }
 
     private static func firstKey(
@@ -154,7 +170,7 @@ package enum TokenVerifier {
         return algorithm
     }
 
-    /// The keys to try. An empty answer comes with a reason.
+    /// The keys to try. An empty result comes with a reason.
     private static func candidates(
         for parts: CompactToken, _ algorithm: SignatureAlgorithm?, _ policy: KeyPolicy, _ time: Timestamp,
         _ reasons: inout [TokenRefusal]
@@ -171,7 +187,7 @@ package enum TokenVerifier {
                 return candidates
             }
         }
-        // Without an algorithm there is nothing to try, and the reason stands already.
+        // Without an algorithm there is nothing to try, and the reason was added already.
         guard let algorithm else { return Candidates() }
         candidates.keys.removeAll { !$0.algorithms.contains(algorithm) }
         if candidates.keys.isEmpty { reasons.append(.algorithmNotOfKey) }
@@ -182,8 +198,8 @@ package enum TokenVerifier {
         return candidates
     }
 
-    /// The configured keys that `kid` means: those of that name, else those without a name, since a server may name a
-    /// secret of which the configuration only knows the bytes. Without `kid`, all.
+    /// The configured keys for a `kid`: those of that name, else those without a name, since a server may name a secret
+    /// of which the configuration has only the bytes. Without `kid`, all.
     private static func configured(_ identifier: String?, _ policy: KeyPolicy) -> [VerificationKey] {
         guard let identifier else { return policy.keys }
         let named = policy.keys.filter { $0.identifier.map { $0.utf8.elementsEqual(identifier.utf8) } ?? false }
@@ -218,7 +234,7 @@ package enum TokenVerifier {
             reasons.append(.certificateThumbprint)
         }
         switch try verifier.judge(ders, at: time) {
-        case .trusted(let key): return Candidates(keys: [key], leaf: sum)
+        case .trusted(let key, let root): return Candidates(keys: [key], leaf: sum, root: root)
         case .refused(let refusals):
             reasons.append(contentsOf: refusals.map { .certificate($0) })
             return Candidates()

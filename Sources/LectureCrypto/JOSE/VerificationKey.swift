@@ -14,7 +14,7 @@ package struct VerificationKey: Sendable {
     package let algorithms: Set<SignatureAlgorithm>
     let material: Material
 
-    /// Whether who verifies with it could sign with it as well.
+    /// Whether the same key could also sign.
     package var isSecret: Bool {
         if case .secret = material { true } else { false }
     }
@@ -31,7 +31,7 @@ package struct VerificationKey: Sendable {
     ///   - secret: at least as long as the digest (RFC 7518 section 3.2); with `isLegacy` at least one byte.
     ///   - identifier: the name in `kid`.
     ///   - algorithm: one of the HMAC algorithms.
-    ///   - isLegacy: whether the configuration permits a short secret, because a server of old has one.
+    ///   - isLegacy: whether the configuration permits a short secret, as some old servers have.
     /// - Throws: ``KeyRefusal``.
     package init(
         secret: SecretBytes, identifier: String? = nil, algorithm: SignatureAlgorithm = .hs256, isLegacy: Bool = false
@@ -50,13 +50,13 @@ package struct VerificationKey: Sendable {
         self.init(.publicKey(key), identifier: identifier, algorithms: SignatureAlgorithm.all(for: key.parts))
     }
 
-    /// Whether a signature is right under this key. An algorithm that the key does not accept never is. Tokens are
+    /// Whether a signature is right under this key; never for an algorithm that the key does not accept. Tokens are
     /// judged by ``TokenVerifier``, which also reads their headers.
     ///
     /// - Parameters:
     ///   - signature: as RFC 7518 section 3 writes it, so r‖s for ES256.
     ///   - message: what was signed.
-    ///   - algorithm: what is claimed.
+    ///   - algorithm: the claimed algorithm.
     /// - Returns: whether it is right.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when OpenSSL cannot judge.
     package func verifies(
@@ -73,18 +73,28 @@ package struct VerificationKey: Sendable {
         }
     }
 
-    /// The thumbprint of the key (RFC 7638): SHA-256 over its required members in their order.
+    /// The thumbprint of the key (RFC 7638): SHA-256 over its required members in order.
     ///
     /// - Returns: 32 bytes as base64url.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package func thumbprint() throws(LectureError) -> String {
         switch material {
         case .secret(let secret):
-            // The text holds the secret, but only its digest leaves this function.
+            // The text contains the secret, but only its digest leaves this function.
             let text = #"{"k":"\#(Base64URL.text(secret.exposed()))","kty":"oct"}"#
             return try Self.digest(text)
         case .publicKey(let key): return try Self.digest(key.parts.canonicalText)
         }
+    }
+
+    /// The name under which a licence remembers the key that granted it. Like ``thumbprint()`` for a public key; for a
+    /// secret a code under it over a fixed text, which is no digest of the secret and no signature of any token.
+    ///
+    /// - Returns: 32 bytes as base64url.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func signerThumbprint() throws(LectureError) -> String {
+        guard case .secret(let secret) = material else { return try thumbprint() }
+        return Base64URL.text(try KeyDerivation.hmac(secret, Array("lecturekit/granting-key/1".utf8)))
     }
 
     static func digest(_ text: String) throws(LectureError) -> String {

@@ -3,7 +3,7 @@ package import LectureModel
 extension AESGCM {
     /// Encrypts a secret into an array.
     ///
-    /// - Returns: the ciphertext and behind it the tag.
+    /// - Returns: the ciphertext and then the tag.
     func seal(
         _ plaintext: SecretBytes, key: SecretBytes, nonce: [UInt8], associated: [UInt8] = []
     ) throws(LectureError) -> [UInt8] {
@@ -15,17 +15,17 @@ extension AESGCM {
     /// Encrypts and authenticates into an array.
     ///
     /// - Parameters:
-    ///   - plaintext: what is hidden.
+    ///   - plaintext: the text to encrypt.
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes, never used before with this key.
-    ///   - associated: what is authenticated but not hidden.
-    /// - Returns: the ciphertext and behind it the tag.
+    ///   - associated: data that is authenticated but not encrypted.
+    /// - Returns: the ciphertext and then the tag.
     /// - Throws: ``LectureError`` as the other form.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer, key: SecretBytes, nonce: [UInt8], associated: [UInt8] = []
     ) throws(LectureError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + Self.tagLength)
-        // A typed error does not pass through the standard library's closures, so it is carried by hand.
+        // The standard library's closures do not pass on typed errors, so this is done by hand.
         var failure: LectureError?
         unsafe box.withUnsafeMutableBytes { room in
             do throws(LectureError) {
@@ -36,14 +36,14 @@ extension AESGCM {
         return box
     }
 
-    /// Decrypts an array, and tells whether what came out is genuine.
+    /// Decrypts an array, and returns whether the text is authentic.
     ///
     /// - Parameters:
-    ///   - box: the ciphertext and behind it the tag.
-    ///   - plaintext: gets the text; 16 bytes shorter than `box`.
+    ///   - box: the ciphertext and then the tag.
+    ///   - plaintext: receives the text; 16 bytes shorter than `box`.
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes.
-    ///   - associated: what was authenticated but not hidden.
+    ///   - associated: data that was authenticated but not encrypted.
     /// - Returns: whether the tag is right.
     /// - Throws: ``LectureError`` as the other form.
     package func open(

@@ -1,16 +1,16 @@
 import COpenSSL
 import LectureModel
 
-/// A certificate that was read (RFC 5280).
+/// A parsed certificate (RFC 5280).
 ///
-/// `@unchecked Sendable`: it is not changed after `init`; what OpenSSL computes on first use it keeps behind its own
+/// `@unchecked Sendable`: it is not changed after `init`; OpenSSL keeps what it computes on first use behind its own
 /// lock, and the reference count is atomic.
 @safe final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// Reads one DER value.
     ///
-    /// - Returns: nil when the bytes are anything else, with bytes behind it, or in another spelling than DER's.
+    /// - Returns: nil when the bytes are not a certificate, have trailing bytes, or are not canonical DER.
     init?(der: [UInt8]) {
         let pointer: OpaquePointer? = unsafe der.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
@@ -22,7 +22,7 @@ import LectureModel
         if unsafe Self.der(of: unsafe pointer) != der { return nil }
     }
 
-    /// Takes a reference over.
+    /// Takes over a reference.
     init(takingOwnership pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit { unsafe X509_free(pointer) }
@@ -38,16 +38,16 @@ import LectureModel
         return written == length ? bytes : nil
     }
 
-    /// OpenSSL's flags of the extensions, of which it computes all at once.
+    /// OpenSSL's flags of the extensions, all computed at once.
     private var flags: Int32 { Int32(bitPattern: unsafe X509_get_extension_flags(pointer)) }
 
     /// Whether the version is 3.
     var isVersion3: Bool { unsafe X509_get_version(pointer) == 2 }
 
-    /// Whether it is the certificate of an authority, or one that OpenSSL would take for one.
+    /// Whether it is the certificate of an authority, or OpenSSL would treat it as one.
     var isAuthority: Bool { unsafe flags & EXFLAG_CA != 0 || X509_check_ca(pointer) != 0 }
 
-    /// Whether it is signed by itself.
+    /// Whether it is self-signed.
     var isSelfSigned: Bool { flags & EXFLAG_SS != 0 }
 
     /// Whether an extension is broken.
@@ -56,7 +56,7 @@ import LectureModel
     /// Whether a critical extension is unknown to OpenSSL.
     var hasUnknownCriticalExtension: Bool { flags & EXFLAG_CRITICAL != 0 }
 
-    /// Whether key usage is there and says digitalSignature, and not keyCertSign.
+    /// Whether key usage is present with digitalSignature and without keyCertSign.
     var isForSignatures: Bool {
         let usage = Int32(bitPattern: unsafe X509_get_key_usage(pointer))
         return flags & EXFLAG_KUSAGE != 0 && usage & KU_DIGITAL_SIGNATURE != 0 && usage & KU_KEY_CERT_SIGN == 0
@@ -100,16 +100,28 @@ import LectureModel
         do throws(LectureError) { der = try handle.publicDER() } catch { throw KeyRefusal("the key cannot be read") }
         return try PublicKey(try PrivateKey.parts(handle, der))
     }
+
+    /// The SHA-256 of the public key (SubjectPublicKeyInfo in DER) as base64url: a certificate renewed for the same key
+    /// keeps it.
+    ///
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    func keyThumbprint() throws(LectureError) -> String {
+        guard let key = unsafe X509_get_pubkey(pointer) else { throw OpenSSLFailure.drain("X509_get_pubkey") }
+        let der = try unsafe KeyHandle(takingOwnership: key).publicDER()
+        let digest = try SHA256Digest(SHA256Algorithm())
+        unsafe der.withUnsafeBytes { unsafe digest.update($0) }
+        return Base64URL.text(try digest.finish())
+    }
 }
 
 /// Roots and revocation lists.
 ///
 /// `@unchecked Sendable`: nothing is added after `init`, and OpenSSL locks the store on every search.
 @safe final class CertificateStore: @unchecked Sendable {
-    /// What the search for a chain ended with.
+    /// The result of the search for a chain.
     enum Outcome {
-        /// A chain; the certificates between leaf and root.
-        case found(issuers: [[String]?])
+        /// A chain: the purposes of each certificate between leaf and root, and the thumbprint of the root's key.
+        case found(issuers: [[String]?], root: String)
         /// OpenSSL's code, an `X509_V_ERR_…`.
         case refused(Int32)
     }
@@ -119,16 +131,16 @@ import LectureModel
 
     /// Makes a store.
     ///
-    /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` for roots or lists that are none.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` for invalid roots or lists.
     init(roots: [[UInt8]], lists: [[UInt8]]) throws(LectureError) {
         guard let pointer = unsafe X509_STORE_new() else { throw OpenSSLFailure.drain("X509_STORE_new") }
         unsafe self.pointer = pointer
         let strict = UInt(X509_V_FLAG_X509_STRICT)
-        // With lists, each certificate below the root must be covered by one: silence is no answer.
+        // With lists, each certificate below the root must be covered by one: a missing list is a refusal.
         flags = lists.isEmpty ? strict : strict | UInt(X509_V_FLAG_CRL_CHECK) | UInt(X509_V_FLAG_CRL_CHECK_ALL)
         for der in roots {
             guard let root = Certificate(der: der), root.isAuthority, root.isSelfSigned else {
-                throw LectureError(.configuration, detail: "root certificate", cause: "it is no root in DER")
+                throw LectureError(.configuration, detail: "root certificate", cause: "it is not a root in DER")
             }
             guard unsafe X509_STORE_add_cert(pointer, root.pointer) == 1 else {
                 throw OpenSSLFailure.drain("X509_STORE_add_cert")
@@ -146,26 +158,26 @@ import LectureModel
         }
         ERR_clear_error()
         guard let list = unsafe list else {
-            throw LectureError(.configuration, detail: "revocation list", cause: "it is no list in DER")
+            throw LectureError(.configuration, detail: "revocation list", cause: "it is not a list in DER")
         }
         defer { unsafe X509_CRL_free(list) }
         guard unsafe X509_STORE_add_crl(pointer, list) == 1 else { throw OpenSSLFailure.drain("X509_STORE_add_crl") }
     }
 
-    /// Looks for a chain from a leaf to a root (RFC 5280 section 6).
+    /// Searches for a chain from a leaf to a root (RFC 5280 section 6).
     ///
     /// - Parameters:
     ///   - leaf: the certificate to judge.
-    ///   - others: certificates that may lie between; not trusted.
+    ///   - others: certificates that may be in between; not trusted.
     ///   - seconds: the time to judge at, since 1970.
-    ///   - depth: how many certificates may lie between leaf and root.
-    /// - Returns: what the search ended with.
+    ///   - depth: how many certificates may be between leaf and root.
+    /// - Returns: the result.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when OpenSSL cannot judge.
     func chain(
         from leaf: Certificate, over others: [Certificate], at seconds: Int, depth: Int
     ) throws(LectureError) -> Outcome {
         guard let stack = unsafe OPENSSL_sk_new_null() else { throw OpenSSLFailure.drain("OPENSSL_sk_new_null") }
-        // The stack borrows: `others` keeps the certificates until this function returns.
+        // The stack borrows: `others` keeps the certificates alive until this function returns.
         defer { unsafe OPENSSL_sk_free(stack) }
         for other in others {
             guard unsafe OPENSSL_sk_push(stack, UnsafeRawPointer(other.pointer)) > 0 else {
@@ -187,11 +199,13 @@ import LectureModel
         let result = unsafe X509_verify_cert(context)
         let code = unsafe X509_STORE_CTX_get_error(context)
         ERR_clear_error()
-        if result == 1, code == X509_V_OK { return .found(issuers: unsafe Self.issuers(in: context)) }
+        if result == 1, code == X509_V_OK {
+            return .found(issuers: unsafe Self.issuers(in: context), root: try unsafe Self.root(in: context))
+        }
         if result < 0, code == X509_V_ERR_OUT_OF_MEM || code == X509_V_ERR_UNSPECIFIED {
             throw LectureError(.cryptography, detail: "X509_verify_cert", cause: Self.words(code))
         }
-        // A refusal without a code would be read as its opposite.
+        // A refusal without a code would be read as success.
         return .refused(code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code)
     }
 
@@ -205,6 +219,17 @@ import LectureModel
             _ = unsafe X509_up_ref(certificate)
             return unsafe Certificate(takingOwnership: certificate).purposes
         }
+    }
+
+    /// The thumbprint of the key of the chain's last certificate.
+    private static func root(in context: OpaquePointer) throws(LectureError) -> String {
+        let chain = unsafe X509_STORE_CTX_get0_chain(context)
+        guard let chain = unsafe chain, let raw = unsafe OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1) else {
+            throw LectureError(.cryptography, detail: "X509_STORE_CTX_get0_chain")
+        }
+        let certificate = OpaquePointer(raw)
+        _ = unsafe X509_up_ref(certificate)
+        return try unsafe Certificate(takingOwnership: certificate).keyThumbprint()
     }
 
     /// OpenSSL's sentence for a code.

@@ -28,11 +28,11 @@ package import LectureModel
     /// Encrypts and authenticates.
     ///
     /// - Parameters:
-    ///   - plaintext: what is hidden.
-    ///   - box: gets the ciphertext and behind it the tag; 16 bytes longer than `plaintext`.
+    ///   - plaintext: the text to encrypt.
+    ///   - box: receives the ciphertext and then the tag; 16 bytes longer than `plaintext`.
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes, never used before with this key.
-    ///   - associated: what is authenticated but not hidden.
+    ///   - associated: data that is authenticated but not encrypted.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a wrong length, or
     ///   ``LectureError/Code/cryptography``.
     package func seal(
@@ -53,14 +53,14 @@ package import LectureModel
         else { throw OpenSSLFailure.drain("AES-256-GCM") }
     }
 
-    /// Decrypts, and tells whether what came out is genuine.
+    /// Decrypts, and returns whether the text is authentic.
     ///
     /// - Parameters:
-    ///   - box: the ciphertext and behind it the tag.
-    ///   - plaintext: gets the text; 16 bytes shorter than `box`. It is cleared when the answer is false.
+    ///   - box: the ciphertext and then the tag.
+    ///   - plaintext: receives the text; 16 bytes shorter than `box`. It is cleared when the result is false.
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes.
-    ///   - associated: what was authenticated but not hidden.
+    ///   - associated: data that was authenticated but not encrypted.
     /// - Returns: whether the tag is right.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a wrong length, or
     ///   ``LectureError/Code/cryptography``.
@@ -103,7 +103,7 @@ package import LectureModel
         unsafe input.withUnsafeBytes { unsafe update(context, output, $0, step) }
     }
 
-    /// Feeds everything; OpenSSL counts in 32 bits.
+    /// Processes all bytes; OpenSSL counts in 32 bits.
     private func update(
         _ context: OpaquePointer, _ output: UnsafeMutablePointer<UInt8>?, _ input: UnsafeRawBufferPointer,
         _ step: Update
@@ -124,7 +124,7 @@ package enum KeyWrap {
     /// Wraps a key.
     ///
     /// - Parameters:
-    ///   - key: what is wrapped: 16 bytes or more, a multiple of 8.
+    ///   - key: the key to wrap: 16 bytes or more, a multiple of 8.
     ///   - wrapping: the key to wrap with: 16, 24 or 32 bytes.
     /// - Returns: 8 bytes more than `key` has.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a wrong length, or
@@ -143,10 +143,10 @@ package enum KeyWrap {
         return box
     }
 
-    /// Takes a key out.
+    /// Unwraps a key.
     ///
     /// - Parameters:
-    ///   - box: what ``wrap(_:with:)`` gave.
+    ///   - box: from ``wrap(_:with:)``.
     ///   - wrapping: the key it was wrapped with.
     /// - Returns: the key, or nil when the box was changed or belongs to another key.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a wrapping key of another length, or
@@ -166,7 +166,7 @@ package enum KeyWrap {
         return isOpen ? key : nil
     }
 
-    /// A context readied with the cipher for the length of the wrapping key.
+    /// A context with the cipher for the length of the wrapping key.
     @safe private final class WrapContext {
         let pointer: OpaquePointer
 

@@ -1,5 +1,5 @@
-/// Writes the few DER structures (X.690) that hand keys and signatures to OpenSSL. Building a key from fixed bytes
-/// leaves no room for another curve or for parameters that were not asked for.
+/// Writes the few DER structures (X.690) that pass keys and signatures to OpenSSL. Building a key from fixed bytes
+/// rules out other curves and unexpected parameters.
 enum DER {
     /// `SubjectPublicKeyInfo` of a key on P-256 up to the point: `id-ecPublicKey`, the named curve, 66 bytes of bits.
     static let p256Prefix: [UInt8] = [
@@ -8,9 +8,9 @@ enum DER {
     ]
     /// `SubjectPublicKeyInfo` of an Ed25519 key up to its 32 bytes (RFC 8410 section 4).
     static let ed25519Prefix: [UInt8] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]
-    /// `ECPrivateKey` on P-256 without the public key (RFC 5915 section 3): what stands before the 32 bytes.
+    /// `ECPrivateKey` on P-256 without the public key (RFC 5915 section 3): what precedes the 32 bytes.
     static let p256PrivatePrefix: [UInt8] = [0x30, 0x31, 0x02, 0x01, 0x01, 0x04, 0x20]
-    /// What stands behind them: the named curve.
+    /// What follows them: the named curve.
     static let p256PrivateSuffix: [UInt8] = [
         0xA0, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07,
     ]
@@ -22,9 +22,9 @@ enum DER {
     /// A `SEQUENCE`.
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap(\.self)) }
 
-    /// An `INTEGER` that is not negative.
+    /// A non-negative `INTEGER`.
     ///
-    /// - Parameter magnitude: big endian; zeros at the front are dropped.
+    /// - Parameter magnitude: big endian; leading zeros are dropped.
     /// - Returns: its encoding.
     static func integer(_ magnitude: some Collection<UInt8>) -> [UInt8] {
         let digits = Array(magnitude.drop { $0 == 0 })

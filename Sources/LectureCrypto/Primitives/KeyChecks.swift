@@ -1,4 +1,4 @@
-// What OpenSSL does not check of keys and we do.
+// Checks of keys that OpenSSL does not make.
 
 /// Numbers modulo the order of P-256.
 enum P256Scalar {
@@ -45,9 +45,9 @@ enum Ed25519Point {
 
 /// Numbers of RSA keys.
 enum RSANumbers {
-    /// How long a modulus may be, in bits. Below it is factored, above it costs the verifier too much.
+    /// The permitted length of a modulus in bits. Shorter ones can be factored, longer ones cost the verifier too much.
     static let permittedBits = 2048...8192
-    /// The primes that give a modulus of the flawed generator away.
+    /// The primes that reveal a modulus of the flawed generator.
     private static let fingerprintPrimes: [UInt32] = [
         3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
         113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
@@ -56,16 +56,16 @@ enum RSANumbers {
     /// Why an RSA key is refused, or nil.
     ///
     /// - Parameters:
-    ///   - modulus: big endian without zeros at the front.
-    ///   - exponent: big endian without zeros at the front.
+    ///   - modulus: big endian without leading zeros.
+    ///   - exponent: big endian without leading zeros.
     /// - Returns: a sentence without a full stop.
     static func weakness(modulus: [UInt8], exponent: [UInt8]) -> String? {
-        guard let first = modulus.first, first != 0 else { return "the RSA modulus is empty or begins with 0" }
+        guard let first = modulus.first, first != 0 else { return "the RSA modulus is empty or starts with 0" }
         let bits = modulus.count * 8 - first.leadingZeroBitCount
         if !permittedBits.contains(bits) { return "the RSA modulus has \(bits) bits" }
         if modulus.last.map({ $0 & 1 == 0 }) ?? true { return "the RSA modulus is even" }
         guard let top = exponent.first, top != 0, let last = exponent.last else {
-            return "the RSA exponent is empty or begins with 0"
+            return "the RSA exponent is empty or starts with 0"
         }
         if last & 1 == 0 || exponent == [1] { return "the RSA exponent is even or below 3" }
         // FIPS 186-5 A.1.1 permits exponents below 2²⁵⁶; larger ones only cost the verifier.
@@ -75,7 +75,7 @@ enum RSANumbers {
     }
 
     /// Primes of that generator are 65537ᵃ modulo the product of small primes, so the modulus is a power of 65537
-    /// modulo each of them; for any other modulus the chance of that is below 2⁻²⁷.
+    /// modulo each of them; for any other modulus the probability of that is below 2⁻²⁷.
     private static func isOfFlawedGenerator(_ modulus: [UInt8]) -> Bool {
         fingerprintPrimes.allSatisfy { prime in
             let residue = modulus.reduce(UInt32(0)) { ($0 << 8 | UInt32($1)) % prime }

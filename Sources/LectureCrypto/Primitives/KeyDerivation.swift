@@ -29,7 +29,7 @@ package enum KeyDerivation {
     /// - Parameters:
     ///   - key: the input key material.
     ///   - salt: may be empty.
-    ///   - info: what the new key is for; at most 1,024 bytes, which is OpenSSL's limit.
+    ///   - info: the purpose of the new key; at most 1,024 bytes, which is OpenSSL's limit.
     ///   - count: the length of the new key in bytes, 1…8,160.
     /// - Returns: the new key.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a length out of range, or
@@ -66,7 +66,7 @@ package enum KeyDerivation {
     ///
     /// - Parameters:
     ///   - secret: the x coordinate that both sides have.
-    ///   - algorithm: the name of what the key is for.
+    ///   - algorithm: the name of the key's algorithm.
     ///   - partyU: `apu` of the header, decoded.
     ///   - partyV: `apv` of the header, decoded.
     /// - Returns: 32 bytes.
@@ -88,7 +88,7 @@ package enum KeyDerivation {
     ///
     /// - Parameters:
     ///   - passphrase: its UTF-8.
-    ///   - salt: fresh for every use.
+    ///   - salt: new for every use.
     ///   - cost: the parameters.
     ///   - count: the length of the key in bytes.
     /// - Returns: the key.
@@ -119,7 +119,7 @@ package enum KeyDerivation {
     }
 }
 
-/// What scrypt shall cost: memory is 128 · r · 2^logN bytes, work p times that.
+/// The cost of scrypt: memory is 128 · r · 2^logN bytes, work p times that.
 package struct ScryptCost: Hashable, Sendable {
     /// The logarithm of N.
     package var logN: UInt8
@@ -128,10 +128,10 @@ package struct ScryptCost: Hashable, Sendable {
     /// The parallelisation p.
     package var p: UInt8
 
-    /// Above this much memory, in bytes, nothing is derived: a file from elsewhere names its own cost.
+    /// The most memory in bytes for a derivation: a foreign file names its own cost.
     static let memoryLimit = 300 << 20
 
-    /// Makes a cost. The default takes 128 MiB and about half a second.
+    /// Makes a cost. The default needs 128 MiB and about half a second.
     ///
     /// - Parameters:
     ///   - logN: the logarithm of N.

@@ -1,8 +1,8 @@
 import COpenSSL
 import LectureModel
 
-/// HMAC with SHA-256 (RFC 2104) under one key, made ready once: looking the digest up and hashing the key cost more
-/// than a short message does.
+/// HMAC with SHA-256 (RFC 2104) under one key, prepared once: looking up the digest and hashing the key cost more than
+/// a short message does.
 ///
 /// `@unchecked Sendable`: the context is only used inside the lock.
 @safe final class KeyedCode: @unchecked Sendable {
@@ -11,7 +11,7 @@ import LectureModel
     private let context: OpaquePointer
     private let lock = Guarded(())
 
-    /// Takes a key; OpenSSL keeps what it needs of it and clears that with the context.
+    /// Takes a key; OpenSSL keeps its own state of it and clears that with the context.
     ///
     /// - Parameter key: of any length but 0.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -40,7 +40,7 @@ import LectureModel
         var code = [UInt8](repeating: 0, count: Self.length)
         var written = 0
         let isMade = lock.withLock { _ in
-            // Without a key the context begins anew under the one it has.
+            // Without a key the context restarts with its current key.
             unsafe EVP_MAC_init(context, nil, 0, nil) == 1
                 && EVP_MAC_update(context, message, message.count) == 1
                 && EVP_MAC_final(context, &code, &written, code.count) == 1

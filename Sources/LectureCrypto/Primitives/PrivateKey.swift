@@ -15,10 +15,10 @@ struct PrivateKey: Sendable {
 
     let handle: KeyHandle
     let kind: Kind
-    /// The other half, checked like any public key.
+    /// The public half, checked like any public key.
     let publicKey: PublicKey
 
-    /// Judges a key that OpenSSL has read.
+    /// Checks a key that OpenSSL has read.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another kind or a weak key.
     init(_ handle: KeyHandle) throws(LectureError) {
@@ -57,7 +57,7 @@ struct PrivateKey: Sendable {
         }
         let count = DER.p256PrivatePrefix.count + scalar.count + DER.p256PrivateSuffix.count
         let der = try unsafe SecretBytes(count: count) { buffer in
-            // Piece by piece in place: an array of them would leave the number behind in freed memory.
+            // Piece by piece in place: an array would leave the number in freed memory.
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[DER.p256PrivatePrefix.count...])
             unsafe buffer.copyBytes(from: DER.p256PrivatePrefix)
             unsafe scalar.withBytes { unsafe rest.copyMemory(from: $0) }
@@ -82,7 +82,7 @@ struct PrivateKey: Sendable {
         try self.init(unsafe KeyHandle(takingOwnership: pointer))
     }
 
-    /// Draws a new key on P-256.
+    /// Generates a new key on P-256.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     static func generateP256() throws(LectureError) -> PrivateKey {
@@ -112,7 +112,7 @@ struct PrivateKey: Sendable {
         }
     }
 
-    /// Signs a message; ECDSA gives r‖s.
+    /// Signs a message; ECDSA returns r‖s.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     func sign(_ message: [UInt8], _ scheme: SignatureScheme) throws(LectureError) -> [UInt8] {

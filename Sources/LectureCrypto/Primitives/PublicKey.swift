@@ -3,12 +3,12 @@ import LectureModel
 
 /// An owned `EVP_PKEY`.
 ///
-/// `@unchecked Sendable`: the key is not changed after `init`, and OpenSSL's operations on it make contexts of their
-/// own; its reference count is atomic.
+/// `@unchecked Sendable`: the key is not changed after `init`, and OpenSSL's operations on it make their own contexts;
+/// its reference count is atomic.
 @safe final class KeyHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes the reference over; it is given back with the object.
+    /// Takes over the reference; it is released with the object.
     init(takingOwnership pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit { unsafe EVP_PKEY_free(pointer) }
@@ -39,7 +39,7 @@ import LectureModel
         return bytes
     }
 
-    /// One number of the key, big endian without zeros at the front.
+    /// One number of the key, big endian without leading zeros.
     func number(_ name: String) throws(LectureError) -> [UInt8] {
         var number: OpaquePointer?
         guard unsafe EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number = unsafe number else {
@@ -53,7 +53,7 @@ import LectureModel
         return bytes
     }
 
-    /// Runs with a context for one operation on this key.
+    /// Runs a closure with a context for one operation on this key.
     func withContext<Result>(
         _ body: (OpaquePointer) throws(LectureError) -> Result
     ) throws(LectureError) -> Result {
@@ -65,7 +65,7 @@ import LectureModel
     }
 }
 
-/// Why a key is refused, as a sentence without the key in it.
+/// Why a key is refused, as a sentence that does not contain the key.
 package struct KeyRefusal: Error, Hashable, Sendable {
     /// What is wrong, without a full stop.
     package let sentence: String
@@ -84,7 +84,7 @@ enum SignatureScheme: Hashable, Sendable {
     /// RSASSA-PSS with MGF1 of the same digest and a salt of its length (RFC 8017 section 8.1).
     case rsaPSS(SHA2)
 
-    /// Sets what a context for signing or verifying needs beyond digest and key.
+    /// Sets the parameters of a context for signing or verifying beyond digest and key.
     func prepare(_ context: OpaquePointer?) -> Bool {
         guard case .rsaPSS(let digest) = self else { return true }
         return unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
@@ -130,7 +130,7 @@ enum SHA2: Hashable, Sendable {
     }
 }
 
-/// A public key that was checked: only these kinds exist, and none is weak in a way that is known.
+/// A checked public key: only these kinds exist, and none has a known weakness.
 struct PublicKey: Sendable {
     /// What kind of key it is, and its parts as RFC 7518 names them.
     enum Parts: Hashable, Sendable {
@@ -138,7 +138,7 @@ struct PublicKey: Sendable {
         case p256(x: [UInt8], y: [UInt8])
         /// An Ed25519 key of 32 bytes.
         case ed25519([UInt8])
-        /// Modulus and exponent, big endian without zeros at the front.
+        /// Modulus and exponent, big endian without leading zeros.
         case rsa(modulus: [UInt8], exponent: [UInt8])
     }
 
@@ -176,7 +176,7 @@ struct PublicKey: Sendable {
     }
 
     /// Whether a signature is right. Any failure inside OpenSSL means that it is not: the key was checked before, so
-    /// what is left to fail is the signature.
+    /// only the signature can fail.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory.
     func verifies(_ signature: [UInt8], of message: [UInt8], _ scheme: SignatureScheme) throws(LectureError) -> Bool {
@@ -193,7 +193,7 @@ struct PublicKey: Sendable {
         return result == 1
     }
 
-    /// The signature as OpenSSL wants it, or nil when it cannot be one: of another length, or with r or s out of range.
+    /// The signature in OpenSSL's form, or nil when it cannot be one: of another length, or with r or s out of range.
     private func encoded(_ signature: [UInt8], _ scheme: SignatureScheme) -> [UInt8]? {
         switch (scheme, parts) {
         case (.ecdsaP256, .p256):

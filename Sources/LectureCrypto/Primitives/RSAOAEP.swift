@@ -5,7 +5,7 @@ import LectureModel
 enum RSAOAEP {
     /// Decrypts a short message.
     ///
-    /// - Returns: the message, or nil when this is not one for the key. Callers must not let that be told apart from a
+    /// - Returns: the message, or nil when it is not for this key. Callers must not let that be distinguished from a
     ///   message that turns out to be wrong later.
     static func open(_ box: [UInt8], key: KeyHandle) throws(LectureError) -> SecretBytes? {
         try unsafe key.withContext { context throws(LectureError) in

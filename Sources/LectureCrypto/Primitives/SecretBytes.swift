@@ -3,13 +3,13 @@ import Glibc
 package import LectureModel
 
 /// Key material in memory of its own: locked into RAM and left out of core dumps where the system permits it, and
-/// overwritten before it is given back. Never printed and never compared except in constant time.
+/// overwritten before it is freed. Never printed, and compared only in constant time.
 ///
-/// Each secret has whole pages, because `mlock` and `madvise` know nothing smaller: a shared page would be unlocked
-/// with the first of its secrets.
+/// Each secret has whole pages, because `mlock` and `madvise` work on pages: a shared page would be unlocked with the
+/// first of its secrets.
 ///
-/// `@unchecked Sendable`: the memory is written only by the closure that `init` runs and by `deinit`, where nobody else
-/// has a reference.
+/// `@unchecked Sendable`: the memory is written only by the closure that `init` runs and by `deinit`, where no other
+/// code has a reference.
 @safe package final class SecretBytes: @unchecked Sendable {
     /// The number of bytes.
     package let count: Int
@@ -19,9 +19,9 @@ package import LectureModel
     ///
     /// - Parameters:
     ///   - count: the number of bytes, 0…1 MiB.
-    ///   - fill: writes them; the memory is zero before. What it throws ends the making.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory, or what `fill`
-    ///   throws.
+    ///   - fill: writes them; the memory is zero before. Its errors are passed on.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory, or the error of
+    ///   `fill`.
     package init(
         count: Int, fill: (UnsafeMutableRawBufferPointer) throws(LectureError) -> Void
     ) throws(LectureError) {
@@ -40,7 +40,7 @@ package import LectureModel
         try unsafe fill(UnsafeMutableRawBufferPointer(rebasing: pages[..<count]))
     }
 
-    /// Copies a secret; the caller's array is the caller's to forget.
+    /// Copies a secret; the caller clears its own array.
     ///
     /// - Parameter bytes: at most 1 MiB.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory.
@@ -48,7 +48,7 @@ package import LectureModel
         try unsafe self.init(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Draws a secret from the random generator.
+    /// Generates a random secret.
     ///
     /// - Parameter count: the number of bytes.
     /// - Returns: unpredictable bytes.
@@ -69,9 +69,9 @@ package import LectureModel
 
     /// Lends the bytes.
     ///
-    /// - Parameter body: gets the bytes; must not keep the pointer.
-    /// - Returns: what `body` answers.
-    /// - Throws: what `body` throws.
+    /// - Parameter body: receives the bytes; must not keep the pointer.
+    /// - Returns: the result of `body`.
+    /// - Throws: the error of `body`.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -89,7 +89,7 @@ package import LectureModel
         return try unsafe body(UnsafePointer(start))
     }
 
-    /// Whether both hold the same bytes; the time depends only on their lengths.
+    /// Whether both have the same bytes; the time depends only on their lengths.
     ///
     /// - Parameter other: another secret.
     /// - Returns: whether they are equal.

@@ -1,7 +1,7 @@
 package import LectureModel
 
-/// What makes this device this device: a secret that keeps content keys and the ledger, and a key pair to which
-/// licences are bound and content keys are sent. Whoever has it can open everything that is sealed here.
+/// The identity of this device: a secret that protects content keys and the ledger, and a key pair to which licences
+/// are bound and content keys are sent. It can open everything that is sealed here.
 package struct DeviceKey: Sendable {
     private static let plainMagic = Array("LKDEVKEY".utf8)
     private static let copyMagic = Array("LKDEVCPY".utf8)
@@ -22,7 +22,7 @@ package struct DeviceKey: Sendable {
         )
     }
 
-    /// Draws a new key.
+    /// Generates a new key.
     ///
     /// - Returns: a key that no other device has.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -30,24 +30,24 @@ package struct DeviceKey: Sendable {
         try DeviceKey(secret: try SecretBytes.random(partLength), pair: try PrivateKey.generateP256())
     }
 
-    // MARK: What it does
+    // MARK: Uses
 
     /// Wraps a content key for the ledger (AES-256-KW).
     ///
     /// - Parameters:
     ///   - key: 16 bytes or more, a multiple of 8.
-    ///   - purpose: what it is for; each has a wrapping key of its own, so that the stored purpose cannot be changed.
+    ///   - purpose: its purpose; each has its own wrapping key, so that the stored purpose cannot be changed.
     /// - Returns: 8 bytes more.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
     package func wrap(_ key: SecretBytes, for purpose: SealPurpose = .licensed) throws(LectureError) -> [UInt8] {
         try KeyWrap.wrap(key, with: wrappingKey(purpose))
     }
 
-    /// Takes a content key out again.
+    /// Unwraps a content key.
     ///
     /// - Parameters:
-    ///   - box: what ``wrap(_:for:)`` gave.
-    ///   - purpose: as it was wrapped for.
+    ///   - box: from ``wrap(_:for:)``.
+    ///   - purpose: the purpose it was wrapped for.
     /// - Returns: the content key, or nil when it was wrapped by another device, for another purpose, or changed.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package func unwrap(_ box: [UInt8], for purpose: SealPurpose = .licensed) throws(LectureError) -> SecretBytes? {
@@ -61,7 +61,7 @@ package struct DeviceKey: Sendable {
         }
     }
 
-    /// The key of the codes over rows that decide.
+    /// The key of the codes over the ledger's rows.
     ///
     /// - Returns: 32 bytes, the same at each call.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -73,7 +73,7 @@ package struct DeviceKey: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package func fieldKey() throws(LectureError) -> SecretBytes { try Self.derive(secret, "request headers") }
 
-    /// One key for one purpose: the secret itself is never a key of anything.
+    /// One key for one purpose: the secret itself is never used as a key.
     private static func derive(_ secret: SecretBytes, _ purpose: String) throws(LectureError) -> SecretBytes {
         let info = Array("lecturekit/device/1:\(purpose)".utf8)
         return try KeyDerivation.hkdf(secret, salt: [], info: info, count: partLength)
@@ -96,7 +96,7 @@ package struct DeviceKey: Sendable {
             identifier: try thumbprint(), use: "enc", algorithm: ContentKeyAlgorithm.ecdhESA256KW.rawValue)
     }
 
-    /// The key that opens content keys sent to this device.
+    /// The key that decrypts content keys sent to this device.
     ///
     /// - Returns: the private key under its thumbprint.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -106,7 +106,7 @@ package struct DeviceKey: Sendable {
 
     // MARK: The file
 
-    /// The key for the file that only its owner may read; docs/sealed-file.md has the offsets.
+    /// The key as stored in a file that only its owner may read; docs/sealed-file.md has the offsets.
     ///
     /// - Returns: 81 bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -146,13 +146,13 @@ package struct DeviceKey: Sendable {
         try self.init(secret: try Self.slice(parts, 0..<Self.partLength), pair: try PrivateKey(p256: scalar))
     }
 
-    // MARK: The copy under a passphrase
+    // MARK: The passphrase-protected copy
 
     /// A copy of the key that only the passphrase opens: scrypt (RFC 7914), then AES-256-GCM.
     ///
     /// - Parameters:
     ///   - passphrase: its UTF-8, not empty.
-    ///   - cost: what trying one passphrase shall cost.
+    ///   - cost: the cost of trying one passphrase.
     /// - Returns: 136 bytes; docs/sealed-file.md has the offsets.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for an empty passphrase or a cost that no import
     ///   permits, or ``LectureError/Code/cryptography``.
@@ -172,11 +172,11 @@ package struct DeviceKey: Sendable {
     /// Opens a copy.
     ///
     /// - Parameters:
-    ///   - copy: what ``protectedCopy(passphrase:cost:)`` gave.
+    ///   - copy: from ``protectedCopy(passphrase:cost:)``.
     ///   - passphrase: its UTF-8.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when it is not such a copy, or
-    ///   ``LectureError/Code/parameter`` when the passphrase is wrong or the copy was changed: the two cannot be told
-    ///   apart.
+    ///   ``LectureError/Code/parameter`` when the passphrase is wrong or the copy was changed, which cannot be
+    ///   distinguished.
     package init(protectedCopy copy: [UInt8], passphrase: SecretBytes) throws(LectureError) {
         let fixed = Self.copyMagic + [Self.version]
         let headLength = fixed.count + 3 + Self.saltLength + AESGCM.nonceLength
@@ -184,8 +184,7 @@ package struct DeviceKey: Sendable {
             throw LectureError(.damaged, detail: "copy of a device key", cause: "it is not one of this version")
         }
         let cost = ScryptCost(logN: copy[fixed.count], r: copy[fixed.count + 1], p: copy[fixed.count + 2])
-        // The numbers stand outside of what is authenticated until the key is known: a hostile copy must not take all
-        // memory.
+        // The numbers are not authenticated until the key is known: a hostile copy must not exhaust the memory.
         guard cost.isPermitted, passphrase.count > 0 else {
             throw LectureError(.damaged, detail: "copy of a device key", cause: "its cost is out of range")
         }
@@ -223,7 +222,7 @@ package struct DeviceKey: Sendable {
         }
     }
 
-    /// Tells a torn file from a whole one; it keeps nobody from making another.
+    /// Detects a torn file; it does not protect against forgery.
     private static func check(_ head: [UInt8], _ parts: SecretBytes) throws(LectureError) -> [UInt8] {
         let running = try SHA256Digest(SHA256Algorithm())
         unsafe head.withUnsafeBytes { unsafe running.update($0) }

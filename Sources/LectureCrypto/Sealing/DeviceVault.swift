@@ -1,15 +1,15 @@
 package import LectureModel
 
-/// The keys of contents, kept under the device's key.
+/// The content keys of lectures, wrapped under the device's key.
 package struct DeviceVault: ContentVault {
     private let device: DeviceKey
 
     /// Makes a vault.
     ///
-    /// - Parameter device: wraps and unwraps; whoever has another one opens nothing.
+    /// - Parameter device: wraps and unwraps; another device's key opens nothing.
     package init(_ device: DeviceKey) { self.device = device }
 
-    /// Draws 32 bytes and wraps them.
+    /// Generates 32 random bytes and wraps them.
     package func newCipher(
         for key: ContentKey, purpose: SealPurpose
     ) throws(LectureError) -> (any ContentCipher, [UInt8]) {
@@ -17,7 +17,7 @@ package struct DeviceVault: ContentVault {
         return (try SealedContent(contentKey, content: key.text), try device.wrap(contentKey, for: purpose))
     }
 
-    /// Takes a key out again.
+    /// Unwraps a key.
     package func cipher(
         wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose
     ) throws(LectureError) -> any ContentCipher {
@@ -27,15 +27,15 @@ package struct DeviceVault: ContentVault {
         return try SealedContent(contentKey, content: key.text)
     }
 
-    /// Takes a key out and lets it go.
+    /// Checks whether a key can be unwrapped.
     package func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool {
         try device.unwrap(wrapped, for: purpose)?.count == AESGCM.keyLength
     }
 }
 
-/// The key of one content at work.
+/// The cipher of one lecture.
 package struct SealedContent: ContentCipher {
-    /// Makes the proofs of the content's chunks.
+    /// Makes the proofs of the lecture's chunks.
     package let digests: any DigestMaker
     private let contentKey: SecretBytes
     private let associatedData: [UInt8]
@@ -44,7 +44,7 @@ package struct SealedContent: ContentCipher {
     ///
     /// - Parameters:
     ///   - contentKey: 32 bytes.
-    ///   - content: the key that names the content.
+    ///   - content: the key that names the lecture.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for another length, or
     ///   ``LectureError/Code/cryptography``.
     package init(_ contentKey: SecretBytes, content: String) throws(LectureError) {
@@ -53,13 +53,13 @@ package struct SealedContent: ContentCipher {
         guard contentKey.count == AESGCM.keyLength else {
             throw LectureError(.parameter, detail: "content key", cause: "it must have \(AESGCM.keyLength) bytes")
         }
-        // A key of its own, since GMAC is the authentication of GCM: no nonce may be shared with a segment.
+        // A separate key, since GMAC is the authentication of GCM: no nonce may be shared with a segment.
         let proofKey = try KeyDerivation.hkdf(
             contentKey, salt: [], info: Array("lecturekit/proofs/1:\(content)".utf8), count: AESGCM.keyLength)
         digests = try OpenSSLDigests(proofKey: proofKey)
     }
 
-    /// Draws a header.
+    /// Generates a header.
     package func newHeader() throws(LectureError) -> [UInt8] { try SealedFileHeader.random().bytes }
 
     /// Seals under a header.
@@ -78,7 +78,7 @@ package struct SealedContent: ContentCipher {
 
 extension SegmentSealer: SegmentSealing {}
 
-/// Opens segments whose place the caller knows: a file that is being made has no length to tell it.
+/// Opens segments whose position the caller knows: an unfinished file has no length to derive it from.
 final class PlaceOpener: SegmentOpening {
     private let header: SealedFileHeader
     private let key: SecretBytes
@@ -89,7 +89,7 @@ final class PlaceOpener: SegmentOpening {
     /// - Parameters:
     ///   - contentKey: 32 bytes.
     ///   - header: of the file.
-    ///   - associatedData: what is bound to the file.
+    ///   - associatedData: the data bound to the file.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
     init(contentKey: SecretBytes, header: SealedFileHeader, associatedData: [UInt8]) throws(LectureError) {
         self.header = header

@@ -2,15 +2,17 @@ package import LectureModel
 
 /// Seals header fields under a key of the device (AES-256-GCM), bound to their names.
 package struct FieldVault: FieldSealing {
+    /// True: the value is made of one.
+    package var hasKey: Bool { true }
     private let key: SecretBytes
 
     /// Takes the key of a device.
     ///
-    /// - Parameter device: whoever has another one opens nothing.
+    /// - Parameter device: the device's key; another one opens nothing.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package init(_ device: DeviceKey) throws(LectureError) { key = try device.fieldKey() }
 
-    /// Seals a value: nonce, ciphertext and tag as base64url behind the mark.
+    /// Seals a value: nonce, ciphertext and tag as base64url after the mark.
     package func seal(_ value: String, name: String) throws(LectureError) -> String {
         let nonce = try SecureRandom.bytes(AESGCM.nonceLength)
         let plaintext = try SecretBytes(copying: Array(value.utf8))

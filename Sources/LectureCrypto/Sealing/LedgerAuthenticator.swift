@@ -16,15 +16,15 @@ package struct LedgerAuthenticator: RowAuthenticator {
         }
         self.device = thumbprint
         key = try KeyedCode(try device.ledgerKey())
-        // What could fail fails here: the digest is there, and the key is one.
+        // Failures surface here: a missing digest or an invalid key.
         _ = try key.code([])
     }
 
     /// The code over some bytes.
     package func code(_ bytes: [UInt8]) -> [UInt8] {
         guard let code = try? key.code(bytes) else {
-            // proof: it was computed once in init, so only memory can be missing, as for any array; and a code that
-            // was made up would either pass for one or destroy the row it is stored with.
+            // proof: it was computed once in init, so it can only fail for lack of memory, as any array; and an
+            // invented code would either be accepted or destroy the row it is stored with.
             preconditionFailure("an HMAC without memory")
         }
         return code

@@ -10,7 +10,7 @@ package struct SealedFileHeader: Hashable, Sendable {
     let salt: [UInt8]
     let prefix: [UInt8]
 
-    /// Draws a header for a new file.
+    /// Generates a header for a new file.
     ///
     /// - Returns: a header that no other file has.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -27,26 +27,26 @@ package struct SealedFileHeader: Hashable, Sendable {
     /// Reads a header.
     ///
     /// - Parameter bytes: the first 40 bytes of a file.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when they are no header.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when they are not a header.
     package init(_ bytes: [UInt8]) throws(LectureError) {
         guard bytes.count == Self.length, bytes.first == UInt8(Self.length) else {
-            throw LectureError(.damaged, detail: "sealed file", cause: "its header is none")
+            throw LectureError(.damaged, detail: "sealed file", cause: "its header is invalid")
         }
         salt = Array(bytes[1..<(1 + Self.saltLength)])
         prefix = Array(bytes.suffix(Self.prefixLength))
     }
 
-    /// The header as it stands in the file.
+    /// The header as it is in the file.
     package var bytes: [UInt8] { [UInt8(Self.length)] + salt + prefix }
 
-    /// What is bound to a file without being in it: the name of its content, so that the file of another content is
-    /// refused even under the same key.
+    /// The data that is bound to a file without being in it: the name of its lecture, so that the file of another
+    /// lecture is refused even under the same key.
     ///
-    /// - Parameter content: the key that names the content; at most 900 bytes in UTF-8.
+    /// - Parameter content: the key that names the lecture; at most 900 bytes in UTF-8.
     /// - Returns: the associated data.
     package static func associatedData(content: String) -> [UInt8] { Array("lecturekit/sealed/1:\(content)".utf8) }
 
-    /// The key of this file's segments (RFC 5869): the salt makes it another one for each file.
+    /// The key of this file's segments (RFC 5869): the salt makes it different for each file.
     func segmentKey(_ contentKey: SecretBytes, _ associatedData: [UInt8]) throws(LectureError) -> SecretBytes {
         guard contentKey.count == AESGCM.keyLength else {
             throw LectureError(.parameter, detail: "content key", cause: "it must have \(AESGCM.keyLength) bytes")

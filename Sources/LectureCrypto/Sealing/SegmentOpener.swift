@@ -2,10 +2,10 @@ package import LectureModel
 
 /// Opens the segments of one sealed file, in any order.
 ///
-/// A segment that opens is genuine, in its place, and of this file. That nothing is missing behind it is proven by the
-/// last segment, whose nonce says that it is the last: a reader that relies on the length opens that one first.
+/// A segment that opens is authentic, in its position, and of this file. Only the last segment proves that nothing is
+/// missing after it, because its nonce marks it as the last: a reader that relies on the length opens that one first.
 package final class SegmentOpener: Sendable {
-    /// Where the segments lie.
+    /// The positions of the segments.
     package let layout: SealedLayout
     private let opener: PlaceOpener
 
@@ -13,8 +13,8 @@ package final class SegmentOpener: Sendable {
     ///
     /// - Parameters:
     ///   - contentKey: 32 bytes.
-    ///   - header: the first 40 bytes of the file, read.
-    ///   - associatedData: what is bound to the file.
+    ///   - header: the parsed first 40 bytes of the file.
+    ///   - associatedData: the data bound to the file.
     ///   - ciphertextLength: of the whole file in bytes.
     ///   - segmentLength: of a segment of ciphertext in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when no sealed file has this length,
@@ -24,7 +24,7 @@ package final class SegmentOpener: Sendable {
         segmentLength: Int = SealedLayout.standardSegmentLength
     ) throws(LectureError) {
         guard let layout = SealedLayout(ciphertextLength: ciphertextLength, segmentLength: segmentLength) else {
-            throw LectureError(.damaged, detail: "sealed file", cause: "no sealed file has its length")
+            throw LectureError(.damaged, detail: "sealed file", cause: "its length is impossible for a sealed file")
         }
         self.layout = layout
         opener = try PlaceOpener(contentKey: contentKey, header: header, associatedData: associatedData)
@@ -35,16 +35,16 @@ package final class SegmentOpener: Sendable {
     /// - Parameters:
     ///   - segment: its index.
     ///   - ciphertext: the whole segment with its tag.
-    ///   - plaintext: gets what the segment holds, 16 bytes less; cleared when the segment is refused.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the segment is not the one that belongs here,
-    ///   whole and unchanged, or ``LectureError/Code/cryptography``.
+    ///   - plaintext: receives the segment's text, 16 bytes less; cleared when the segment is refused.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the segment is not the whole, unchanged one
+    ///   for this position, or ``LectureError/Code/cryptography``.
     package func open(
         segment: Int, _ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
     ) throws(LectureError) {
         guard !layout.ciphertextRange(ofSegment: segment).isEmpty,
             ciphertext.count == layout.ciphertextRange(ofSegment: segment).count
         else {
-            throw LectureError(.damaged, detail: "segment \(segment)", cause: "no segment of this file has its length")
+            throw LectureError(.damaged, detail: "segment \(segment)", cause: "its length is wrong for this file")
         }
         try unsafe opener.open(segment: segment, isLast: segment == layout.lastSegment, ciphertext, into: plaintext)
     }
@@ -54,7 +54,7 @@ package final class SegmentOpener: Sendable {
     /// - Parameters:
     ///   - segment: its index.
     ///   - ciphertext: the whole segment with its tag.
-    /// - Returns: what the segment holds.
+    /// - Returns: the segment's text.
     /// - Throws: ``LectureError`` as the other form.
     package func open(segment: Int, _ ciphertext: [UInt8]) throws(LectureError) -> [UInt8] {
         var plaintext = [UInt8](repeating: 0, count: max(0, ciphertext.count - AESGCM.tagLength))

@@ -2,10 +2,10 @@ package import LectureModel
 
 /// Seals the segments of one file, in any order, each once.
 ///
-/// The nonce law: no nonce ever seals two plaintexts under one key. Under one header the nonce follows from the index,
-/// so the sealer refuses an index it has sealed before, even for the same bytes, and an end that contradicts what was
-/// sealed. It cannot know what another process sealed under the same header: who goes on with a file tells it
-/// (`sealedBefore`), and where the plaintext may have changed, a new header and a new file are due.
+/// The nonce invariant: no nonce ever seals two plaintexts under one key. Under one header the nonce follows from the
+/// index, so the sealer refuses an index it has sealed before, even for the same bytes, and an end that contradicts
+/// what was sealed. It cannot know what another process sealed under the same header: a caller that continues a file
+/// passes that (`sealedBefore`), and if the plaintext may have changed, a new header and a new file are required.
 package final class SegmentSealer: Sendable {
     private struct State {
         var sealed: Set<Int> = []
@@ -24,8 +24,8 @@ package final class SegmentSealer: Sendable {
     /// - Parameters:
     ///   - contentKey: 32 bytes.
     ///   - header: of this file.
-    ///   - associatedData: what is bound to the file; at most 1,024 bytes.
-    ///   - sealedBefore: indices of segments that lie sealed in the file already.
+    ///   - associatedData: the data bound to the file; at most 1,024 bytes.
+    ///   - sealedBefore: indices of segments that are sealed in the file already.
     ///   - segmentLength: of a segment of ciphertext in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
     package init(
@@ -48,9 +48,9 @@ package final class SegmentSealer: Sendable {
     /// - Parameters:
     ///   - segment: its index.
     ///   - isLast: whether the file ends with it.
-    ///   - plaintext: all that the segment holds; only the last one may be shorter than its room, and only the first
-    ///     one empty.
-    ///   - ciphertext: gets the segment, 16 bytes more than the plaintext.
+    ///   - plaintext: the segment's whole text; only the last one may be shorter than its space, and only the first one
+    ///     empty.
+    ///   - ciphertext: receives the segment, 16 bytes more than the plaintext.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for an index that was sealed before or contradicts the
     ///   end, ``LectureError/Code/parameter`` for a wrong length, or ``LectureError/Code/cryptography``.
     package func seal(
@@ -61,7 +61,7 @@ package final class SegmentSealer: Sendable {
         guard let index = UInt32(exactly: segment), (least...capacity).contains(plaintext.count),
             ciphertext.count == plaintext.count + AESGCM.tagLength
         else { throw LectureError(.parameter, detail: "segment \(segment)", cause: "a length is wrong") }
-        // Before anything is encrypted: a failure below costs an index, a repetition would cost the key.
+        // Before encrypting: a failure below wastes an index, a repetition would compromise the key.
         try state.withLock { state throws(LectureError) in try Self.claim(segment, isLast, &state) }
         try unsafe cipher.seal(
             plaintext, into: ciphertext, key: key, nonce: header.nonce(segment: index, isLast: isLast))
@@ -72,7 +72,7 @@ package final class SegmentSealer: Sendable {
     /// - Parameters:
     ///   - segment: its index.
     ///   - isLast: whether the file ends with it.
-    ///   - plaintext: all that the segment holds.
+    ///   - plaintext: the segment's whole text.
     /// - Returns: the segment.
     /// - Throws: ``LectureError`` as the other form.
     package func seal(segment: Int, isLast: Bool, _ plaintext: [UInt8]) throws(LectureError) -> [UInt8] {
@@ -93,7 +93,7 @@ package final class SegmentSealer: Sendable {
         let contradicts =
             isLast ? state.last != nil || state.highest > segment : state.last.map { segment > $0 } ?? false
         guard !contradicts, state.sealed.insert(segment).inserted else {
-            throw LectureError(.bug, detail: "segment \(segment)", cause: "it would be sealed twice or behind the end")
+            throw LectureError(.bug, detail: "segment \(segment)", cause: "it would be sealed twice or after the end")
         }
         state.highest = max(state.highest, segment)
         if isLast { state.last = segment }

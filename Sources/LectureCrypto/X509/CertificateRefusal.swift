@@ -1,6 +1,6 @@
 /// Why the certificates of a token are refused. The order is that of the checks.
 package enum CertificateRefusal: Hashable, Sendable {
-    /// There is none, or there are more than eight.
+    /// There is no certificate, or there are more than eight.
     case count
     /// One is not DER in plain base64 without trailing bytes.
     case encoding
@@ -18,13 +18,13 @@ package enum CertificateRefusal: Hashable, Sendable {
     case revoked
     /// Revocation lists are configured, but none that is valid covers a certificate of the chain.
     case revocationUnknown
-    /// A certificate of the chain may not issue what it issued: no authority, a path that is too long, key usage.
+    /// A certificate of the chain must not issue what it issued: not an authority, a path that is too long, key usage.
     case authority
     /// An issuer's certificate is limited to other purposes.
     case issuerPurpose
     /// A key or digest in the chain is below security level 2.
     case weak
-    /// The chain breaks another rule of RFC 5280; OpenSSL's words.
+    /// The chain breaks another rule of RFC 5280; OpenSSL's message.
     case chain(String)
     /// The leaf is not of version 3.
     case version
@@ -44,7 +44,7 @@ package enum CertificateRefusal: Hashable, Sendable {
     /// The reason as a sentence for people, without a full stop.
     package var sentence: String {
         switch self {
-        case .count: "the token brings no certificate or more than eight"
+        case .count: "the token has no certificate or more than eight"
         case .encoding: "a certificate is not plain base64 of one DER value"
         case .untrusted: "the certificates lead to no configured root"
         case .signature: "a certificate's signature is wrong"
@@ -53,16 +53,16 @@ package enum CertificateRefusal: Hashable, Sendable {
         case .expired: "a certificate has expired"
         case .revoked: "a certificate was revoked"
         case .revocationUnknown: "no valid revocation list covers a certificate"
-        case .authority: "a certificate was issued by one that may not issue it"
+        case .authority: "a certificate's issuer is not allowed to issue it"
         case .issuerPurpose: "an issuer's certificate is limited to other purposes"
         case .weak: "a key or digest among the certificates is too weak"
         case .chain(let words): "the chain of certificates is refused: \(words)"
         case .version: "the signer's certificate is not of version 3"
-        case .leafIsAuthority: "the signer's certificate is that of an authority"
+        case .leafIsAuthority: "the signer's certificate is an authority's"
         case .keyUsage: "the signer's key is not for signatures alone"
         case .purpose: "the signer's certificate is not for licences"
-        case .serial: "the signer's certificate has an impossible serial number"
-        case .criticalExtension: "a certificate has a critical extension that is unknown"
+        case .serial: "the signer's certificate has an invalid serial number"
+        case .criticalExtension: "a certificate has an unknown critical extension"
         case .key(let refusal): "the signer's certificate: \(refusal.sentence)"
         }
     }

@@ -1,26 +1,28 @@
 import COpenSSL
 package import LectureModel
 
-/// Judges the certificates that a token brings (`x5c`): a chain to a configured root, and a leaf that is for signing
-/// licences and nothing else (RFC 5280, RFC 7515 section 4.1.6).
+/// Judges the certificates of a token (`x5c`): a chain to a configured root, and a leaf that is only for signing
+/// licences (RFC 5280, RFC 7515 section 4.1.6).
 package struct CertificateVerifier: Sendable {
     /// The purpose of signing licences, an object identifier below `2.25`, where nothing needs to be registered (ITU-T
     /// X.667): the number is the UUID 43a1e25b-bf19-587b-99b3-7b1cb77cc295.
     package static let licencePurpose = "2.25.89899942137799056936344897307910326261"
-    /// How many certificates a token may bring.
+    /// How many certificates a token may contain.
     package static let limit = 8
-    /// How many certificates may lie between leaf and root.
+    /// How many certificates may be between leaf and root.
     package static let depth = 4
 
-    /// What was found.
+    /// The result of a judgement.
     enum Verdict: Sendable {
-        /// The leaf's key may verify.
-        case trusted(VerificationKey)
+        /// The leaf's key may verify signatures; with the thumbprint of the root's key.
+        case trusted(VerificationKey, root: String)
         /// Every reason against it; never empty.
         case refused([CertificateRefusal])
     }
 
     private let store: CertificateStore
+    /// The thumbprints of the roots' public keys: SHA-256 of the SubjectPublicKeyInfo as base64url.
+    package let rootThumbprints: [String]
     private let verdicts = VerdictCache()
     /// The extended key usage that a leaf needs, in dotted numbers.
     package var purpose: String
@@ -35,8 +37,11 @@ package struct CertificateVerifier: Sendable {
     package init(
         roots: [[UInt8]], revocationLists: [[UInt8]] = [], purpose: String = licencePurpose
     ) throws(LectureError) {
-        if roots.isEmpty { throw LectureError(.configuration, detail: "root certificates", cause: "there is none") }
+        if roots.isEmpty { throw LectureError(.configuration, detail: "root certificates", cause: "none was found") }
         store = try CertificateStore(roots: roots, lists: revocationLists)
+        var thumbprints: [String] = []
+        for root in roots.compactMap({ Certificate(der: $0) }) { thumbprints.append(try root.keyThumbprint()) }
+        rootThumbprints = thumbprints
         self.purpose = purpose
     }
 
@@ -62,10 +67,12 @@ package struct CertificateVerifier: Sendable {
         let certificates = chain.compactMap { Certificate(der: $0) }
         guard let leaf = certificates.first, certificates.count == chain.count else { return .refused([.encoding]) }
         var reasons: [CertificateRefusal] = []
+        var trusted = ""
         let others = Array(certificates.dropFirst())
         switch try store.chain(from: leaf, over: others, at: seconds, depth: Self.depth) {
         case .refused(let code): reasons.append(Self.refusal(code))
-        case .found(let issuers):
+        case .found(let issuers, let root):
+            trusted = root
             // An authority that is limited, for instance to servers, must not issue for licences.
             let isLimited = issuers.contains { purposes in
                 purposes.map { !$0.contains(purpose) && !$0.contains(Self.anyPurpose) } ?? false
@@ -73,16 +80,16 @@ package struct CertificateVerifier: Sendable {
             if isLimited { reasons.append(.issuerPurpose) }
         }
         for reason in profile(leaf) where !reasons.contains(reason) { reasons.append(reason) }
-        // Only now the key: judging a large one costs a while, which a stranger's certificate is not worth.
+        // The key comes last: judging a large one is slow, which an untrusted certificate is not worth.
         if !reasons.isEmpty { return .refused(reasons) }
-        do throws(KeyRefusal) { return .trusted(VerificationKey(try leaf.publicKey())) } catch {
+        do throws(KeyRefusal) { return .trusted(VerificationKey(try leaf.publicKey()), root: trusted) } catch {
             return .refused([.key(error)])
         }
     }
 
     private static let anyPurpose = "2.5.29.37.0"
 
-    /// What the leaf itself must be, which a chain does not say.
+    /// The requirements for the leaf itself, which a chain does not check.
     private func profile(_ leaf: Certificate) -> [CertificateRefusal] {
         var reasons: [CertificateRefusal] = []
         if !leaf.isVersion3 { reasons.append(.version) }
@@ -121,8 +128,8 @@ package struct CertificateVerifier: Sendable {
     }
 }
 
-/// What was found of chains, by their bytes: tokens of one issuer bring the same one, and judging it costs more than
-/// their signatures. Nothing else decides about a chain than what the question holds.
+/// Cached results by the bytes of a chain: tokens of one issuer contain the same chain, and judging it costs more than
+/// their signatures. The result depends only on the question.
 private final class VerdictCache: Sendable {
     struct Question: Hashable {
         let chain: [[UInt8]]
@@ -130,7 +137,7 @@ private final class VerdictCache: Sendable {
         let purpose: String
     }
 
-    /// A stranger may send any number of chains, of up to 1 MiB: neither may fill the memory.
+    /// Anyone may send any number of chains, of up to 1 MiB: neither number nor size may exhaust the memory.
     private static let limit = 64
     private static let longest = 65_536
     private let verdicts = Guarded<[Question: CertificateVerifier.Verdict]>([:])

@@ -2,7 +2,7 @@ package import LectureModel
 
 /// Reads the textual form of certificates and revocation lists (RFC 7468).
 package enum PEM {
-    /// What is looked for.
+    /// The kind of value.
     package enum Label: String, Sendable {
         /// A certificate.
         case certificate = "CERTIFICATE"
@@ -12,15 +12,15 @@ package enum PEM {
 
     private static let dashes = "-----"
 
-    /// Reads every block with a label; text around the blocks, and blocks with other labels, are passed by.
+    /// Reads every block with a label; text around the blocks, and blocks with other labels, are ignored.
     ///
     /// - Parameters:
     ///   - bytes: a PEM file, or one value in DER.
-    ///   - label: what is looked for.
-    /// - Returns: the values in DER, in their order; at least one.
+    ///   - label: the kind of value.
+    /// - Returns: the values in DER, in order; at least one.
     /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` when there is none, or one is malformed.
     package static func values(of bytes: [UInt8], _ label: Label) throws(LectureError) -> [[UInt8]] {
-        // Every certificate and list is a SEQUENCE, with which no text begins.
+        // Every certificate and list is a SEQUENCE, with which no text starts.
         if bytes.first == 0x30 { return [bytes] }
         var values: [[UInt8]] = []
         var block: String?
@@ -28,7 +28,7 @@ package enum PEM {
             let line = String(decoding: line, as: UTF8.self)
             let text = line.trimmingBlanks
             if text == "\(dashes)BEGIN \(label.rawValue)\(dashes)" {
-                if block != nil { throw fault(label, "a block begins inside another one") }
+                if block != nil { throw fault(label, "a block starts inside another one") }
                 block = ""
             } else if text == "\(dashes)END \(label.rawValue)\(dashes)" {
                 guard let digits = block, let der = Base64.bytes(digits), !der.isEmpty else {
@@ -41,7 +41,7 @@ package enum PEM {
             }
         }
         if block != nil { throw fault(label, "a block does not end") }
-        if values.isEmpty { throw fault(label, "there is none") }
+        if values.isEmpty { throw fault(label, "none was found") }
         return values
     }
 

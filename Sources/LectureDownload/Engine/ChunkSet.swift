@@ -23,7 +23,7 @@ package struct ChunkSet: Sendable, Hashable {
     /// The numbers, in order.
     package var indices: [Int] { (0..<words.count << 6).filter(contains) }
 
-    /// Puts a number in; answers whether it was not there.
+    /// Inserts a number; returns whether it was not there.
     @discardableResult
     package mutating func insert(_ index: Int) -> Bool {
         let word = index >> 6
@@ -35,7 +35,7 @@ package struct ChunkSet: Sendable, Hashable {
         return true
     }
 
-    /// Takes a number out; answers whether it was there.
+    /// Removes a number; returns whether it was there.
     @discardableResult
     package mutating func remove(_ index: Int) -> Bool {
         guard contains(index) else { return false }

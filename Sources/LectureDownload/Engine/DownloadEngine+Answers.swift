@@ -1,6 +1,6 @@
 import LectureModel
 
-/// What answers mean, and what becomes of a transfer that ended.
+/// What answers mean, and how a transfer that ended is handled.
 extension DownloadEngine {
     // MARK: Headers
 
@@ -15,7 +15,7 @@ extension DownloadEngine {
             if plan.validatorChanged { resource.validatorWasChanged = true }
             if resource.stage == .asking { try adopt(plan, resource, of: item, from: transfer) }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
-            // Dealt with when the transfer has ended.
+            // Handled when the transfer has ended.
             return
         }
     }
@@ -23,15 +23,15 @@ extension DownloadEngine {
     private func serverHasNoRanges(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) throws {
         resource.record.acceptsRanges = false
         resource.connections = 1
-        // A transfer that was opened beside others has refused the whole, also when it is the last one by now: booked
-        // from the first byte, what it never took would count as received.
+        // A transfer that was opened beside others has refused the whole body, even if it is the last one by now:
+        // restarting it in the book would count bytes as received that it never took.
         guard transfer.sink.acceptsWholeBody, resource.sinks.count == 1 else { return }
         transfer.sink.liftBorder()
         resource.book.restart(transfer.id)
         if resource.stage != .asking { try index.updateResource(item.lease, resource.record) }
     }
 
-    /// The first answer fixes length, place, chunk size and validator.
+    /// The first answer fixes length, path, chunk size and validator.
     private func adopt(
         _ plan: BodyPlan, _ resource: ResourceWork, of item: ItemWork, from transfer: TransferWork
     ) throws {
@@ -53,7 +53,7 @@ extension DownloadEngine {
         try fixPlace(resource, of: item, now: now)
     }
 
-    /// How much room there is for one more file, as far as that can be said before its length is known.
+    /// The space for one more file, as far as it is known before the file's length is.
     func room(for resource: ResourceWork) throws -> Room? {
         guard resource.stage == .asking, resource.record.role == .media else { return nil }
         let quota = try settings.quotaBytes.map { quota in
@@ -64,40 +64,40 @@ extension DownloadEngine {
         return Room(quota: quota, disk: free.map { $0 - min($0, settings.reserveBytes) })
     }
 
-    /// Ends an item for want of room; it is tried again when there may be some.
+    /// Stops an item for lack of space; it is tried again when there may be some.
     func stopForRoom(_ item: ItemWork, _ code: LectureError.Code, now: Timestamp) throws {
         let (reason, pause): (StopReason, Duration) =
             code == .quota ? (.quota, .seconds(60)) : (.space, .seconds(30))
         try end(item, item.machine.stopped(reason, error: LectureError(code), until: now + pause, now: now))
     }
 
-    /// Whether so many bytes more would be more than all contents together may take.
+    /// Whether this many more bytes would exceed the quota of all lectures together.
     private func quotaIsPassed(by bytes: UInt64) throws -> Bool {
         guard let quota = settings.quotaBytes else { return false }
         return try index.plannedBytes() + bytes > quota
     }
 
-    /// A file whose length was not told is held against the quota while it comes. One that is too much goes, since what
-    /// is there of it would go on taking room that is not its own.
+    /// Checks files of unknown length against the quota while they are received. An item that exceeds it is stopped and
+    /// its data deleted, since that would keep using space it is not entitled to.
     ///
     /// - Parameters:
-    ///   - item: what has come.
-    ///   - position: where a body of it has just ended; 0 while it comes.
+    ///   - item: the item that received bytes.
+    ///   - position: where its body has just ended; 0 during the transfer.
     ///   - now: the time.
-    /// - Returns: whether the item ends.
+    /// - Returns: whether the item is ending.
     /// - Throws: what the store throws.
     func stopsForQuota(_ item: ItemWork, endingAt position: UInt64 = 0, now: Timestamp) throws -> Bool {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
         let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
             .filter { $0.stage == .fetching && $0.record.total == nil }
-        // What has come and is not proven takes room as well.
+        // Received bytes that are not proven use space as well.
         let bytes = unplanned.reduce(UInt64(0)) { sum, resource in
             let ended: UInt64 = item.resources.contains { $0 === resource } ? position : 0
             return sum + resource.sinks.values.reduce(max(resource.book.provenBytes, ended)) { max($0, $1.position) }
         }
         guard try quotaIsPassed(by: bytes) else { return false }
         let error = LectureError(.quota)
-        // Nothing tells beforehand that it would fit now, so only a person or a program tries it again.
+        // Nothing shows in advance that it would fit, so only a person or a program retries it.
         try end(item, item.machine.stopped(.quota, error: error, until: nil, now: now), discarding: true)
         return true
     }
@@ -130,7 +130,7 @@ extension DownloadEngine {
             return
         }
         guard let resource = transfer.resource, item.resources.contains(where: { $0 === resource }) else {
-            // Of a version that was given up.
+            // It belongs to a discarded version.
             attempt.decision = "ended"
             return
         }
@@ -142,7 +142,7 @@ extension DownloadEngine {
         attempt.decision = try decide(transfer, report, hasGained, resource, of: item, now: now)
     }
 
-    /// A server that asks to wait is left alone by all, also when what it was asked for has ended meanwhile.
+    /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
     private func keepWait(_ origin: Origin, _ report: TransferReport, now: Timestamp) throws {
         guard case .wait(let wait?, _) = report.verdict else { return }
         governor.held(origin, until: ports.clock.boot() + wait.delay)
@@ -152,8 +152,8 @@ extension DownloadEngine {
             now: now)
     }
 
-    /// Bytes by which a transfer brought its resource further. Where the whole comes again, what is there already and
-    /// what comes again before a chunk is whole do not count: else a server that always cuts would be asked for ever.
+    /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of
+    /// incomplete chunks do not count: otherwise a server that always cuts would be retried forever.
     private func gain(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> UInt64 {
         let isRepeated = transfer.sink.asked.range == nil && transfer.receivedAtStart > 0
         let chunks = resource.book.receivedBytes
@@ -166,7 +166,7 @@ extension DownloadEngine {
         }
     }
 
-    /// Books what was received; answers whether it counts as progress.
+    /// Records what was received; returns whether it counts as progress.
     private func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork
     ) throws -> Bool {
@@ -176,10 +176,10 @@ extension DownloadEngine {
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching,
             !report.cause.isFirstBytes
         {
-            // Asked before the length is planned: what is too much must not count against the others.
+            // Checked before the length is planned: a file above the quota must not count against the others.
             if try stopsForQuota(item, endingAt: report.position, now: now) { return false }
-            // The end of the answer told the length.
-            resource.endToldLength = true
+            // The length follows from the end of the answer.
+            resource.endGaveLength = true
             resource.record.total = report.position
             resource.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
@@ -210,8 +210,8 @@ extension DownloadEngine {
         return true
     }
 
-    /// Less than this many bytes of several attempts together are no progress: a server that gives a byte at a time
-    /// would be asked millions of times.
+    /// Fewer bytes than this, over several attempts, are no progress: a server that sends one byte at a time would be
+    /// retried millions of times.
     private static let leastGain: UInt64 = 16_384
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
@@ -228,7 +228,7 @@ extension DownloadEngine {
         return attempt
     }
 
-    /// The decision about one ended transfer, as the word kept in the attempt history.
+    /// Decides about an ended transfer; returns the decision's name in the attempt history.
     private func decide(
         _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
         of item: ItemWork, now: Timestamp
@@ -292,7 +292,7 @@ extension DownloadEngine {
             let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
             if !isShort || hasGained { return isShort ? "short" : "done" }
             if case .body(let plan) = report.verdict, let count = plan.count, report.position >= plan.first + count {
-                // A whole answer with next to nothing in it.
+                // A complete answer with too few bytes.
                 return try refused(.rangeMismatch, transfer, resource, of: item, now: now)
             }
             return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
@@ -301,11 +301,11 @@ extension DownloadEngine {
         }
     }
 
-    /// A body that begins elsewhere than asked was refused.
+    /// A body that does not start where requested was refused.
     private func wrongPlace(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
-        // The whole came although others run: from now on there is one connection, which takes it from the first byte.
+        // The whole was sent while other transfers run: from now on one connection takes it from the first byte.
         guard case .body = report.verdict else { return "cancelled" }
         // The validator has changed under a known digest; the next request leaves the condition out.
         if transfer.sink.asked.sentIfRange { return "validator" }

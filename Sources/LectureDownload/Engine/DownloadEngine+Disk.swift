@@ -1,25 +1,25 @@
 package import LectureModel
 
-/// What the disk tells, from the first block to the final name.
+/// Handles events of the disk, from the first block to the final name.
 extension DownloadEngine {
-    /// The work of one resource, taken up where the store left it.
+    /// The work of one resource, restored from the store.
     func resourceWork(_ record: ResourceRecord, _ item: ItemWork) throws -> ResourceWork {
         let token = PartToken(value: newID())
         let post = poster()
         let part = ports.files.make { event in post(.part(token, event)) }
         parts[token] = LivingPart(item: item.id, resource: record.id, file: part)
         let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
-        // A damaged row may name a chunk that cannot be; it would count for one that is missing.
+        // A damaged row may name an impossible chunk, which would be counted in place of a missing one.
         let count = record.total.map { record.grid.count(total: $0) }
         let proven = rows.filter { $0 < count ?? Self.longestUnknown }
         var urls = try index.urlLeases(record.id)
-        // A refusal of an earlier run may have passed; only bytes that disagreed stay refused.
+        // A refusal in an earlier run may no longer apply; only URLs whose bytes disagreed stay excluded.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         return ResourceWork(
             token: token, part: part, record: record, proven: proven, urls: urls)
     }
 
-    /// More chunks than a file whose length is not told will have: 4 TiB.
+    /// More chunks than a file of unknown length will have: 4 TiB.
     private static let longestUnknown = 4 << 20
 
     func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) throws {
@@ -34,7 +34,7 @@ extension DownloadEngine {
         effects.append { [part = resource.part] in part.open(plan) }
     }
 
-    func partFileTold(_ item: ItemWork, _ resource: ResourceWork, _ event: PartFileEvent) throws {
+    func partFileReported(_ item: ItemWork, _ resource: ResourceWork, _ event: PartFileEvent) throws {
         let now = ports.clock.now()
         switch event {
         case .opened:
@@ -65,14 +65,14 @@ extension DownloadEngine {
     ) throws {
         var fresh = chunks.filter { !resource.book.proven.contains($0.index) }
         if resource.record.total == nil {
-            // The last chunk is short, and how short only the end of its transfer tells: it waits for that.
+            // The last chunk is short, and its length is known only when its transfer ends: it waits for that.
             let position = resource.sinks.values.reduce(0) { max($0, $1.position) }
             let grid = resource.book.grid
             resource.unsized += fresh.filter { grid.start(of: $0.index + 1) > position }
             fresh.removeAll { grid.start(of: $0.index + 1) > position }
             resource.unproven.formUnion(resource.unsized.map(\.index))
         }
-        // A chunk that was proven and then written again, as a server without ranges makes it be, has a new proof.
+        // A chunk that was proven and written again, because the server has no ranges, has a new proof.
         let again = chunks.filter { resource.book.proven.contains($0.index) }
         if !again.isEmpty { try index.markProven(item.lease, resource.record.id, again, bytes: 0, now: now) }
         if !fresh.isEmpty {
@@ -90,7 +90,7 @@ extension DownloadEngine {
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.
     func wholeIsProven(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         guard let total = resource.record.total, resource.sinks.isEmpty else { return }
-        // Opening may have to take the file back from its final name first.
+        // Opening may have to rename the file back from its final name first.
         guard resource.resumed.isEmpty || resource.hasOpened else { return }
         if resource.record.role == .media { try apply(item, item.machine.allProven(), now: now) }
         let part = resource.part
@@ -107,9 +107,9 @@ extension DownloadEngine {
 
     // MARK: Chunks of an earlier opening
 
-    /// Holds chunks that were proven before this opening of the part file against their proofs. What was on the disk
-    /// while no program looked after it may have changed, and without a digest nothing else would tell. It costs one
-    /// reading of these chunks, as a digest does.
+    /// Checks chunks that were proven before this opening of the part file against their proofs. Data may have changed
+    /// on the disk while no program used it, and without a digest nothing else would detect that. It costs one read of
+    /// these chunks, as a digest does.
     private func check(_ resource: ResourceWork, of item: ItemWork) throws {
         guard let total = resource.record.total else { return }
         resource.stage = .checking
@@ -119,7 +119,7 @@ extension DownloadEngine {
         effects.append { [offload = ports.offload, files = ports.files] in
             offload.run {
                 do throws(LectureError) {
-                    // The part file by its own name: a stranger may stand under the final one.
+                    // The part file by its own name: the final path may hold a foreign file.
                     let damaged = try files.verify(
                         path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
                         cipher: cipher,
@@ -132,8 +132,8 @@ extension DownloadEngine {
         }
     }
 
-    /// Damaged chunks are fetched again, and the end comes again. Without damage the bytes are those that were fetched:
-    /// a digest that differs is then the server's affair.
+    /// Damaged chunks are fetched again, and the final checks are repeated. Without damage the bytes are those that
+    /// were fetched: a digest that differs is then the server's fault.
     func checked(
         _ damaged: [Int], _ error: LectureError?, _ resource: ResourceWork, of item: ItemWork
     ) throws {
@@ -159,7 +159,7 @@ extension DownloadEngine {
     ) throws {
         guard resource.stage == .digesting, !item.isEnding, let total = resource.record.total else { return }
         guard let expected = resource.dueSHA256, ports.digests.equal(expected, sha256) else {
-            // Before a server is blamed: bytes that changed on the disk make another digest as well.
+            // Before blaming a server: bytes that changed on the disk also change the digest.
             return resource.resumed.isEmpty
                 ? try digestDiffers(resource, of: item, now: now) : try check(resource, of: item)
         }
@@ -168,9 +168,9 @@ extension DownloadEngine {
         effects.append { [part = resource.part] in part.place(total: total) }
     }
 
-    /// The bytes are not the right ones. With several servers the guilty one cannot be told: next time a single one is
-    /// asked, the first one first; a single one that was wrong is not asked again, unless parallel ranges may have come
-    /// from several servers behind its address.
+    /// The bytes are wrong. With several servers it is unknown which one sent them: the next attempt uses only the
+    /// first. A single server that was wrong is not used again, unless parallel ranges may have come from several
+    /// servers behind its address.
     private func digestDiffers(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         let error = LectureError(.digestMismatch)
         guard resource.record.role.isRequired else {
@@ -201,7 +201,7 @@ extension DownloadEngine {
             return
         }
         if error.code == .bug || error.code == .cryptography {
-            // Nothing that passes by waiting for space.
+            // Not transient: waiting for disk space would not help.
             return try end(item, item.machine.failed(error))
         }
         if error.code == .damaged, resource.book.proven.count > 0 {
@@ -229,11 +229,11 @@ extension DownloadEngine {
         try index.release(item.lease)
         for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
         items[item.id] = nil
-        // What this version replaced should not take up room until the next run.
+        // What this version replaced should not use space until the next run.
         if let old = item.record.currentVersion, old != version { try deleteDiscarded() }
         if let due = try index.item(item.id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
-            // Other bytes were requested while these were on their way.
-            try index.supersede(item.id, by: .expected, now: now)
+            // Other bytes were requested during this download.
+            try index.supersede(item.id, version: version, by: .expected, now: now)
         }
         item.reportedBytes = item.receivedBytes
         notices.append(.progress(progress(of: item)))
@@ -241,9 +241,9 @@ extension DownloadEngine {
         try publish(item.id)
     }
 
-    /// Gives the finished bytes out to where the user wants them.
+    /// Publishes the finished file to the user's output paths.
     ///
-    /// - Parameter content: a complete content.
+    /// - Parameter content: a complete lecture.
     /// - Throws: ``LectureError`` from the store.
     package func publish(_ content: ContentID) throws {
         guard publishing[content] == nil, let record = try index.item(content), let version = record.currentVersion,
@@ -252,42 +252,50 @@ extension DownloadEngine {
         let outputs = try index.outputs(content)
         guard !outputs.isEmpty else { return }
         publishing[content] = outputs.count
-        for path in outputs {
+        let own = OutputRight.own(try index.writtenOutputs(record.content.key))
+        for output in outputs {
             effects.append { [offload = ports.offload, files = ports.files] in
                 offload.run {
                     do throws(LectureError) {
-                        try files.publish(path: media.path, isSealed: media.seal != .plain, to: path)
-                        return .published(content, path: path, nil)
+                        let facts = try files.publish(
+                            path: media.path, isSealed: media.seal != .plain, to: output.path,
+                            replacing: output.mayReplace ? .any : own)
+                        return .published(content, path: output.path, .success(facts))
                     } catch {
-                        return .published(content, path: path, error)
+                        return .published(content, path: output.path, .failure(error))
                     }
                 }
             }
         }
     }
 
-    func publishEnded(_ content: ContentID, path: String, _ error: LectureError?) throws {
+    func publishEnded(
+        _ content: ContentID, path: String, _ outcome: Result<OutputFacts, LectureError>
+    ) throws {
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
         guard let record = try index.item(content) else { return }
-        // A path that cannot be used is told once. Kept, it would spoil every later run, whatever that one asks for.
+        var failure: LectureError?
+        switch outcome {
+        case .success(let facts): try index.noteOutput(record.content.key, path: path, facts, now: ports.clock.now())
+        case .failure(let error): failure = error
+        }
+        // An unusable path is reported once. If it were kept, it would fail every later run.
         try index.deleteOutput(content, path: path)
-        notices.append(.published(record.content.key, path: path, error))
+        notices.append(.published(record.content.key, path: path, failure))
     }
 }
 
-/// Where a resource lies below the store, so that no name ever comes from a server.
+/// The path of a resource below the store; no name ever comes from a server.
 package enum MediaPath {
     /// `media/<bucket>/<resource><extension>`: 1,024 resources a directory, the extension from a short list. A sheet of
-    /// small pictures carries its shape: `media/0000/7.160x90x10.jpg`, where players of the vendor's look for it.
+    /// small pictures carries its shape: `media/0000/7.160x90x10.jpg`, where the vendor's players look for it.
     ///
     /// - Parameter record: the resource.
     /// - Returns: the path relative to the store.
     package static func path(_ record: ResourceRecord) -> String {
-        let bucket = String(record.id.value / 1024, radix: 16)
-        let padded = String(repeating: "0", count: max(0, 4 - bucket.count)) + bucket
         let shape = record.role == .thumbnail && TileGeometry.isShape(record.name) ? ".\(record.name)" : ""
-        return "media/\(padded)/\(record.id.value)\(shape)\(suffix(record))"
+        return "media/\(record.id.bucket)/\(record.id.value)\(shape)\(suffix(record))"
     }
 
     private static func suffix(_ record: ResourceRecord) -> String {

@@ -4,7 +4,7 @@ import LectureModel
 extension DownloadEngine {
     // MARK: Loading
 
-    /// The gateway has answered, or not; answers the decision's word.
+    /// Handles the gateway's answer or its absence; returns the decision's name.
     func loaderEnded(
         _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
     ) throws -> String {
@@ -22,12 +22,12 @@ extension DownloadEngine {
             }
             return try descriptorCame(document, item, host: host, now: now)
         case .body, .noRanges:
-            // The link is the media itself; it is asked again as such.
+            // The link is the media itself; it is requested again as such.
             guard item.resources.isEmpty else {
                 return try loaderFailed(
                     item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
             }
-            try beginVersion(item, wishes: [item.record.directWish], now: now)
+            try beginVersion(item, requests: [item.record.directResource], now: now)
             return "media"
         case .redirect(let target):
             return try followLoader(target, transfer, item, now: now)
@@ -70,7 +70,7 @@ extension DownloadEngine {
         return try tryAgain(nil, of: item, error, now: now)
     }
 
-    /// A content that was taken for media turned out to be described by a gateway.
+    /// A link that was taken for media turned out to be a gateway's.
     func descriptorInsteadOfMedia(
         _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
@@ -98,10 +98,10 @@ extension DownloadEngine {
         if try endsRefused(descriptor, item) { return "refused" }
         item.record.isGateway = true
         item.wantsLoader = false
-        let wishes = descriptor.wishes(expecting: item.record)
+        let requests = descriptor.requests(expecting: item.record)
         if let media = item.media {
-            if describesSameBytes(wishes.first, media), !unbinds(descriptor.facts, item) {
-                // Only new URLs were asked for; proven bytes stay.
+            if describesSameBytes(requests.first, media), !unbinds(descriptor.facts, item) {
+                // Only the URLs were renewed; proven bytes are kept.
                 try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
@@ -115,47 +115,50 @@ extension DownloadEngine {
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
             drop(item)
-            try settle(on: other, wishes.first, now: now)
+            try settle(on: other, item.record, requests.first, now: now)
             return "merged"
         }
         try noteLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }
-        try beginVersion(item, wishes: wishes, now: now)
+        try beginVersion(item, requests: requests, now: now)
         try apply(item, item.machine.sourceKnown(), now: now)
         return "loaded"
     }
 
-    /// A link turned out to lead to another content, which may be complete.
-    private func settle(on other: ContentID, _ media: ResourceWish?, now: Timestamp) throws {
-        guard let record = try index.item(other) else { return }
-        guard let version = try index.completeVersion(other), record.content.state == .completed else {
-            // A request for what is stopped starts it again, by whatever link it comes.
-            _ = try index.setDesire(record.content.key, .fetch, now: now)
-            return
+    /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.
+    private func settle(
+        on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?, now: Timestamp
+    ) throws {
+        switch try index.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: now) {
+        case .alreadyComplete:
+            guard let version = try index.completeVersion(other) else { return }
+            if media?.describes(version.media) == false {
+                // The gateway describes a newer version.
+                try index.supersede(other, version: version.id, by: .newerAtSource, now: now)
+                notices.append(.outdated(other))
+                return
+            }
+            // This link may have come with an output path.
+            try publish(other)
+            let unknown = version.media.sha256 == nil ? media?.expectedSHA256 : nil
+            notices.append(.alreadyComplete(other, unknownDigest: unknown))
+        case .checking: notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
+        case .outdated: notices.append(.outdated(other))
+        case .damaged: notices.append(.changed(other))
+        case .added, .alreadyQueued, .resumed: break
         }
-        let total = version.media.total
-        let isOtherDigest = media?.expectedSHA256.map { $0 != version.media.sha256 } ?? false
-        let isOtherLength = media?.expectedBytes.map { $0 != total } ?? false
-        if isOtherLength || isOtherDigest && version.media.sha256 != nil {
-            try index.supersede(other, by: .newerAtSource, now: now)
-            notices.append(.changed(other))
-            return
-        }
-        // A place for the bytes may have come with this link.
-        try publish(other)
-        notices.append(.alreadyComplete(other, unknownDigest: isOtherDigest ? media?.expectedSHA256 : nil))
     }
 
-    /// Whether a descriptor that came later contradicts what is known of the media.
-    private func describesSameBytes(_ wish: ResourceWish?, _ media: ResourceWork) -> Bool {
-        let digest = wish?.expectedSHA256 ?? media.record.expectedSHA256
-        let bytes = wish?.expectedBytes ?? media.record.expectedBytes
+    /// Whether a later descriptor agrees with what is known of the media.
+    private func describesSameBytes(_ request: ResourceRequest?, _ media: ResourceWork) -> Bool {
+        let digest = request?.expectedSHA256 ?? media.record.expectedSHA256
+        let bytes = request?.expectedBytes ?? media.record.expectedBytes
         return digest == media.record.expectedSHA256 && bytes == media.record.expectedBytes
     }
 
-    /// Whether a content that has sealed files would get another key, to which they are not bound.
+    /// Whether a lecture with sealed files would get another key, to which they are not bound.
     private func unbinds(_ facts: ContentFacts, _ item: ItemWork) -> Bool {
         guard let key = facts.key, key != item.record.content.key, !item.record.isLoaded else { return false }
         return item.resources.contains { $0.cipher != nil || $0.record.seal != .plain }
@@ -163,14 +166,14 @@ extension DownloadEngine {
 
     // MARK: Versions
 
-    func beginVersion(_ item: ItemWork, wishes: [ResourceWish], now: Timestamp) throws {
-        let version = try index.beginVersion(item.lease, wishes: wishes, now: now)
+    func beginVersion(_ item: ItemWork, requests: [ResourceRequest], now: Timestamp) throws {
+        let version = try index.beginVersion(item.lease, requests: requests, now: now)
         item.version = version
         item.resources = try index.resources(version).map { try resourceWork($0, item) }
     }
 
-    /// A resource is not the one any more that was begun. One that may be missing is given up alone, since a picture
-    /// must not cost a lecture its bytes.
+    /// A resource has changed on the server. An optional one fails alone, since a picture must not cost a lecture its
+    /// bytes.
     func changed(
         _ resource: ResourceWork, of item: ItemWork, because error: LectureError, now: Timestamp
     ) throws -> String {
@@ -178,26 +181,26 @@ extension DownloadEngine {
         return try restart(item, because: error, now: now)
     }
 
-    /// The bytes of the version being built are given up; its files go, a new version begins.
+    /// Discards the version being built and its files; a new version starts.
     func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> String {
         item.restarts += 1
         guard item.restarts <= 3 else {
             try end(item, item.machine.failed(error), discarding: true)
             return "failed"
         }
-        let wishes = item.resources.map { resource in
-            var wish = ResourceWish(
+        let requests = item.resources.map { resource in
+            var request = ResourceRequest(
                 role: resource.record.role, name: resource.record.name,
                 urls: resource.urls.filter { $0.state == .usable }.map(\.url))
-            wish.expectedSHA256 = resource.record.expectedSHA256
-            wish.expectedBytes = resource.record.expectedBytes
-            return wish
+            request.expectedSHA256 = resource.record.expectedSHA256
+            request.expectedBytes = resource.record.expectedBytes
+            return request
         }
-        // Over one connection all bytes come from one of them.
+        // Over one connection all bytes come from one server.
         if item.resources.contains(where: { $0.wasParallel }) { item.isUneven = true }
         let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
         try giveUpVersion(item)
-        if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, wishes: wishes, now: now) }
+        if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
         // Without a version the next `advance` asks the gateway, which may describe the new bytes.
         try apply(item, item.machine.restarted(), now: now)
         return "restart"
@@ -218,7 +221,7 @@ extension DownloadEngine {
 
     // MARK: Ending
 
-    /// Stores what a machine's event asks for.
+    /// Carries out the action that a machine's event returned.
     func apply(_ item: ItemWork, _ action: ItemMachine.Action, now: Timestamp) throws {
         switch action {
         case .nothing: return
@@ -230,8 +233,8 @@ extension DownloadEngine {
         }
     }
 
-    /// Begins to end all work on an item. What was received is synced and committed first; then the machine's status
-    /// is stored and the lease given back.
+    /// Starts to end all work on an item. Received bytes are synced and committed first; then the machine's status is
+    /// stored and the lease released.
     func end(_ item: ItemWork, _ action: ItemMachine.Action, discarding: Bool = false) throws {
         guard action == .endWork, !item.isEnding else { return }
         item.isEnding = true
@@ -240,7 +243,7 @@ extension DownloadEngine {
         if let loader = item.loader { running.append(loader) }
         effects.append { [ports] in for id in running { ports.transport.cancel(id) } }
         for resource in item.resources where !resource.isOpen {
-            // Blocks wait for a part file to be opened, and with them the transport's thread; this one never will be.
+            // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
             effects.append { [part = resource.part] in part.close(deleting: false) }
         }
         try finishEnding(item, now: ports.clock.now())

@@ -2,9 +2,9 @@ package import LectureModel
 
 /// A lecture that needs a licence is fetched only after its callback granted it.
 extension DownloadEngine {
-    /// Ends an item whose licence may not be noted: media that needs one is never fetched as if it needed none.
+    /// Stops an item whose licence source is refused: media that needs a licence is never fetched as if it needed none.
     ///
-    /// - Returns: whether it was ended.
+    /// - Returns: whether it was stopped.
     func endsRefused(_ descriptor: ContentDescriptor, _ item: ItemWork) throws -> Bool {
         let key = descriptor.facts.key ?? item.record.content.key
         guard let error = try ports.licensing.refusal(of: descriptor.licence, of: key) else { return false }
@@ -12,13 +12,13 @@ extension DownloadEngine {
         return true
     }
 
-    /// Notes where the licence comes from, in the transaction that stores what the gateway told.
+    /// Records where the licence comes from, in the transaction that stores the gateway's answer.
     func noteLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
         try ports.licensing.noteSource(descriptor.licence, of: key)
         if item.grant == .permitted { item.grant = .unknown }
     }
 
-    /// Whether bytes of the media may be asked for. Asks for the grant when it is due, after the commit.
+    /// Whether bytes of the media may be requested. Requests the grant when it is due, after the commit.
     func mayFetch(_ item: ItemWork, boot: BootInstant) throws -> Bool {
         switch item.grant {
         case .permitted: return true
@@ -38,12 +38,12 @@ extension DownloadEngine {
                 return false
             }
         }
-        // It takes nobody's place meanwhile, so that many may be asked for in one request.
+        // It uses no job slot meanwhile, so that many grants may share one request.
         item.isBlocked = true
         return false
     }
 
-    /// The licence server has answered, or not.
+    /// Handles the licence server's answer or its absence.
     func grantCame(_ outcome: GrantAnswer, _ item: ItemWork) throws {
         guard item.grant == .asking, !item.isEnding else { return }
         item.grant = .unknown
@@ -51,7 +51,7 @@ extension DownloadEngine {
         switch outcome {
         case .settled: return
         case .refused(let error):
-            // Whoever asks again asks by hand: the server has said no.
+            // Retry only on user request; the refusal is final.
             try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
         case .failed(let error):
             _ = try tryAgain(nil, of: item, error, now: now)
@@ -59,18 +59,18 @@ extension DownloadEngine {
     }
 }
 
-/// Where nothing needs a licence: for a world without licence servers.
+/// Licensing for setups without licence servers: nothing needs a licence.
 package final class NoLicensing: DownloadLicensing {
     /// Nothing to remember.
     package init() {}
     /// Nothing is refused.
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
-    /// Nothing is noted.
+    /// Nothing is recorded.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {}
     /// Nothing needs one.
     package func standing(of key: ContentKey) throws -> GrantStanding { .unneeded }
     /// Never called, since nothing is due.
     package func requestGrant(_ content: ContentID, key: ContentKey) {}
-    /// Nobody is told.
+    /// Does nothing.
     package func completed(_ key: ContentKey, now: Timestamp) throws {}
 }

@@ -1,12 +1,12 @@
 import LectureModel
 
-/// Which of several URLs is asked.
+/// Which of several URLs is used.
 extension DownloadEngine {
-    /// So many failures in a row make a URL wait behind the others.
+    /// After this many failures in a row a URL is tried after the others.
     private static let patience = 2
 
     /// The URL for the next transfer: the best usable one; without a known digest always the same, since bytes of two
-    /// servers can only be put together when a digest proves the whole.
+    /// servers can only be combined when a digest verifies the whole.
     func pickURL(_ resource: ResourceWork, _ boot: BootInstant) -> (url: String, lease: URLLeaseID?)? {
         let usable = resource.urls.filter { $0.state == .usable }
         guard let first = usable.first else { return nil }
@@ -18,7 +18,7 @@ extension DownloadEngine {
             if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }
         }
         let calm = usable.filter { isCalm($0, resource, boot) }
-        // Untried ones first, then the one that gives most for one more connection.
+        // Untried ones first, then the one with the highest speed per connection.
         let best = (calm.isEmpty ? usable : calm).max { left, right in
             score(left, load: load, resource) < score(right, load: load, resource)
         }
@@ -31,14 +31,14 @@ extension DownloadEngine {
         return speed / (running + 1)
     }
 
-    /// Whether a URL has not failed again and again, and its server does not ask to be left alone.
+    /// Whether a URL has not failed repeatedly, and its server does not ask to wait.
     private func isCalm(_ url: URLLeaseRecord, _ resource: ResourceWork, _ boot: BootInstant) -> Bool {
         guard resource.troubles[url.id] ?? 0 < Self.patience, let origin = try? originOf(url.url) else { return false }
         if case .waiting = governor.mayStart(origin, at: boot) { return false }
         return true
     }
 
-    /// Counts the failures of a URL. One that fails again and again before anything is known goes behind the others.
+    /// Counts the failures of a URL. One that fails repeatedly before anything is known is moved behind the others.
     func noteTrouble(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, gained: Bool) {
         guard let lease = transfer.lease else { return }
         if gained {
@@ -50,15 +50,15 @@ extension DownloadEngine {
         }
     }
 
-    /// Whether an answer came from another server than the one that told what the file is: then that server has another
+    /// Whether an answer came from another server than the one that described the file: then that server has another
     /// file, and the first one's has not changed.
     func isOtherMirror(_ transfer: TransferWork, _ resource: ResourceWork) -> Bool {
         guard resource.digestIsKnown, let owner = resource.validatorURL, transfer.lease != owner else { return false }
         return resource.urls.contains { $0.id == owner && $0.state == .usable }
     }
 
-    /// Whether a URL that was refused may be good all the same: it has given bytes, nobody could name another one, and
-    /// one of several servers behind the same address may lack the file.
+    /// Whether a refused URL may still be good: it has delivered bytes, no other is available, and one of several
+    /// servers behind the same address may lack the file.
     func mayBeOneOfSeveral(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) -> Bool {
         guard let lease = transfer.lease, resource.speeds[lease] != nil, !item.record.isGateway,
             !ports.resolver.isPresent, !resource.urls.contains(where: { $0.state == .usable && $0.id != lease })
@@ -68,10 +68,10 @@ extension DownloadEngine {
         return resource.refusals <= 3
     }
 
-    /// Whether another server can be asked instead of one that fails or asks to be left alone.
+    /// Whether another server can be used instead of one that fails or asks to wait.
     ///
-    /// While nothing is known of the file the URL goes behind the others, for good: without a digest all bytes come
-    /// from the first one. Later only a digest allows to change.
+    /// While nothing is known of the file the URL is moved behind the others permanently: without a digest all bytes
+    /// come from the first one. Later only a digest allows a change.
     func turnToMirror(_ resource: ResourceWork, from lease: URLLeaseID?, _ boot: BootInstant) -> Bool {
         guard mayCombine(resource), let position = resource.urls.firstIndex(where: { $0.id == lease }),
             resource.urls.contains(where: { $0.state == .usable && $0.id != lease && isCalm($0, resource, boot) })

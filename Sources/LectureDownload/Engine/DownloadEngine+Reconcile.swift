@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// From wishes to work: one idempotent function, run after every batch of events.
+/// From desires to work: one idempotent function, run after every batch of events.
 extension DownloadEngine {
     func reconcile(boot: BootInstant) throws {
         let now = ports.clock.now()
@@ -29,7 +29,7 @@ extension DownloadEngine {
         }
     }
 
-    /// The items in work. A dictionary's order is another one in each process: what it decided no seed would replay.
+    /// The items in work, sorted. A dictionary's order differs between processes, so a seed could not replay it.
     var inOrder: [ItemWork] { items.values.sorted { $0.id < $1.id } }
 
     /// When the next step is due.
@@ -41,13 +41,13 @@ extension DownloadEngine {
         return boot + .milliseconds(500)
     }
 
-    /// After a commit failed: what this owner has leased goes back to the queue.
+    /// After a commit failed: the leased items of this owner go back to the queue.
     private func adoptLeases(now: Timestamp) throws {
         try index.requeueLeases(of: owner, now: now)
         needsAdoption = false
     }
 
-    /// Looks what is wanted of the items in work, when this or another program has changed something.
+    /// Applies changed desires to the items in work, when this or another program has changed something.
     private func followDesires(now: Timestamp) throws {
         let version = try index.dataVersion()
         guard wasPoked || version != seenDataVersion else { return }
@@ -68,7 +68,7 @@ extension DownloadEngine {
         }
     }
 
-    /// What need not be looked at more often than once a second.
+    /// Work that is due at most once a second.
     private func chores(now: Timestamp, boot: BootInstant) throws {
         if let lastChore, boot - lastChore < .seconds(1) { return }
         lastChore = boot
@@ -78,7 +78,7 @@ extension DownloadEngine {
         lookAtSpeeds(boot: boot)
     }
 
-    /// Deletes the files of versions that others have replaced.
+    /// Deletes the files of versions that were replaced.
     func deleteDiscarded() throws {
         for (version, paths) in try index.discardedVersions() where deleting.insert(version).inserted {
             delete(paths, for: .version(version))
@@ -107,8 +107,8 @@ extension DownloadEngine {
         }
     }
 
-    /// Takes items off the queue. Items that only wait for a busy server, or for the disk to make their last bytes
-    /// durable, do not take a place: the network is to be used meanwhile.
+    /// Claims items from the queue. Items that only wait for a busy server, or for the disk to make their last bytes
+    /// durable, do not count as jobs, so that the network is used meanwhile.
     private func claim(now: Timestamp) throws {
         let busy = items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
         let room = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
@@ -123,7 +123,7 @@ extension DownloadEngine {
             if record.needsRepair, let version = try index.completeVersion(item.id), canResume(version.media),
                 try index.building(item.id) == nil
             {
-                // Only its damaged chunks are downloaded again. Where nothing could show that the source still has the
+                // Only its damaged chunks are downloaded again. If nothing could show that the source still has the
                 // same file, a new version is downloaded beside it instead.
                 try index.reopenVersion(item.lease, version.id, now: now)
             }
@@ -133,26 +133,26 @@ extension DownloadEngine {
                 for resource in item.resources { resource.isRepair = try index.wasComplete(version) }
                 if countedReuse.insert(item.id).inserted { item.reusedBytes = item.receivedBytes }
                 statistics.bytesReused += item.reusedBytes
-                // The link is another one since the version was begun: it is asked for its URLs before they are used.
+                // The link changed after the version was started: its URLs are fetched from the gateway before use.
                 item.wantsLoader = record.isGateway && !record.isLoaded
             } else if !record.isGateway {
                 countedReuse.insert(item.id)
-                try beginVersion(item, wishes: [item.record.directWish], now: now)
+                try beginVersion(item, requests: [item.record.directResource], now: now)
             }
             try apply(item, item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil), now: now)
         }
     }
 
-    /// Whether bytes that come later can be known to belong to those that are there: by a validator or a digest, or
-    /// because the user trusts the length.
+    /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
+    /// trusts the length.
     func canResume(_ media: ResourceRecord) -> Bool {
         settings.trustsLength || media.entityTag != nil || media.lastModified != nil || media.expectedSHA256 != nil
     }
 
-    /// Removes contents that are no longer wanted, after their work has ended.
+    /// Removes lectures that are no longer wanted, after their work has ended.
     private func removeUnwanted(now: Timestamp, boot: BootInstant) throws {
         undeletable = undeletable.filter { $0.value > boot }
-        // Those that have to wait are asked for as well, so that they do not hide the others.
+        // The limit includes those that have to wait, so that they do not hide the others.
         for id in try index.contentsToRemove(limit: 16 + undeletable.count)
         where items[id] == nil && !removing.contains(id) && undeletable[id] == nil {
             guard let record = try index.claim(content: id, owner: owner, now: now) else { continue }
@@ -163,7 +163,7 @@ extension DownloadEngine {
         }
     }
 
-    /// Once in an engine's life: a crash between the last row and the last file of a removal leaves a file nobody owns.
+    /// Once in an engine's life: a crash between the last row and the last file of a removal leaves an orphaned file.
     private func clearOrphans() throws {
         if !hasListed {
             hasListed = true
@@ -173,12 +173,12 @@ extension DownloadEngine {
             }
         }
         guard !unchecked.isEmpty else { return }
-        // A slice a step, so that a large store does not hold up a commit.
+        // A slice per step, so that a large store does not delay a commit.
         let slice = unchecked.suffix(500)
         unchecked.removeLast(slice.count)
         let suffix = ".part"
         let orphans = try slice.map { $0.hasSuffix(suffix) ? String($0.dropLast(suffix.count)) : $0 }
-            .filter { try !index.hasResource(path: $0) }
+            .filter { try index.isOrphan(path: $0) }
         guard !orphans.isEmpty else { return }
         isClearing = true
         delete(orphans, for: .orphans)
@@ -210,7 +210,7 @@ extension DownloadEngine {
             do {
                 if let error {
                     try index.release(lease)
-                    // As after any trouble with the disk. Tried again at once it would keep everybody from resting.
+                    // The delay used after any disk error; an immediate retry would keep the engine from becoming idle.
                     undeletable[content] = ports.clock.boot() + .seconds(30)
                     notices.append(.storeTrouble(error))
                 } else {
@@ -218,7 +218,7 @@ extension DownloadEngine {
                     notices.append(.removed(key))
                 }
             } catch let error as LectureError where error.code == .leaseLost {
-                // Another program has taken the removal over.
+                // Another program has taken over the removal.
                 return
             }
         }

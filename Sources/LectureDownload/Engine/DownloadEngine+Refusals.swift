@@ -1,10 +1,10 @@
 import LectureModel
 
-/// What is done about an answer that carries no bytes of the object.
+/// Handles answers that carry no bytes of the object.
 extension DownloadEngine {
     // MARK: Redirects, waits, refusals
 
-    /// An answer was refused. Where only its ranges are wrong, the server may still give the whole.
+    /// An answer was refused. If only its ranges are wrong, the server may still send the whole.
     func refused(
         _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
@@ -20,7 +20,7 @@ extension DownloadEngine {
         return try tryAgain(resource, of: item, error, now: now)
     }
 
-    /// What a server is refused for that gets ranges wrong.
+    /// The errors of a server that gets ranges wrong.
     private static let rangeTroubles: Set<LectureError.Code> = [
         .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
     ]
@@ -37,7 +37,7 @@ extension DownloadEngine {
         }
     }
 
-    /// Where a redirect leads, with the fields that may go along.
+    /// Where a redirect leads, with the fields that may be sent.
     func redirect(to target: String, of transfer: TransferWork) throws(LectureError) -> Redirect {
         var route = transfer.route
         route.hops += 1
@@ -52,7 +52,7 @@ extension DownloadEngine {
         let boot = ports.clock.boot()
         let failures = try countFailure(transfer.resource, of: item, now: now)
         let backoff = Backoff().delay(failures: failures, random: ports.random.next())
-        // No wait at all, asked again and again, is not obeyed to the letter.
+        // A repeated wait of zero is not obeyed literally.
         let delay = max(wait?.delay ?? .zero, backoff)
         let isLong = delay > settings.longestHeldWait
         if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
@@ -72,7 +72,7 @@ extension DownloadEngine {
             let error = LectureError(.serverWait, detail: transfer.origin.host)
             try end(item, item.machine.stopped(.serverWait, error: error, until: now + delay, now: now))
         } else if let resource = transfer.resource {
-            // With others running the item is stopped when the last of them has ended and the server still wants rest.
+            // With others running, the item is stopped when the last has ended and the server still asks to wait.
             resource.notBefore = boot + min(delay, settings.longestHeldWait)
         } else {
             item.loaderNotBefore = boot + delay
@@ -80,7 +80,8 @@ extension DownloadEngine {
         return "wait"
     }
 
-    /// 401, 403, 404, 410: the URL is over; the bytes are not. Another URL, the resolver, or the end.
+    /// 401, 403, 404, 410: the URL is no longer valid, but the bytes are. Try another URL, then the resolver, then
+    /// fail.
     func renew(
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, status: Int, now: Timestamp
     ) throws -> String {
@@ -96,7 +97,7 @@ extension DownloadEngine {
         }
         item.renewals += 1
         if item.record.isGateway {
-            // The next `advance` opens it; resources wait while a loader is wanted.
+            // The next `advance` opens it; resources wait for the loader.
             item.wantsLoader = true
         } else {
             item.isResolving = true
@@ -134,7 +135,7 @@ extension DownloadEngine {
         _ = try resourceFailed(resource, of: item, item.machine.status.error ?? LectureError(.status(404)))
     }
 
-    /// This URL cannot give the object; another may.
+    /// This URL cannot deliver the object; another may.
     @discardableResult
     func urlFailed(
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, _ error: LectureError, now: Timestamp
@@ -146,11 +147,11 @@ extension DownloadEngine {
         return try resourceFailed(resource, of: item, error)
     }
 
-    /// Whether another server's bytes may go on where this one's ended. Without a digest nothing would tell that the
-    /// two have the same file, whether or not anything is proven yet: what is on its way to the disk counts as well.
+    /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
+    /// have the same file, even if nothing is proven yet: bytes on their way to the disk count as well.
     func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
-    /// An optional resource is given up alone; a required one takes the item with it.
+    /// An optional resource fails alone; a required one fails the item.
     func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {
         if resource.record.role.isRequired {
             try end(item, item.machine.failed(error))
@@ -158,7 +159,7 @@ extension DownloadEngine {
             resource.stage = .failed
             resource.record.state = .failed
             abandon(resource, deleting: true)
-            // What will never be whole counts neither as due nor as there.
+            // A resource that will never be complete counts neither as missing nor as present.
             let chunks = try index.chunks(resource.record.id).map(\.index)
             try index.unprove(item.lease, resource.record.id, chunks: chunks, bytes: resource.book.provenBytes)
             resource.record.total = nil
@@ -168,8 +169,8 @@ extension DownloadEngine {
         return "failed"
     }
 
-    /// Counts an attempt that gained nothing; answers how many there were in a row. A resource that may be missing has
-    /// a count of its own, so that it does not use up the attempts of the media.
+    /// Counts an attempt without progress; returns how many there were in a row. An optional resource has its own
+    /// count, so that it does not use up the attempts of the media.
     func countFailure(_ resource: ResourceWork?, of item: ItemWork, now: Timestamp) throws -> Int {
         if let resource, !resource.record.role.isRequired {
             resource.failures += 1
@@ -179,14 +180,14 @@ extension DownloadEngine {
         return item.machine.status.attempts
     }
 
-    /// The attempt failed in a way that may pass.
+    /// The attempt failed in a way that may be temporary.
     func tryAgain(
         _ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp
     ) throws -> String {
         let boot = ports.clock.boot()
         let failures = try countFailure(resource, of: item, now: now)
         if let resource, !resource.sinks.isEmpty {
-            // Others of this file still run: one connection fewer, and no new one for a moment.
+            // Other transfers of this file still run: use one connection fewer, and open none for a moment.
             resource.connections = resource.sinks.count
             resource.trial?.openFailed()
             resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())

@@ -1,23 +1,23 @@
 import LectureModel
 
-/// Which files are sealed, and what is remembered of how they were left.
+/// Which files are sealed, and whether they were closed cleanly.
 extension DownloadEngine {
-    /// Before anything is asked of a resource: whether its files will be sealed, since that decides where its chunks
-    /// lie.
+    /// Decides before the first request for a resource whether its files will be sealed, since the grid of its chunks
+    /// depends on it.
     ///
-    /// - Returns: false when the item has ended for want of a key.
+    /// - Returns: false when the item has ended for lack of a key.
     func decideSeal(_ resource: ResourceWork, of item: ItemWork) throws -> Bool {
         guard resource.stage == .asking else { return true }
         guard try ask(resource, of: item) else { return false }
         let grid = RangeBook.grid(total: nil, isSealed: resource.cipher != nil)
-        // A transfer that has left a begun chunk behind was asked under the same cipher.
+        // A transfer that has left a partial chunk behind used the same cipher.
         if resource.book.grid.lead != grid.lead { resource.book = RangeBook(total: nil, grid: grid, proven: []) }
         return true
     }
 
     /// The cipher of a resource that is sealed already.
     ///
-    /// - Returns: false when the item has ended for want of it.
+    /// - Returns: false when the item has ended for lack of it.
     func findCipher(_ resource: ResourceWork, of item: ItemWork) throws -> Bool {
         guard resource.record.seal != .plain, resource.cipher == nil else { return true }
         guard try ask(resource, of: item) else { return false }
@@ -26,7 +26,7 @@ extension DownloadEngine {
         return false
     }
 
-    /// Whether the request's own header fields are at hand. Without them the server would refuse, or send a page.
+    /// Whether the request's own header fields are readable. Without them the server would refuse, or send a page.
     ///
     /// - Returns: false when the item has ended, since another device has sealed them.
     func hasFields(_ item: ItemWork) throws -> Bool {
@@ -45,13 +45,13 @@ extension DownloadEngine {
         }
     }
 
-    /// What ends an item; anything else is the store's trouble and that of all items.
+    /// Errors that end one item; any other error is the store's and affects all items.
     private static let sealTroubles: Set<LectureError.Code> = [
         .sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
     ]
 
-    /// What the part file is told. In the same transaction the row says that more may be sealed than is proven: from
-    /// here on, until somebody knows better.
+    /// The seal plan of the part file. The same transaction marks the row as possibly having more sealed than proven,
+    /// until the file is closed cleanly.
     func sealPlan(_ resource: ResourceWork, of item: ItemWork) throws -> SealPlan? {
         guard let cipher = resource.cipher, resource.record.seal != .plain else { return nil }
         let isClean = resource.record.seal == .clean
@@ -60,8 +60,8 @@ extension DownloadEngine {
         return SealPlan(cipher: cipher, isClean: isClean, proven: resource.book.proven.indices)
     }
 
-    /// In the transaction that ends the item: a file that was closed without a failure, and of which everything sealed
-    /// is proven, may be gone on with under its header.
+    /// In the transaction that ends the item: a file that was closed without a failure, and whose sealed chunks are all
+    /// proven, may be continued under its header.
     func noteClean(_ resource: ResourceWork, of item: ItemWork) throws {
         guard resource.record.seal == .open, resource.isClosedClean, resource.unproven.isEmpty,
             resource.stage != .failed, resource.record.state != .placed

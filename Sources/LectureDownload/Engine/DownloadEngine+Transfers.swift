@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Opening transfers and deciding what becomes of ended ones.
+/// Opens transfers, records how they ended and measures their speed.
 extension DownloadEngine {
     /// Opens what the item still needs. Idempotent.
     func advance(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
@@ -26,7 +26,7 @@ extension DownloadEngine {
     private func advance(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws {
         switch resource.stage {
         case .asking:
-            // An optional resource waits for the media's length, so that totals do not jump about.
+            // An optional resource waits for the media's length, so that totals do not jump.
             if resource.record.role != .media, item.media?.stage == .asking { return }
             if resource.sinks.isEmpty, !isEarly(resource.notBefore, boot) {
                 _ = try open(resource, of: item, now: now, boot: boot)
@@ -48,7 +48,7 @@ extension DownloadEngine {
         guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven, canCombine(resource) else {
             return 1
         }
-        // Under a limit of its own a file gains nothing by more connections.
+        // With its own rate limit a file gains nothing from more connections.
         if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
         return max(1, min(resource.connections, settings.connectionsLimit))
@@ -83,7 +83,7 @@ extension DownloadEngine {
             count: nil, now: now, boot: boot)
     }
 
-    /// Opens one more transfer of a resource; answers whether it did.
+    /// Opens one more transfer of a resource; returns whether it did.
     private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
         guard try hasFields(item) else { return false }
         let target = resource.redirect.map { (url: $0.url, lease: URLLeaseID?.none) }
@@ -110,7 +110,7 @@ extension DownloadEngine {
         let lease = redirect == nil ? choice.lease : resource.redirectLease
         let remainder = resource.remainders.removeValue(forKey: assignment.first)
         abandonRemainders(resource, inside: assignment)
-        // What was durable and not proven for want of a length comes again and is written over.
+        // Bytes that are durable but unproven for lack of a length are fetched and written again.
         resource.unsized = []
         let asks = try plan(
             assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
@@ -140,7 +140,7 @@ extension DownloadEngine {
         return true
     }
 
-    /// Ends an item whose URL or size says already that its media cannot be kept, so that no server is asked.
+    /// Ends an item whose URL or size already shows that its media cannot be kept, without a request.
     ///
     /// - Returns: whether it has ended.
     private func endsUnasked(
@@ -160,17 +160,16 @@ extension DownloadEngine {
         return true
     }
 
-    /// Whether bytes of several answers may be put together: a validator or a digest shows that they belong to one
-    /// version, or the user trusts the length.
+    /// Whether bytes of several answers may be combined: a validator or a digest shows that they belong to one version,
+    /// or the user trusts the length.
     private func canCombine(_ resource: ResourceWork) -> Bool {
         canResume(resource.record) || resource.announcedSHA256 != nil
     }
 
-    /// A server that names no version of a file whose digest is not known cannot be asked for the rest of it: the file
-    /// may have changed since, and the halves of two versions would be put together unseen (RFC 9110 section 13.1.5).
-    /// What has come is given up.
+    /// Discards received bytes that cannot be resumed. Without a validator or a known digest, the file may have changed
+    /// since, and the halves of two versions would be joined unnoticed (RFC 9110 section 13.1.5).
     ///
-    /// - Returns: whether it was; the next step asks anew.
+    /// - Returns: whether they were discarded; the next step starts over.
     private func startsOver(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws -> Bool {
         guard resource.stage == .fetching, resource.sinks.isEmpty, !canCombine(resource),
             resource.book.receivedBytes > 0 || !resource.remainders.isEmpty
@@ -204,7 +203,7 @@ extension DownloadEngine {
         effects.append { [ports] in ports.transport.start(request) }
     }
 
-    /// What one transfer asks for, and what is held against the answer.
+    /// What one transfer requests, and what its answer is checked against.
     private func plan(
         _ assignment: RangeBook.Assignment, _ remainder: ChunkRemainder?, _ resource: ResourceWork, lease: URLLeaseID?,
         isFirstContact: Bool
@@ -217,7 +216,7 @@ extension DownloadEngine {
         if start > 0 || (border != nil && border != total) {
             range = border.flatMap { ByteRange(start: start, end: $0) }.map(RangeRequest.closed) ?? .from(start)
         }
-        // A validator means something only to the server it came from; with a known digest mirrors may differ in it.
+        // A validator is meaningful only to the server it came from; with a known digest mirrors may differ in it.
         let owns = resource.validatorURL == nil || resource.validatorURL == lease || lease == nil
         var asked = Expectation()
         asked.role = resource.record.role
@@ -229,18 +228,18 @@ extension DownloadEngine {
         asked.isFirstContact = isFirstContact
         asked.looksAtFirstBytes = !settings.acceptsAny && !resource.isRepair
         asked.room = try room(for: resource)
-        // After the validator has changed under a known digest it would only bring the whole instead of the range.
+        // After the validator has changed under a known digest, If-Range would only return the whole, not the range.
         let isConditional = range != nil && owns && !resource.validatorWasChanged
         let ifRange = isConditional ? resource.validator.ifRangeValue : nil
         asked.sentIfRange = ifRange != nil
         return (start, border, range, ifRange, asked)
     }
 
-    /// Gives absent chunks to a transfer, or half of the largest rest.
+    /// Assigns absent chunks to a transfer, or half of the largest remainder.
     private func take(_ id: TransferID, _ resource: ResourceWork) -> RangeBook.Assignment? {
         if let run = resource.book.begin(id, begun: resource.remainders.keys) { return run }
         guard !resource.sinks.isEmpty else { return nil }
-        // With a begun chunk's length on each side a split always gains; below that the tail is left alone.
+        // With a chunk's length on each side a split always gains; below that the tail is not split.
         let minimum = max(resource.book.grid.length, RangeSink.blockBytes)
         guard let cut = resource.book.split(id, minimum: minimum, position: resource.position) else { return nil }
         guard let victim = resource.sinks[cut.victim] else {
@@ -271,7 +270,7 @@ extension DownloadEngine {
         var fields = HeaderFields()
         let accept = isFirstContact ? "\(ContentDescriptor.mediaType), */*;q=0.8" : "*/*"
         fields.append(HeaderField(name: "Accept", value: accept))
-        // Headers of the wish belong to the source's own server and to no other.
+        // Headers of the request belong to the source's own server and to no other.
         let home = try originOf(item.record.content.sourceURL)
         guard origin == nil || origin == home else { return fields }
         for (name, value) in item.record.headers.sorted(by: { $0.key < $1.key }) {
@@ -286,7 +285,7 @@ extension DownloadEngine {
 
     private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {
         if knownOrigins.insert(origin).inserted, let stored = (try? index.origin(origin.text)) ?? nil {
-            // Waits survive a restart, and a wall clock that was set back while they lasted.
+            // Waits survive a restart, and a wall clock that was set back during the wait.
             let due = stored.waitUntil.map { PersistedWait(setAt: stored.waitSet ?? now, due: $0) }
             let left = due?.remaining(at: now) ?? .zero
             governor.restore(
@@ -302,7 +301,7 @@ extension DownloadEngine {
         }
     }
 
-    /// The server asked to be left alone: a short wait is waited for in place, a long one frees the item's place.
+    /// The server asked to wait: a short wait keeps the item's job slot, a long one frees it.
     private func waitForOrigin(_ origin: Origin, _ item: ItemWork, now: Timestamp) throws {
         let boot = ports.clock.boot()
         guard case .waiting(let until) = governor.mayStart(origin, at: boot), until - boot > settings.longestHeldWait
@@ -312,7 +311,7 @@ extension DownloadEngine {
         try end(item, item.machine.stopped(.serverWait, error: error, until: now + left, now: now))
     }
 
-    /// Tells the governor how a transfer ended.
+    /// Reports to the governor how a transfer ended.
     func noteEnd(of transfer: TransferWork, _ report: TransferReport) {
         transfer.resource?.sinks[transfer.id] = nil
         if transfer.item?.loader == transfer.id { transfer.item?.loader = nil }
@@ -324,7 +323,7 @@ extension DownloadEngine {
         noteHTTP2(of: transfer, report)
     }
 
-    /// One broken stream is an accident; a server where it happens again and again is asked over HTTP/1.1.
+    /// One broken stream is an accident; a server where it happens repeatedly is used over HTTP/1.1.
     private func noteHTTP2(of transfer: TransferWork, _ report: TransferReport) {
         guard transfer.usesHTTP2 else { return }
         if report.verdict == .retry(ResponseJudge.unframed) { return governor.http2Failed(at: transfer.origin) }
@@ -381,7 +380,7 @@ extension DownloadEngine {
         switch trial.progressed(totalBytes: received, at: boot) {
         case .none: break
         case .openAnother:
-            // With less than this left, a new connection would hardly get under way.
+            // With less than this left, a new connection would hardly pay off.
             let missing = resource.book.missingBytes(position: resource.position)
             if missing > 4 * RangeTrial.windowBytes {
                 resource.connections = min(settings.connectionsLimit, resource.sinks.count + 1)
@@ -398,7 +397,8 @@ extension DownloadEngine {
         resource.trial = trial
     }
 
-    /// A trial; where one has shown within the last minutes that a second connection does not help, none is opened.
+    /// Makes a trial; if an earlier one showed within the last minutes that a second connection does not help, none is
+    /// opened.
     private func makeTrial(
         _ resource: ResourceWork, origin: Origin, received: UInt64, boot: BootInstant
     ) -> RangeTrial {
@@ -408,7 +408,7 @@ extension DownloadEngine {
             totalBytes: received, at: boot)
     }
 
-    /// A connection at less than a quarter of the others' mean speed, ten seconds old, gives its rest to a new one.
+    /// Replaces a connection that is ten seconds old and slower than a quarter of the others' mean speed.
     private func replaceSlow(_ resource: ResourceWork, boot: BootInstant) {
         guard resource.sinks.count > 1 else { return }
         let running = resource.sinks.keys.sorted { $0.value < $1.value }.compactMap { transfers[$0] }

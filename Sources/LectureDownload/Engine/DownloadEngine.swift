@@ -1,18 +1,17 @@
 package import LectureModel
 
-/// Fetches what a run of a program wants: takes items off the queue, opens transfers, has bytes made durable, commits
-/// their proofs, and tells what became true.
+/// Fetches what a run of a program wants: claims items from the queue, opens transfers, makes bytes durable, commits
+/// their proofs, and reports what became true.
 ///
-/// Confined to one executor, the one on which the store's writer lives. Everything that comes from other threads comes
-/// as an ``EngineEvent`` through the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles wishes
-/// with reality, in one transaction; effects (transfers, disk) and notices follow only after its commit, so that what
-/// the outside was told is never ahead of the disk. Under load events gather while a commit runs, so that commits
-/// become groups by themselves. There is no `await`, no clock and no chance of its own: a simulation that brings the
-/// ports replays a run from its seed.
+/// Confined to one executor, the one on which the store's writer lives. Other threads send an ``EngineEvent`` through
+/// the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles desires with work, in one
+/// transaction; effects (transfers, disk) and notices follow only after its commit, so that notices are never ahead of
+/// the disk. Under load events gather while a commit runs, which groups commits. There is no `await`, no clock and no
+/// randomness of its own: a simulation that provides the ports replays a run from its seed.
 package final class DownloadEngine {
     /// Everything outside the rules.
     package struct Ports {
-        /// What is kept: queue, versions, chunks, leases.
+        /// What is stored: queue, versions, chunks, leases.
         package var index: any DownloadIndex
         /// Carries out HTTP exchanges.
         package var transport: any Transport
@@ -20,17 +19,17 @@ package final class DownloadEngine {
         package var files: any PartFiles
         /// Makes proofs and digests.
         package var digests: any DigestMaker
-        /// Wall time for what is stored, boot time for what is waited for.
+        /// Wall time for what is stored, boot time for waits.
         package var clock: any LectureClock
-        /// Chance for the jitter of a backoff.
+        /// Randomness for the jitter of a backoff.
         package var random: any RandomSource
-        /// Runs what blocks away from the engine.
+        /// Runs blocking work away from the engine.
         package var offload: any WorkOffload
         /// The application's source of new URLs.
         package var resolver: any URLResolver
-        /// Which contents need a licence, and whether it is granted.
+        /// Which lectures need a licence, and whether it is granted.
         package var licensing: any DownloadLicensing
-        /// Decides what is sealed, and hands the ciphers out.
+        /// Decides what is sealed, and provides the ciphers.
         package var seals: any ContentSealing
 
         /// Collects the ports.
@@ -54,24 +53,24 @@ package final class DownloadEngine {
 
     let ports: Ports
     var index: any DownloadIndex { ports.index }
-    /// What bounds the engine; changed while it runs.
+    /// The settings; they may change while the engine runs.
     package internal(set) var settings: DownloadSettings
     /// Takes events from any thread.
     package let inbox: EngineInbox
-    /// This program's row, under which it leases contents.
+    /// This program's row, under which it leases items.
     package internal(set) var owner: OwnerID
-    /// The contents that this program wants.
+    /// The items that this program wants.
     package internal(set) var run: RunID
     /// Counts of this engine's life.
     package internal(set) var statistics = EngineStatistics()
 
     var items: [ContentID: ItemWork] = [:]
     var transfers: [TransferID: TransferWork] = [:]
-    /// Part files that have not told that they are closed.
+    /// Part files that have not reported that they are closed.
     var parts: [PartToken: LivingPart] = [:]
-    /// Transfers of this step, which begin with its commit.
+    /// Transfers of this step, which start after its commit.
     var begun: [TransferID] = []
-    /// Contents whose proven bytes were counted as reused.
+    /// Items whose proven bytes were counted as reused.
     var countedReuse: Set<ContentID> = []
     var governor: OriginGovernor
     /// Servers whose stored limits and waits were looked up.
@@ -79,38 +78,38 @@ package final class DownloadEngine {
     var http2Failures: [Origin: Int] = [:]
     var removing: Set<ContentID> = []
     var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
-    /// Contents whose files could not be deleted, and when that is tried again.
+    /// Items whose files could not be deleted, and when that is tried again.
     var undeletable: [ContentID: BootInstant] = [:]
     var deleting: Set<VersionID> = []
     var publishing: [ContentID: Int] = [:]
-    /// Waits for the commit of this step.
+    /// Actions that run after the commit of this step.
     var effects: [() -> Void] = []
     var notices: [EngineNotice] = []
     var nextID: UInt64 = 1
     var isStopping = false
     var isAtRest = false
-    /// Whether somebody changed a wish.
+    /// Whether a desire may have changed.
     var wasPoked = true
     var seenDataVersion: Int64 = -1
     var lastChore: BootInstant?
     var lastProgress: BootInstant?
     var lastFlush: BootInstant?
-    /// The bound that holds now; from the settings and the timetable.
+    /// The rate limit in force, from the settings and the timetable.
     var rateInForce: Int?
     var hasRateInForce = false
-    /// Until when the timetable allows nothing; nil while it allows something.
+    /// When the timetable allows downloads again; nil while it allows them.
     var closedUntil: Timestamp?
-    /// After a commit failed nothing is tried before this moment.
+    /// After a failed commit, the next attempt is not before this moment.
     var troubledUntil: BootInstant?
     var troubles = 0
 
-    /// Makes an engine. Nothing moves before the first ``step()``.
+    /// Makes an engine. Nothing happens before the first ``step()``.
     ///
     /// - Parameters:
     ///   - ports: everything outside the rules.
-    ///   - settings: how to work.
+    ///   - settings: the initial settings.
     ///   - owner: the row of this program's run.
-    ///   - run: which contents are wanted.
+    ///   - run: which items are wanted.
     ///   - inbox: takes events from any thread.
     package init(ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: EngineInbox) {
         self.ports = ports
@@ -123,13 +122,13 @@ package final class DownloadEngine {
 
     // MARK: Entry points
 
-    /// A wish in the store was changed by this program; looked at in the next step.
+    /// This program changed a desire in the store; the next step applies it.
     package func poke() {
         wasPoked = true
         isAtRest = false
     }
 
-    /// Changes how to work; holds for what begins from now on.
+    /// Changes the settings; they apply to what starts from now on.
     package func configure(_ settings: DownloadSettings) {
         self.settings = settings
         governor.limits = settings.originLimits
@@ -137,18 +136,18 @@ package final class DownloadEngine {
         poke()
     }
 
-    /// Ends all work cleanly: what is received is synced and committed, items go back to the queue. When everything
-    /// has come to rest the notice ``EngineNotice/stopped`` follows.
+    /// Ends all work cleanly: received bytes are synced and committed, items go back to the queue. When the engine is
+    /// idle, the notice ``EngineNotice/stopped`` follows.
     package func stop() {
         isStopping = true
         troubledUntil = nil
         troubles = 0
     }
 
-    /// Handles what has come, reconciles, commits, and lets the effects follow.
+    /// Handles waiting events, reconciles, commits, and then runs the effects.
     ///
-    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can bring
-    ///   something new.
+    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
+    ///   something.
     package func step() -> (notices: [EngineNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
         if let until = troubledUntil, boot < until { return ([], until) }
@@ -168,13 +167,13 @@ package final class DownloadEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
-        let told = withoutRepeats(notices)
+        let reported = withoutRepeats(notices)
         notices = []
-        return (told, nextStep(boot: boot))
+        return (reported, nextStep(boot: boot))
     }
 
-    /// A content that changed twice in a step is told once, after both: who is told looks at its row, and would see the
-    /// same outcome twice.
+    /// An item that changed twice in a step is reported once, after both changes: receivers read its row, and would see
+    /// the same state twice.
     private func withoutRepeats(_ notices: [EngineNotice]) -> [EngineNotice] {
         var seen: Set<ContentID> = []
         return notices.reversed().filter { notice in
@@ -185,15 +184,15 @@ package final class DownloadEngine {
     /// Whether an item is in work here.
     ///
     /// - Parameter content: the item.
-    /// - Returns: false for what waits, and for what another process works on.
+    /// - Returns: false for an item that waits or that another process works on.
     package func isWorking(on content: ContentID) -> Bool { items[content] != nil }
 
-    /// How many items are in work, files are being removed or given out, or held against the rows.
+    /// How many items are in work, and how many files are being removed, published or checked against the rows.
     package var activeCount: Int {
         items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)
     }
 
-    /// Counts what has come since the last step, so that the count is right whenever a run ends.
+    /// Counts bytes received since the last step, so that the count is right whenever a run ends.
     private func countFetched() {
         for id in transfers.keys {
             guard var transfer = transfers[id] else { continue }
@@ -223,7 +222,7 @@ package final class DownloadEngine {
             guard let item = items[place.item],
                 let resource = item.resources.first(where: { $0.token == token })
             else { return }
-            try guardingLease(of: item) { try partFileTold(item, resource, event) }
+            try guardingLease(of: item) { try partFileReported(item, resource, event) }
         case .checked(let token, let damaged, let error):
             guard let place = parts[token], let item = items[place.item],
                 let resource = item.resources.first(where: { $0.token == token })
@@ -234,8 +233,8 @@ package final class DownloadEngine {
             isClearing = false
         case .deleted(let purpose, let error):
             try deletionEnded(purpose, error)
-        case .published(let content, let path, let error):
-            try publishEnded(content, path: path, error)
+        case .published(let content, let path, let outcome):
+            try publishEnded(content, path: path, outcome)
         case .resolved(let content, let urls, let error):
             guard let item = items[content] else { return }
             try guardingLease(of: item) { try resolved(item, urls: urls, error) }
@@ -245,7 +244,7 @@ package final class DownloadEngine {
         }
     }
 
-    /// Another process has taken the item over: nothing was changed, and nothing more will be.
+    /// Drops an item that another process has taken over: nothing was changed, and nothing more will be.
     func guardingLease(of item: ItemWork, _ body: () throws -> Void) throws {
         do {
             try body()
@@ -261,7 +260,7 @@ package final class DownloadEngine {
         if let loader = item.loader { ports.transport.cancel(loader) }
     }
 
-    /// Ends the transfers of a resource and closes its part file; nothing waits for either.
+    /// Ends the transfers of a resource and closes its part file, without waiting for either.
     func abandon(_ resource: ResourceWork, deleting: Bool) {
         let ids = resource.sinks.keys.sorted { $0.value < $1.value }
         let part = resource.part
@@ -272,13 +271,13 @@ package final class DownloadEngine {
         resource.sinks = [:]
     }
 
-    /// The store could not be written (a full disk, say). Memory is given up and read anew from the store later: a
-    /// failed commit is handled like a crash.
+    /// The store could not be written (a full disk, say). The state in memory is discarded and read from the store
+    /// again later: a failed commit is handled like a crash.
     private func collapse(_ error: LectureError, losing events: [EngineEvent], boot: BootInstant) {
         effects = []
         notices = [.storeTrouble(error)]
         for event in events {
-            // Events do not come again: what has ended, has ended.
+            // Events are not repeated: ended transfers and closed part files are recorded here.
             switch event {
             case .ended(let id, let report):
                 guard let transfer = transfers.removeValue(forKey: id) else { continue }
@@ -295,7 +294,7 @@ package final class DownloadEngine {
         }
         begun = []
         for id in transfers.keys.sorted(by: { $0.value < $1.value }) { ports.transport.cancel(id) }
-        // All of them, since the step that failed may have forgotten an item whose part file it was to close.
+        // All of them, since the failed step may have dropped an item whose part file it was to close.
         for (_, part) in parts.sorted(by: { $0.key.value < $1.key.value }) { part.file.close(deleting: false) }
         items = [:]
         removing = []
@@ -309,28 +308,28 @@ package final class DownloadEngine {
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
         wasPoked = true
         needsAdoption = true
-        // The rest that the failed step had found was not told. A store that will not be written any more is left to
-        // the next program, which finds it as after a crash.
+        // The failed step's idle notice was lost. A store that can no longer be written is left to the next program,
+        // which recovers it as after a crash.
         isAtRest = isStopping && troubles >= Self.troublesBeforeRest
         if isAtRest { notices.append(.stopped) }
     }
 
-    /// Whether commits have failed again and again, so that nobody should wait for what needs one. It is tried on.
+    /// Whether commits have failed repeatedly, so that no caller should wait for one. Commits are still retried.
     package var isTroubled: Bool { troubles >= Self.troublesBeforeRest }
 
-    /// Whether a commit failed and its items, which are still leased, are about to be taken up again.
+    /// Whether a commit failed and its items, which are still leased, are about to be requeued.
     package var isRecovering: Bool { troubledUntil != nil || needsAdoption }
 
-    /// How many commits may fail before a stop does without them.
+    /// How many commits may fail before a stop no longer waits for them.
     private static let troublesBeforeRest = 3
 
-    /// Files of the media directory that were not yet held against the rows.
+    /// Files of the media directory that were not yet checked against the rows.
     var unchecked: [String] = []
     var hasListed = false
     /// The directory is being listed, or orphans deleted.
     var isClearing = false
 
-    /// Whether leases of this owner stand in the store that memory knows nothing of.
+    /// Whether the store has leases of this owner that are not in memory.
     var needsAdoption = false
 
     func newID() -> UInt64 {
@@ -343,15 +342,15 @@ package final class DownloadEngine {
     }
 }
 
-/// Takes the engine's events from any thread and wakes its executor once for many.
+/// Takes the engine's events from any thread and wakes its executor once per batch.
 package final class EngineInbox: Sendable {
     private let events = Guarded<[EngineEvent]>([])
     private let wake: @Sendable () -> Void
 
     /// Makes an inbox.
     ///
-    /// - Parameter wake: called when the first event of a batch has come, on the thread that brings it; makes the
-    ///   engine's executor run a step soon.
+    /// - Parameter wake: called for the first event of a batch, on the posting thread; makes the engine's executor run
+    ///   a step soon.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Queues an event.

@@ -17,7 +17,7 @@ extension LectureError {
             ? LectureError(.headerTooLarge, detail: host) : LectureError(.transfer(curl), detail: host, cause: detail)
     }
 
-    /// Whether asking this URL again is useless; another URL of the same bytes may do.
+    /// Whether a retry of this URL is useless; another URL of the same bytes may work.
     var isFinalForURL: Bool {
         switch RetryTable.entry(code: code).decision {
         case .retry, .retryOverHTTP1, .wait: false
@@ -27,7 +27,7 @@ extension LectureError {
 
     /// Whether the network or the server was out of reach, so that the item is stopped rather than failed.
     var isNetworkTrouble: Bool {
-        // libcurl's results below HTTP, the TLS and certificate ones excepted: they do not pass by waiting.
+        // libcurl's results below HTTP except those of TLS and certificates, which waiting does not fix.
         switch -code.number {
         case 8001...8099: !isFinalForURL
         default: code == .bodyCut
@@ -36,10 +36,10 @@ extension LectureError {
 }
 
 extension ContentDescriptor {
-    /// The media type a gateway answers with, and the first one it is asked for.
+    /// The media type of a gateway's answer, and the first one in the request.
     package static let mediaType = "application/vnd.lecturekit.descriptor+json"
 
-    /// Why this version cannot keep the content; nil when it can.
+    /// Why this version cannot keep the lecture; nil when it can.
     package var refusal: LectureError.Code? {
         if isIntro { return .introNotDownloadable }
         if !isDownloadable || contentType == .streaming || contentType == .adaptiveStreaming { return .notDownloadable }
@@ -56,7 +56,7 @@ extension ContentDescriptor {
         return [file.url] + file.mirrors
     }
 
-    /// What is stored of it.
+    /// The facts that are stored.
     package var facts: ContentFacts {
         var facts = ContentFacts()
         facts.key = key.flatMap { try? ContentKey($0) }
@@ -76,25 +76,25 @@ extension ContentDescriptor {
         return facts
     }
 
-    /// The resources it names; what the user expects of the bytes goes before what the gateway says.
+    /// The resources it names; what the user expects of the bytes takes precedence over the gateway.
     ///
-    /// - Parameter item: the content.
-    /// - Returns: the media first, then what may be missing.
-    package func wishes(expecting item: ItemRecord) -> [ResourceWish] {
+    /// - Parameter item: the lecture.
+    /// - Returns: the media first, then optional resources.
+    package func requests(expecting item: ItemRecord) -> [ResourceRequest] {
         guard case .file(let file) = media else { return [] }
-        var wish = ResourceWish(role: .media, name: "", urls: mediaURLs)
-        wish.expectedSHA256 = item.expectedSHA256 ?? file.sha256
-        wish.expectedBytes = item.expectedBytes.flatMap { UInt64(exactly: $0) } ?? file.size
-        var wishes = [wish]
-        if let snapshotURL { wishes.append(ResourceWish(role: .snapshot, name: "", urls: [snapshotURL])) }
+        var request = ResourceRequest(role: .media, name: "", urls: mediaURLs)
+        request.expectedSHA256 = item.expectedSHA256 ?? file.sha256
+        request.expectedBytes = item.expectedBytes.flatMap { UInt64(exactly: $0) } ?? file.size
+        var requests = [request]
+        if let snapshotURL { requests.append(ResourceRequest(role: .snapshot, name: "", urls: [snapshotURL])) }
         if let thumbnailURL {
             let shape = TileGeometry.text(inURL: thumbnailURL)
-            wishes.append(ResourceWish(role: .thumbnail, name: shape, urls: [thumbnailURL]))
+            requests.append(ResourceRequest(role: .thumbnail, name: shape, urls: [thumbnailURL]))
         }
         for subtitle in subtitles {
             let name = subtitle.name ?? subtitle.language ?? ""
-            wishes.append(ResourceWish(role: .subtitle, name: name, urls: [subtitle.url]))
+            requests.append(ResourceRequest(role: .subtitle, name: name, urls: [subtitle.url]))
         }
-        return wishes
+        return requests
     }
 }

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// How the engine is to work. Every value has a twin on the command line or in the configuration.
+/// The engine's settings. Every value has an option on the command line or in the configuration.
 package struct DownloadSettings: Sendable {
     /// Items at once.
     package var jobs = 4
@@ -10,30 +10,29 @@ package struct DownloadSettings: Sendable {
     package var connectionsLimit = 8
     /// Connections to one server.
     package var connectionsPerHost = 16
-    /// Attempts without gaining a byte before an item is given up.
+    /// Attempts without progress before an item fails or is stopped.
     package var maxAttempts = 5
-    /// How long without a byte is too long.
+    /// How long a transfer may go without a byte.
     package var stallTimeout: Duration = .seconds(30)
-    /// Bytes that all contents together may take; nil for no bound.
+    /// Bytes that all lectures together may use; nil for no limit.
     package var quotaBytes: UInt64?
     /// Bytes that stay free on the disk.
     package var reserveBytes: UInt64 = 157_286_400
-    /// Bytes a second of all downloads together; nil for no bound.
+    /// Bytes a second of all downloads together; nil for no limit.
     package var rateLimit: Int?
-    /// Bytes a second of one item; nil for no bound of its own.
+    /// Bytes a second of one item; nil for no limit of its own.
     package var rateLimitPerItem: Int?
     /// When downloads may run, and how fast; nil for always.
     package var timetable: Timetable?
-    /// Whether media may begin with any bytes, and be empty.
+    /// Whether media may start with any bytes, and be empty.
     package var acceptsAny = false
-    /// Whether a download that was interrupted continues when nothing but the length says that the file is still the
-    /// same one.
+    /// Whether an interrupted download continues when only the length indicates that the file is still the same.
     package var trustsLength = false
-    /// The longest that received bytes wait to be synced and committed.
+    /// The longest time that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
-    /// How often progress is told.
+    /// How often progress is reported.
     package var progressInterval: Duration = .milliseconds(250)
-    /// A longer wait gives the item's place to another.
+    /// A longer wait frees the item's job slot.
     package var longestHeldWait: Duration = .seconds(10)
     /// Objects from this size on are fetched over HTTP/1.1, one range a connection.
     package var largeObjectBytes: UInt64 = 8 << 20
@@ -41,8 +40,8 @@ package struct DownloadSettings: Sendable {
     /// The defaults.
     package init() {}
 
-    /// Transfers at once for one server, for one host, and in all. A number of connections that the user named is not
-    /// worked up to.
+    /// Transfers at once for one server, for one host, and in all. A number of connections that the user set applies
+    /// from the start.
     var originLimits: OriginGovernor.Limits {
         OriginGovernor.Limits(
             initial: max(OriginGovernor.initialLimit, connections ?? 0), perOrigin: connectionsPerHost,
@@ -56,45 +55,45 @@ package struct PartToken: Hashable, Sendable {
     package let value: UInt64
 }
 
-/// What comes back from transfers, from the disk and from work done elsewhere. Queued by any thread, handled in turn.
+/// Results of transfers, of the disk and of work done elsewhere. Queued by any thread, handled in order.
 package enum EngineEvent: Sendable {
     /// A transfer's header was judged.
     case head(TransferID, ResponseVerdict, status: Int)
     /// A transfer is over.
     case ended(TransferID, TransferReport)
-    /// A part file has done something.
+    /// A part file reported an event.
     case part(PartToken, PartFileEvent)
-    /// Chunks of a part file were held against their proofs.
+    /// Chunks of a part file were checked against their proofs.
     case checked(PartToken, damaged: [Int], LectureError?)
     /// The files below the store's media directory.
     case listed([String])
-    /// Files of a content or of a version were deleted, or could not be.
+    /// Files of a lecture or of a version were deleted, or could not be.
     case deleted(DeletionPurpose, LectureError?)
-    /// The finished bytes stand where the user wants them, or cannot.
-    case published(ContentID, path: String, LectureError?)
-    /// The application's resolver answered with new URLs, or could not.
+    /// The finished file was published to an output path, or could not be.
+    case published(ContentID, path: String, Result<OutputFacts, LectureError>)
+    /// The application's resolver returned new URLs, or failed.
     case resolved(ContentID, urls: [String], LectureError?)
-    /// The licence server was asked whether the content may be kept.
+    /// A request for the licence server's grant is over.
     case granted(ContentID, GrantAnswer)
 }
 
-/// What became of the question whether a content may be kept.
+/// The outcome of a grant request.
 package enum GrantAnswer: Sendable, Hashable {
-    /// It may, or need not be asked any more; the ledger says it.
+    /// It is granted, or not needed any more; the ledger has the result.
     case settled
-    /// It may not.
+    /// The server refused.
     case refused(LectureError)
-    /// The server could not be asked, or gave no answer that can be used.
+    /// The server could not be reached, or its answer was unusable.
     case failed(LectureError)
 }
 
 /// What files were deleted for.
 package enum DeletionPurpose: Sendable, Hashable {
-    /// The content goes.
+    /// The lecture is removed.
     case content(ContentID)
-    /// A version was given up.
+    /// A version was discarded.
     case version(VersionID)
-    /// No row names the files.
+    /// No row refers to the files.
     case orphans
 }
 
@@ -102,9 +101,9 @@ package enum DeletionPurpose: Sendable, Hashable {
 package struct TransferReport: Sendable {
     /// Why the sink stopped by itself.
     package enum Cause: Sendable, Hashable {
-        /// It did not.
+        /// It did not stop by itself.
         case none
-        /// It reached the place where another transfer takes over.
+        /// It reached the chunk where another transfer takes over.
         case border
         /// The header was refused.
         case refusedHead
@@ -112,11 +111,11 @@ package struct TransferReport: Sendable {
         case tooLong
         /// More bytes than allowed.
         case tooLarge
-        /// The part file takes no more.
+        /// The part file accepts no more.
         case disk
-        /// The first bytes are no lecture's.
+        /// The first bytes cannot belong to a lecture.
         case firstBytes(FirstBytes.Refusal)
-        /// There is no room for a body of the announced length; nothing of it was read.
+        /// There is no space for a body of the announced length; nothing of it was read.
         case noRoom(LectureError.Code)
 
         /// Whether the first bytes were refused.
@@ -125,9 +124,9 @@ package struct TransferReport: Sendable {
 
     /// How the transport saw it end.
     package var outcome: TransferOutcome
-    /// What the header was judged to mean; nil when none came.
+    /// The verdict on the header; nil when none was received.
     package var verdict: ResponseVerdict?
-    /// The HTTP status; nil when none came.
+    /// The HTTP status; nil when none was received.
     package var status: Int?
     /// Why the sink stopped it.
     package var cause: Cause
@@ -139,14 +138,14 @@ package struct TransferReport: Sendable {
     package var reachedEnd: Bool
     /// The body of a descriptor, or of a gateway's refusal.
     package var document: [UInt8]?
-    /// The begun chunk, for a transfer that goes on in its middle.
+    /// The partial chunk, for the transfer that continues it.
     package var remainder: ChunkRemainder?
 }
 
-/// A chunk that was received in part: the next transfer goes on in its middle, so that a server which cuts every
-/// answer short of a chunk cannot keep a download from ending.
+/// A chunk that was received in part: the next transfer continues in its middle, so that a server which cuts every
+/// answer short of a chunk cannot keep a download from finishing.
 package struct ChunkRemainder: Sendable {
-    /// The lane of the part file that knows the chunk's first bytes.
+    /// The lane of the part file that has the chunk's first bytes.
     package var lane: TransferID
     /// The next byte of the resource.
     package var offset: UInt64
@@ -154,46 +153,48 @@ package struct ChunkRemainder: Sendable {
     package var block: Block?
 }
 
-/// What the engine tells the outside, after the commit that makes it true.
+/// What the engine reports, after the commit that makes it true.
 package enum EngineNotice: Sendable {
-    /// A content changed its state.
+    /// An item changed its state.
     case changed(ContentID)
-    /// A link led to a content that is complete, and nothing that its source says speaks against it.
+    /// A link led to a lecture that is complete and does not contradict its source.
     ///
     /// - Parameters:
-    ///   - content: the content.
-    ///   - unknownDigest: the SHA-256 that its source names, where that of the file was never computed.
+    ///   - content: the lecture.
+    ///   - unknownDigest: the SHA-256 that its source names, if that of the file was never computed.
     case alreadyComplete(ContentID, unknownDigest: [UInt8]?)
-    /// Bytes came.
+    /// A link led to a lecture that was complete, but not what is requested or described now. A new version is queued.
+    case outdated(ContentID)
+    /// Bytes were received.
     case progress(DownloadProgress)
-    /// A content was deleted.
+    /// A lecture was deleted.
     case removed(ContentKey)
-    /// The finished bytes stand at a path outside the store, or cannot.
+    /// The finished file was published to a path outside the store, or could not be.
     case published(ContentKey, path: String, LectureError?)
-    /// The store could not be written, or a file not be deleted; it is taken up again.
+    /// The store could not be written, or a file could not be deleted; the engine tries again.
     case storeTrouble(LectureError)
-    /// Everything that was stopped by ``DownloadEngine/stop()`` has come to rest.
+    /// All work that ``DownloadEngine/stop()`` ended is finished; the engine is idle.
     case stopped
 }
 
-/// Runs blocking work away from the engine's executor and queues the event it answers with.
+/// Runs blocking work away from the engine's executor and queues the event it returns.
 package protocol WorkOffload: Sendable {
     /// Runs `work` soon, on a thread that may block.
     func run(_ work: @escaping @Sendable () -> EngineEvent)
 }
 
-/// Asks the application for new URLs of a content; the answer comes as ``EngineEvent/resolved(_:urls:_:)``.
+/// Asks the application for new URLs of a lecture; the answer comes as ``EngineEvent/resolved(_:urls:_:)``.
 package protocol URLResolver: Sendable {
-    /// Whether there is anybody to ask.
+    /// Whether the application has a resolver.
     var isPresent: Bool { get }
-    /// Asks.
+    /// Requests new URLs.
     func resolve(_ content: ContentID, key: ContentKey, sourceURL: String)
 }
 
-/// What was fetched and what was not fetched again in this run.
+/// How much was fetched and how much was reused in this run.
 package struct EngineStatistics: Sendable, Hashable {
-    /// Bytes of bodies that came over the network.
+    /// Bytes of bodies received over the network.
     package var bytesFetched: Int64 = 0
-    /// Bytes that were proven before this run took the item up.
+    /// Bytes that were proven before this run claimed the item.
     package var bytesReused: Int64 = 0
 }

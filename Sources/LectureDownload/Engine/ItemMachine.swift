@@ -17,25 +17,25 @@ package import LectureModel
 /// | event | function | legal in |
 /// |---|---|---|
 /// | the engine leased it | ``claimed(sourceKnown:)`` | queued |
-/// | the source told what it is | ``sourceKnown()`` | loading, downloading |
+/// | the source is known | ``sourceKnown()`` | loading, downloading |
 /// | bytes became durable | ``gainedBytes()`` | every working state |
 /// | every chunk is proven | ``allProven()`` | downloading, verifying |
-/// | the bytes were not the right ones | ``restarted()`` | downloading, verifying, loading |
-/// | it stands under its final name | ``placed()`` | verifying |
-/// | an attempt failed without gaining a byte | ``attemptFailed()`` | working states |
-/// | the next attempt is put off | ``retryLater(error:until:now:)`` | working states |
+/// | the bytes were wrong | ``restarted()`` | downloading, verifying, loading |
+/// | it has its final name | ``placed()`` | verifying |
+/// | an attempt failed without progress | ``attemptFailed()`` | working states |
+/// | the next attempt is postponed | ``retryLater(error:until:now:)`` | working states |
 /// | it cannot go on for now | ``stopped(_:error:until:now:)`` | every state but removing |
 /// | it cannot go on | ``failed(_:)`` | every state but removing |
 /// | it is to be deleted | ``removalBegan()`` | every state |
-/// | its work has ended, its wish may have changed | ``cameToRest(wanting:)`` | queued, stopped, removing |
+/// | its work has ended, its desire may have changed | ``cameToRest(wanting:)`` | queued, stopped, removing |
 ///
-/// An event that is not legal comes late (after a stop, say): it changes nothing and answers ``Action/nothing``.
+/// An event that is not legal comes late (after a stop, say): it changes nothing and returns ``Action/nothing``.
 package struct ItemMachine: Sendable {
     /// What the owner of the machine has to do.
     package enum Action: Sendable, Hashable {
         /// Store the new status.
         case store
-        /// End all work on the item, then store the new status and give the lease back.
+        /// End all work on the item, then store the new status and release the lease.
         case endWork
         /// The event came late.
         case nothing
@@ -44,7 +44,7 @@ package struct ItemMachine: Sendable {
     /// The status as it is to be stored.
     package private(set) var status: ItemStatus
 
-    /// Takes up an item where the store left it.
+    /// Resumes an item from its stored status.
     ///
     /// - Parameter status: as stored.
     package init(_ status: ItemStatus) { self.status = status }
@@ -58,15 +58,15 @@ package struct ItemMachine: Sendable {
 
     /// The engine leased the item.
     ///
-    /// - Parameter sourceKnown: whether its resources are known, so that loading is passed by.
-    /// - Returns: what is to be done.
+    /// - Parameter sourceKnown: whether its resources are known, so that loading is skipped.
+    /// - Returns: what to do.
     package mutating func claimed(sourceKnown: Bool) -> Action {
         guard status.state == .queued else { return .nothing }
         status = ItemStatus(sourceKnown ? .downloading : .loading, attempts: status.attempts)
         return .store
     }
 
-    /// The source told what it is.
+    /// The source is known.
     package mutating func sourceKnown() -> Action {
         switch status.state {
         case .loading:
@@ -77,7 +77,7 @@ package struct ItemMachine: Sendable {
         }
     }
 
-    /// Bytes became durable: the count of attempts without progress begins anew.
+    /// Bytes became durable: resets the count of attempts without progress.
     package mutating func gainedBytes() -> Action {
         guard isWorking, status.attempts != 0 else { return .nothing }
         status.attempts = 0
@@ -95,28 +95,28 @@ package struct ItemMachine: Sendable {
         }
     }
 
-    /// The bytes were not the right ones; another version is fetched.
+    /// The bytes were wrong; another version is fetched.
     package mutating func restarted() -> Action {
         guard isWorking else { return .nothing }
         status = ItemStatus(.downloading, attempts: status.attempts)
         return .store
     }
 
-    /// It stands under its final name.
+    /// It has its final name.
     package mutating func placed() -> Action {
         guard status.state == .verifying else { return .nothing }
         status = ItemStatus(.completed)
         return .endWork
     }
 
-    /// An attempt failed without gaining a byte; the work goes on.
+    /// An attempt failed without progress; the work continues.
     package mutating func attemptFailed() -> Action {
         guard isWorking else { return .nothing }
         status.attempts += 1
         return .store
     }
 
-    /// The work is put off; the attempt that failed was counted by ``attemptFailed()``.
+    /// The work is postponed; ``attemptFailed()`` has counted the failed attempt.
     ///
     /// - Parameters:
     ///   - error: why it failed.
@@ -135,7 +135,7 @@ package struct ItemMachine: Sendable {
     /// - Parameters:
     ///   - reason: why.
     ///   - error: what went wrong, if something did.
-    ///   - until: when to look again; nil waits for a person or a program.
+    ///   - until: when to retry; nil waits for a person or a program.
     ///   - now: the wall clock.
     /// - Returns: what to do.
     package mutating func stopped(
@@ -166,17 +166,17 @@ package struct ItemMachine: Sendable {
         }
     }
 
-    /// It goes back to its place in the queue, for a clean stop of the engine.
+    /// It returns to its position in the queue, for a clean stop of the engine.
     package mutating func setBack() -> Action {
         guard isWorking else { return .nothing }
         status = ItemStatus(.queued, error: status.error, attempts: status.attempts)
         return .endWork
     }
 
-    /// All work has ended: the wish as it is now decides where the item comes to rest, since a wish that changed
-    /// meanwhile found the item still leased and left it alone.
+    /// All work has ended: the current desire decides the final state, since a desire that changed meanwhile found the
+    /// item leased and left it unchanged.
     ///
-    /// - Parameter desire: what is wanted of the item.
+    /// - Parameter desire: the item's desire.
     package mutating func cameToRest(wanting desire: Desire) {
         switch (desire, status.state) {
         case (.fetch, .removing):

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Who fetches which chunk of one resource. Pure: positions come in, plans go out.
+/// Which transfer fetches which chunk of one resource. Pure: positions come in, plans go out.
 ///
 /// Every chunk is in one of four states:
 ///
@@ -9,17 +9,17 @@ package import LectureModel
 ///        ▲               │ ended (not received)
 ///        └───────────────┘
 ///
-/// A chunk that turns out to be damaged on the disk goes back from proven to absent. Anything else that the disk loses
-/// is not taken back here: the item's work ends, and the next book begins with what is proven.
+/// A chunk that is found damaged on the disk goes from proven back to absent. Other losses of the disk are not handled
+/// here: the item's work ends, and the next book starts with what is proven.
 ///
-/// - absent: nobody fetches it. ``begin(_:begun:)``
+/// - absent: no transfer fetches it. ``begin(_:begun:)``
 /// - assigned: inside the range of a running transfer. ``begin(_:begun:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
 /// - proven: durable, with its proof committed. ``proved(_:)``, and back with ``lost(_:)``
 ///
 /// Invariants: assigned ranges never overlap, no submitted chunk is proven, and none is assigned. Chunks become proven
-/// while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges runs over
-/// proven chunks, which its sink passes by.
+/// while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges covers proven
+/// chunks, which its sink skips.
 package struct RangeBook: Sendable {
     /// The part of a resource that one transfer is to fetch, in chunks.
     package struct Assignment: Sendable, Hashable {
@@ -31,7 +31,7 @@ package struct RangeBook: Sendable {
 
     /// The length of the resource; nil while unknown.
     package private(set) var total: UInt64?
-    /// How the resource is cut into chunks.
+    /// How the resource is divided into chunks.
     package private(set) var grid: ChunkGrid
     /// Chunks that are durable with their proof.
     package private(set) var proven: ChunkSet
@@ -43,7 +43,7 @@ package struct RangeBook: Sendable {
     ///
     /// - Parameters:
     ///   - total: its length in bytes; nil while unknown.
-    ///   - grid: how it is cut into chunks.
+    ///   - grid: how it is divided into chunks.
     ///   - proven: the chunks that need not be fetched.
     package init(total: UInt64?, grid: ChunkGrid, proven: some Sequence<Int>) {
         self.total = total
@@ -60,7 +60,7 @@ package struct RangeBook: Sendable {
     /// - Parameters:
     ///   - total: its length in bytes; nil while unknown.
     ///   - isSealed: whether its files are sealed.
-    /// - Returns: where its chunks lie.
+    /// - Returns: the grid of its chunks.
     package static func grid(total: UInt64?, isSealed: Bool) -> ChunkGrid {
         var segments: UInt64 = 1
         let one: UInt64 = isSealed ? UInt64(SealedFormat.plaintextBytes) : 1 << 20
@@ -71,7 +71,7 @@ package struct RangeBook: Sendable {
     /// Whether all chunks are proven.
     package var isWhole: Bool { chunkCount.map { proven.count >= $0 } ?? false }
 
-    /// Whether all chunks were received, so that only the disk is waited for.
+    /// Whether all chunks were received, so that only the disk remains to finish.
     package var isReceived: Bool { chunkCount.map { proven.count + submitted.count >= $0 } ?? false }
 
     /// Bytes of chunks that were received whole.
@@ -98,7 +98,7 @@ package struct RangeBook: Sendable {
             && !assignments.values.contains { $0.first <= chunk && chunk < ($0.end ?? .max) }
     }
 
-    /// The first run of absent chunks, which ends before the next begun one; nil when there is none.
+    /// The first run of absent chunks, which ends before the next partial one; nil when there is none.
     private func firstAbsent(begun: some Collection<Int>) -> Assignment? {
         guard let count = chunkCount else {
             return assignments.isEmpty ? Assignment(first: 0, end: nil) : nil
@@ -109,14 +109,14 @@ package struct RangeBook: Sendable {
         return Assignment(first: first, end: end)
     }
 
-    /// Whether a transfer could be begun without taking work from another.
+    /// Whether a transfer could start without taking work from another.
     package var hasAbsent: Bool { firstAbsent(begun: [Int]()) != nil }
 
-    /// Gives the first run of absent chunks to a transfer.
+    /// Assigns the first run of absent chunks to a transfer.
     ///
     /// - Parameters:
     ///   - id: the new transfer.
-    ///   - begun: chunks of which a part has come; a transfer that goes on with one must begin with it.
+    ///   - begun: partly received chunks; a transfer that continues one must start with it.
     /// - Returns: what it is to fetch; nil when nothing is absent.
     package mutating func begin(_ id: TransferID, begun: some Collection<Int> = [Int]()) -> Assignment? {
         guard let run = firstAbsent(begun: begun) else { return nil }
@@ -124,14 +124,14 @@ package struct RangeBook: Sendable {
         return run
     }
 
-    /// Takes the second half of the largest rest from the transfer that has it.
+    /// Takes the second half of the largest remainder from the transfer that has it.
     ///
     /// - Parameters:
     ///   - id: the new transfer.
     ///   - minimum: each half must have at least this many bytes.
     ///   - position: the next byte of a running transfer.
-    /// - Returns: who must stop at which chunk, and what the new transfer is to fetch; nil when no rest is large
-    ///   enough.
+    /// - Returns: which transfer must stop at which chunk, and what the new transfer is to fetch; nil when no remainder
+    ///   is large enough.
     package mutating func split(
         _ id: TransferID, minimum: UInt64, position: (TransferID) -> UInt64
     ) -> (victim: TransferID, victimEnd: Int, taken: Assignment)? {
@@ -140,7 +140,7 @@ package struct RangeBook: Sendable {
             guard let end = assignment.end else { continue }
             let from = max(assignment.first, grid.chunk(at: position(other)) + 1)
             let size = end - from
-            // Of equal rests the older transfer's, so that the choice never rests on the order of a dictionary.
+            // Of equal remainders the older transfer's, so that the choice never depends on the order of a dictionary.
             let (bestSize, bestID) = best.map { ($0.end - $0.from, $0.id.value) } ?? (0, 0)
             if size > bestSize || (size == bestSize && other.value < bestID) { best = (other, from, end) }
         }
@@ -153,19 +153,19 @@ package struct RangeBook: Sendable {
         return (best.id, middle, Assignment(first: middle, end: best.end))
     }
 
-    /// The victim of a split had run past the place where it was to stop; the border moves.
+    /// The victim of a split had already passed its new end; the border moves.
     package mutating func moveBorder(victim: TransferID, taker: TransferID, to chunk: Int) {
         assignments[victim]?.end = chunk
         assignments[taker]?.first = chunk
     }
 
-    /// The server cannot send ranges: the transfer comes from the first byte and passes proven chunks by.
+    /// The server cannot send ranges: the transfer starts at the first byte and skips proven chunks.
     package mutating func restart(_ id: TransferID) {
         guard assignments[id] != nil else { return }
         assignments = [id: Assignment(first: 0, end: chunkCount)]
     }
 
-    /// A split came too late: everything goes back to the transfer it was taken from.
+    /// A split came too late: its chunks return to the transfer they were taken from.
     package mutating func giveBack(taker: TransferID, to victim: TransferID) {
         guard let taken = assignments.removeValue(forKey: taker) else { return }
         assignments[victim]?.end = taken.end
@@ -198,7 +198,7 @@ package struct RangeBook: Sendable {
         for chunk in chunks { proven.remove(chunk) }
     }
 
-    /// Bytes that nobody has received yet.
+    /// Bytes that were not received yet.
     ///
     /// - Parameter position: the next byte of a running transfer.
     /// - Returns: 0 when the length is unknown.

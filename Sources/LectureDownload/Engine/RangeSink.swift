@@ -1,13 +1,13 @@
 package import LectureModel
 
-/// Takes what comes of one transfer: has the header judged before the first byte is taken, gathers the body in blocks
-/// of 1 MiB, or of a segment of a sealed file, and hands them to the part file.
+/// Receives one transfer: judges the header before accepting the body, collects the body in blocks of 1 MiB, or of a
+/// segment of a sealed file, and hands them to the part file.
 ///
 /// `@unchecked Sendable`: the transport calls the `TransferSink` methods one after the other on one thread, and only
-/// they touch `body`; what the engine reads and changes while the transfer runs is behind the lock `shared`; the rest
-/// is immutable.
+/// they touch `body`; what the engine reads and changes during the transfer is behind the lock `shared`; the rest is
+/// immutable.
 package final class RangeSink: TransferSink, @unchecked Sendable {
-    /// The size of a block, and the grid on which blocks lie: writes of 1 MiB cost a third of writes of 16 KiB.
+    /// The size and alignment of blocks: writes of 1 MiB cost a third of writes of 16 KiB.
     package static let blockBytes: UInt64 = 1 << 20
     /// The largest descriptor.
     package static let documentLimit = 1 << 20
@@ -38,19 +38,19 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var hasUnflushed = false
         var isPassingBy = false
         var laneBegan: UInt64
-        /// Where the last block ended that was handed over without being told to be the last.
+        /// The end of the last block that was handed over without being marked as the last.
         var heldAt: UInt64?
     }
 
     /// Names the exchange.
     package let id: TransferID
-    /// The lane of the part file: the transfer itself, or the one whose chunk it goes on with.
+    /// The lane of the part file: the transfer itself, or the one whose chunk it continues.
     package let lane: TransferID
-    /// What is asked of the server.
+    /// What was requested of the server.
     package let asked: Expectation
-    /// Whether a whole body may come although a range was asked for; otherwise its head is refused.
+    /// Whether a whole body is accepted although a range was requested; otherwise its head is refused.
     package let acceptsWholeBody: Bool
-    /// Where bytes go; nil while the source is only asked what it is.
+    /// Where bytes are written; nil while only the source's kind is queried.
     private let part: (any PartFile)?
     private let proven: ChunkSet
     private let learnsGrid: Bool
@@ -62,15 +62,15 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - id: names the exchange.
-    ///   - asked: what the header is held against.
-    ///   - start: the first byte asked for.
+    ///   - asked: what the header is checked against.
+    ///   - start: the first requested byte.
     ///   - border: the byte after the last one to take; nil for the end of the object.
-    ///   - grid: how the object is cut into chunks.
-    ///   - learnsGrid: whether the length of a chunk follows from that of the object, which the answer tells.
-    ///   - proven: chunks to pass by when the server can only send the whole.
-    ///   - acceptsWholeBody: whether a whole body may come although a range was asked for.
-    ///   - remainder: a begun chunk to go on with.
-    ///   - part: where bytes go; nil while the source is only asked what it is.
+    ///   - grid: how the object is divided into chunks.
+    ///   - learnsGrid: whether the chunk length follows from the object's, which the answer states.
+    ///   - proven: chunks to skip when the server can only send the whole.
+    ///   - acceptsWholeBody: whether a whole body is accepted although a range was requested.
+    ///   - remainder: a partial chunk to continue.
+    ///   - part: where bytes are written; nil while only the source's kind is queried.
     ///   - post: takes events; called on the transport's thread.
     package init(
         id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, grid: ChunkGrid, learnsGrid: Bool,
@@ -97,18 +97,18 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The next byte.
     package var position: UInt64 { shared.withLock { $0.position } }
 
-    /// Bytes of the body that came so far.
+    /// Bytes of the body received so far.
     package var receivedBytes: Int64 { shared.withLock { $0.received } }
 
-    /// The server sends the whole or nothing: no other transfer takes over at the border.
+    /// Removes the border: the server sends the whole or nothing, so no other transfer takes over there.
     package func liftBorder() { shared.withLock { $0.border = .max } }
 
     /// Moves the border down, as far as the block being filled allows.
     ///
     /// - Parameters:
-    ///   - border: the byte after the last one to take; where a chunk begins.
-    ///   - grid: how the object is cut into chunks.
-    /// - Returns: where the border is now; where a chunk begins, beyond `border` when the transfer was faster.
+    ///   - border: the byte after the last one to take; the start of a chunk.
+    ///   - grid: how the object is divided into chunks.
+    /// - Returns: the new border; the start of a chunk, beyond `border` when the transfer was faster.
     package func lower(border: UInt64, grid: ChunkGrid) -> UInt64 {
         shared.withLock { shared in
             let end = shared.blockEnd
@@ -120,11 +120,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     // MARK: Called by the transport
 
-    /// Has the header judged and tells the verdict.
+    /// Judges the header and posts the verdict.
     package func headReceived(_ head: ResponseHead) -> Bool {
         var verdict = ResponseJudge.judge(head, asked: asked)
         if case .body(let plan) = verdict, plan.first != body.offset, plan.first == 0, !asked.sentIfRange {
-            // Another validator, the same length, a digest that will decide: but the server sends the whole only.
+            // Another validator, the same length and a known digest that will decide, but the server sends only the
+            // whole.
             verdict = .noRanges(plan)
         }
         body.verdict = verdict
@@ -143,7 +144,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             return plan.first == body.offset
         case .noRanges(let plan):
             guard part != nil, acceptsWholeBody, hasRoom(for: plan) else { return false }
-            // The begun chunk comes again from its first byte.
+            // The partial chunk is sent again from its first byte.
             if body.block != nil || lane != id { part?.abandon(lane) }
             body.block = nil
             body.offset = plan.first
@@ -154,8 +155,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.isDocument = true
             return true
         case .renewLease, .refuse:
-            // Who only asks what a gateway's link is may learn from the body why it is refused.
-            body.isRefusal = part == nil && GatewayRefusal.mayBeTold(verdict)
+            // The body of a gateway's refusal may name the reason.
+            body.isRefusal = part == nil && GatewayRefusal.mayBeReported(verdict)
             body.isDocument = body.isRefusal
             return body.isRefusal
         case .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .retry:
@@ -172,7 +173,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     private func begin(_ plan: BodyPlan) {
         body.total = plan.total ?? body.total
-        // A body without an announced length must not run past the end that is known from elsewhere.
+        // A body without an announced length must not exceed the known length.
         body.end = plan.count.map { plan.first + $0 } ?? body.total
         if learnsGrid { body.grid = RangeBook.grid(total: body.total, isSealed: body.grid.lead > 0) }
         shared.withLock { $0.position = body.offset }
@@ -201,7 +202,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
-    /// Makes sure there is a block to fill, or that the bytes at hand are passed by.
+    /// Makes sure that there is a block to fill or to skip.
     private func prepareBlock() -> Bool {
         if let end = body.end, body.offset >= end {
             body.cause = .tooLong
@@ -231,7 +232,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
-    /// Where blocks begin: on every MiB, or where the segments of a sealed file do, so that none lies in two chunks.
+    /// Where blocks start: on every MiB, or where the segments of a sealed file do, so that none spans two chunks.
     private var blockGrid: ChunkGrid {
         body.grid.lead > 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.blockBytes)
     }
@@ -256,7 +257,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
     }
 
-    /// Hands the block over when it is full; answers false when the part file takes no more.
+    /// Hands the block over when it is full; returns false when the part file accepts no more.
     private func finishBlockIfFull() -> Bool {
         guard let block = body.block, body.offset >= block.end else { return true }
         body.block = nil
@@ -270,7 +271,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .firstBytes(refusal)
             return false
         }
-        // How often the disk is to sync while bytes come is the part file's own business.
+        // The part file decides how often it syncs during a transfer.
         body.hasUnflushed = true
         guard part.submit(block, from: lane, endsObject: endsObject) else {
             body.cause = .disk
@@ -280,8 +281,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
-    /// Why the first bytes of media are no lecture's. Where a digest is known it decides at the end, and only a page of
-    /// another length is refused here, by the rule of ``ResponseJudge``.
+    /// Why the first bytes of media cannot belong to a lecture. A known digest decides at the end, and only a page of
+    /// unexpected length is refused here, by the rule of ``ResponseJudge``.
     private func refusal(of block: Block) -> FirstBytes.Refusal? {
         guard asked.role == .media, asked.looksAtFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
             return nil
@@ -309,7 +310,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .firstBytes(refusal)
         }
         if reachedEnd, body.grid.lead > 0, body.heldAt == body.offset {
-            // The segment before the end waits for the next byte, or for being told that there is none.
+            // The last segment is held back until the next byte, or until the end is known.
             _ = handOver(Block(offset: body.offset, capacity: 0), endsObject: true)
         }
         var handedOver = reachedEnd ? body.offset : body.grid.start(of: body.grid.chunk(at: body.offset))
@@ -325,7 +326,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.block = nil
     }
 
-    /// The begun chunk, if there is one.
+    /// The partial chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
         guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
             body.verdict?.mediaPlan != nil || lane != id, !body.grid.isStart(body.offset)

@@ -15,17 +15,17 @@ final class ItemWork {
     var loaderRedirect: Redirect?
     /// New URLs are wanted from the gateway.
     var wantsLoader = false
-    /// When all work has ended, the version being built is given up.
+    /// When all work has ended, the version being built is discarded.
     var discardsVersion = false
     /// The resolver was asked and has not answered.
     var isResolving = false
-    /// How often new URLs were fetched since bytes were last gained.
+    /// How often new URLs were fetched since the last progress.
     var renewals = 0
-    /// Versions given up in this claim because the bytes were not the right ones.
+    /// Versions discarded in this claim because the bytes were wrong.
     var restarts = 0
-    /// Answers to parallel ranges were of different versions: several servers stand behind one address.
+    /// Answers to parallel ranges were of different versions: there are several servers behind one address.
     var isUneven = false
-    /// All work is being ended; when it has, the machine's status is stored and the lease given back.
+    /// All work is being ended; after that the machine's status is stored and the lease released.
     var isEnding = false
     /// A server's concurrency limit, or its licence, keeps the item from starting.
     var isBlocked = false
@@ -33,7 +33,7 @@ final class ItemWork {
     var grant = GrantStage.unknown
     var speed = SpeedMeter()
     var reportedBytes: Int64 = 0
-    /// Bytes of an earlier run that count as reused, as long as their version is not given up.
+    /// Bytes of an earlier run that count as reused, as long as their version is not discarded.
     var reusedBytes: Int64 = 0
 
     init(record: ItemRecord) {
@@ -62,9 +62,9 @@ final class ItemWork {
     }
 }
 
-/// How far an item is on its way to a grant.
+/// The state of an item's grant.
 enum GrantStage {
-    /// Nobody has looked.
+    /// It was not looked up.
     case unknown
     /// The licence server is being asked.
     case asking
@@ -72,8 +72,8 @@ enum GrantStage {
     case permitted
 }
 
-/// The way a request has come: the first request's fields and server, and how many redirects since. Credentials are
-/// held against the first server, so that one left behind never comes back on a later hop.
+/// The route of a request: the first request's fields and server, and the number of redirects since. Credentials belong
+/// to the first server, so that one that was dropped never comes back on a later hop.
 struct Route {
     var fields: HeaderFields
     var origin: Origin
@@ -89,21 +89,21 @@ struct Redirect {
 
 /// One resource of an item, in memory.
 final class ResourceWork {
-    /// How far it is.
+    /// The stages of a resource.
     enum Stage {
-        /// Nothing is known of it; the first transfer asks.
+        /// Nothing is known of it; the first transfer finds out.
         case asking
-        /// Its place on the disk is fixed; bytes come.
+        /// Its path is fixed; bytes are being received.
         case fetching
         /// All chunks are proven; the digest of the whole is computed.
         case digesting
-        /// Chunks of an earlier opening are held against their proofs.
+        /// Chunks of an earlier opening are checked against their proofs.
         case checking
-        /// It gets its final name.
+        /// It is being moved to its final name.
         case placing
-        /// It stands under its final name.
+        /// It has its final name.
         case placed
-        /// It cannot be had.
+        /// It cannot be downloaded.
         case failed
     }
 
@@ -120,18 +120,18 @@ final class ResourceWork {
     var redirectLease: URLLeaseID?
     /// How often in a row each URL failed.
     var troubles: [URLLeaseID: Int] = [:]
-    /// How often since bytes were last gained a URL was refused that had given bytes before.
+    /// How often since the last progress a URL was refused that had delivered bytes before.
     var refusals = 0
-    /// Bytes a second that each URL gave.
+    /// Bytes a second of each URL.
     var speeds: [URLLeaseID: Double] = [:]
     /// The digest of the whole that the server's answers announce (`Repr-Digest`). It belongs to the version, so it
     /// is not stored as something the user expects.
     var announcedSHA256: [UInt8]?
     /// The server's validator changed while the digest let the download go on.
     var validatorWasChanged = false
-    /// The server gets ranges wrong: it is asked for the whole, and what is proven is passed by.
+    /// The server gets ranges wrong: the whole is requested, and proven chunks are skipped.
     var avoidsRanges = false
-    /// The part file was told to close.
+    /// The part file was asked to close.
     var isClosing = false
     /// No new transfer before this moment.
     var notBefore: BootInstant?
@@ -139,40 +139,40 @@ final class ResourceWork {
     var wasParallel = false
     /// Connections the trial or the settings allow.
     var connections = 1
-    /// Whether more connections help; begun with the first bytes.
+    /// Measures whether more connections help; starts with the first bytes.
     var trial: RangeTrial?
     /// The connection the trial waits for.
     var awaited: TransferID?
     /// The URL whose answers made the stored validator.
     var validatorURL: URLLeaseID?
-    /// URLs that gave bytes to this version.
+    /// URLs that delivered bytes of this version.
     var contributors: Set<URLLeaseID> = []
-    /// The part file was told to open.
+    /// The part file was asked to open.
     var isOpen = false
-    /// The part file has told that it is open.
+    /// The part file has reported that it is open.
     var hasOpened = false
-    /// The part file has told that it is closed.
+    /// The part file has reported that it is closed.
     var isClosed = true
-    /// Bytes gained since that last counted as progress.
+    /// Bytes gained since the last progress.
     var gained: UInt64 = 0
-    /// Attempts without gaining a byte, for a resource that may be missing; the others count for the item.
+    /// Attempts without progress, for an optional resource; those of others count for the item.
     var failures = 0
-    /// Chunks that were proven before this opening of the part file, and not yet held against their proofs since.
+    /// Chunks that were proven before this opening of the part file, and not yet checked against their proofs since.
     var resumed: ChunkSet
-    /// Answers that gave bytes to this version; an earlier run counts as two, since nobody knows how many it had.
+    /// Answers that delivered bytes of this version; an earlier run counts as two, since its number is unknown.
     var answers = 0
-    /// Nothing but the end of an answer told the length, so that a cut may have been taken for it.
-    var endToldLength = false
-    /// Seals its files; nil for one in clear, and before it was asked for.
+    /// The length is known only from the end of an answer, which may have been a cut.
+    var endGaveLength = false
+    /// Seals its files; nil for unencrypted ones, and before it was looked up.
     var cipher: (any ContentCipher)?
-    /// Whether the part file was closed with nothing sealed in it but chunks it has told.
+    /// Whether the part file was closed with no sealed chunks other than those it has reported.
     var isClosedClean = false
-    /// Chunks that the part file has told, or that were once proven, and that are not proven now: their segments are
-    /// sealed under the file's header.
+    /// Chunks that the part file has reported, or that were once proven, and that are not proven now: their segments
+    /// are sealed under the file's header.
     var unproven: Set<Int> = []
-    /// Whether its version was complete before, and only lacks some chunks: what it holds was looked at then.
+    /// Whether its version was complete before, and only lacks some chunks: its first bytes were inspected then.
     var isRepair = false
-    /// Durable chunks that may be the short last one of a resource whose length is not known yet.
+    /// Durable chunks that may be the short last one of a resource of unknown length.
     var unsized: [WrittenChunk] = []
 
     init(
@@ -194,10 +194,10 @@ final class ResourceWork {
             }
     }
 
-    /// Whether the user or the gateway told which bytes are due, so that the end decides whatever the way.
+    /// Whether the user or the gateway named the expected digest, so that the final check decides whatever the sources.
     var digestIsKnown: Bool { record.expectedSHA256 != nil }
 
-    /// Whether only the disk is waited for.
+    /// Whether only the disk remains to finish.
     var isReceived: Bool {
         switch stage {
         case .asking, .digesting, .checking: false
@@ -206,18 +206,16 @@ final class ResourceWork {
         }
     }
 
-    /// Whether other bytes may come when a wrong whole is fetched anew: it was put together, may have been cut, or the
-    /// server itself announces the digest that it should have. A single answer of known length is what the server has.
+    /// Whether fetching a wrong file again may give other bytes: it was combined from several answers, may have been
+    /// cut, or the server itself announces the expected digest. A single answer of known length is what the server has.
     var mayBeBetterNextTime: Bool {
-        answers > 1 || endToldLength || record.expectedSHA256 == nil || announcedSHA256 == record.expectedSHA256
+        answers > 1 || endGaveLength || record.expectedSHA256 == nil || announcedSHA256 == record.expectedSHA256
     }
 
     /// The digest the whole must have.
     var dueSHA256: [UInt8]? { record.expectedSHA256 ?? announcedSHA256 }
 
-    var validator: Validator {
-        Validator(etag: record.entityTag, lastModified: record.lastModified, total: record.total)
-    }
+    var validator: Validator { record.validator }
 
     func position(_ id: TransferID) -> UInt64 { sinks[id]?.position ?? 0 }
 
@@ -247,7 +245,7 @@ struct TransferWork {
     let receivedAtStart: UInt64
     let startedAt: Timestamp
     let startedBoot: BootInstant
-    /// Position at the last look, for finding slow connections.
+    /// Position at the last measurement, for finding slow connections.
     var lastPosition: UInt64
     var lastLook: BootInstant
     var bytesPerSecond: Double = 0
@@ -256,7 +254,7 @@ struct TransferWork {
     var countedBytes: Int64 = 0
 }
 
-/// A part file that has not told that it is closed.
+/// A part file that has not reported that it is closed.
 struct LivingPart {
     var item: ContentID
     var resource: ResourceID

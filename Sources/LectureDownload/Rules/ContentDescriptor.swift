@@ -1,9 +1,9 @@
 package import LectureModel
 
-/// The gateway's answer about a content.
+/// The gateway's description of a lecture.
 ///
-/// Missing and unknown members are tolerated; a known member of another kind is an error, because guessing what a
-/// gateway meant ends in the wrong lecture.
+/// Missing and unknown members are tolerated; a known member of the wrong type is an error, because guessing what a
+/// gateway meant could fetch the wrong lecture.
 package struct ContentDescriptor: Hashable, Sendable {
     /// Where the media is.
     package enum Media: Hashable, Sendable {
@@ -54,7 +54,7 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let teacher: String?
     /// What it is about.
     package let synopsis: String?
-    /// A page about it; nil for what no browser should be sent to.
+    /// A page about it; nil unless it is an http or https URL.
     package let descriptionURL: String?
     /// How long it plays, in seconds.
     package let durationSeconds: Double?
@@ -62,11 +62,11 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let width: Int?
     /// The picture's height in pixels.
     package let height: Int?
-    /// What kind of content it is; nil when the gateway does not say.
+    /// Its type; nil when the gateway does not say.
     package let contentType: ContentType?
     /// Whether it may be downloaded; a gateway that does not say permits it.
     package let isDownloadable: Bool
-    /// Whether it is shown before a lecture and is none itself.
+    /// Whether it is an intro, shown before a lecture and not a lecture itself.
     package let isIntro: Bool
     /// Where the media is; nil when the gateway does not say.
     package let media: Media?
@@ -78,14 +78,14 @@ package struct ContentDescriptor: Hashable, Sendable {
     package let subtitles: [Subtitle]
     /// Where its licence comes from; nil when it needs none.
     package let licence: LicenceSource?
-    /// Everything as it was read, for members that other parts of the program use or that are not known yet.
+    /// The whole object, for members that other parts of the program use or that are not known yet.
     package let source: JSONValue
 
     /// Reads a descriptor.
     ///
     /// - Parameter bytes: the whole answer.
     /// - Throws: `LectureError(.descriptorEmpty)` without any member, `LectureError(.nameRefused)` for a name that
-    ///   could leave its directory, `LectureError(.descriptorUnreadable)` for everything else.
+    ///   could leave its directory, `LectureError(.descriptorUnreadable)` for all other errors.
     package init(_ bytes: [UInt8]) throws(LectureError) {
         do throws(LectureError) {
             if bytes.allSatisfy({ $0 <= 0x20 }) { throw LectureError(.descriptorEmpty) }
@@ -130,7 +130,7 @@ package struct ContentDescriptor: Hashable, Sendable {
     private static func contentType(_ reader: MemberReader) throws(LectureError) -> ContentType? {
         guard let name = try reader.string("content_type") else { return nil }
         guard let type = ContentType.allCases.first(where: { $0.name == name }) else {
-            throw LectureError(.json, detail: "member 'content_type' is no type of contents")
+            throw LectureError(.json, detail: "member 'content_type' is not a known type")
         }
         return type
     }
@@ -165,9 +165,9 @@ package struct ContentDescriptor: Hashable, Sendable {
         source.keyID = try drm.string("key_id") ?? ""
         source.clientUserID = try reader.string("client_user_id") ?? ""
         for member in try reader.object("uservalues") ?? [] {
-            // Numbers are passed on as they were written; what is neither cannot be meant.
+            // Numbers are passed on as they were written; other types are refused.
             guard let text = member.value.string ?? member.value.integer.map({ "\($0)" }) else {
-                throw LectureError(.json, detail: "member 'uservalues' has a value that is no text")
+                throw LectureError(.json, detail: "member 'uservalues' has a value that is not a string or an integer")
             }
             source.userValues[member.name] = text
         }

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Keys for contents that have none of their own.
+/// Keys for lectures that have none of their own.
 package enum ContentKeys {
     /// The longest slug in bytes.
     private static let slugLimit = 40
@@ -8,7 +8,7 @@ package enum ContentKeys {
     /// Derives a key from a URL: `<slug>-<16 hexadecimal digits>`.
     ///
     /// Query and fragment are left out, because signed URLs of one file differ there; so the same file under a new URL
-    /// is the same content. A gateway link names its content in the query, which therefore counts for those.
+    /// is the same lecture. A gateway link names its lecture in the query, which is therefore included for those.
     ///
     /// - Parameters:
     ///   - url: an absolute http or https URL.
@@ -20,23 +20,23 @@ package enum ContentKeys {
         return "\(slug(try URLParts(url).lastPathPart))-\(hash)"
     }
 
-    /// What tells the content of a URL from others.
+    /// What identifies the lecture of a URL.
     package struct Identity: Hashable, Sendable {
-        /// The key it gets when it has none of its own.
+        /// The key it gets when it has no key of its own.
         package let key: ContentKey
-        /// The digest of the URL's identity: of one size, and without the tokens that a gateway link carries.
+        /// The digest of the URL's identity: of fixed size, and without the tokens that a gateway link carries.
         package let bytes: [UInt8]
         /// Whether the URL is a gateway link.
         package let isGateway: Bool
     }
 
-    /// Takes everything that identifies the content of a URL.
+    /// Returns everything that identifies the lecture of a URL.
     ///
     /// - Parameters:
     ///   - url: an absolute http or https URL.
     ///   - digest: SHA-256.
     /// - Returns: its derived key, its identity and its kind.
-    /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`, and what `digest` throws.
+    /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`, and the errors of `digest`.
     package static func identity(ofURL url: String, digest: ([UInt8]) throws -> [UInt8]) throws -> Identity {
         let bytes = try digest(identityBytes(ofURL: url))
         let key = try ContentKey(derivedKey(fromURL: url) { _ in bytes })
@@ -86,7 +86,7 @@ package enum ContentKeys {
 enum PercentCoding {
     /// Decodes strictly: every `%` is followed by two digits, and the outcome is UTF-8.
     ///
-    /// A `+` stays one: this is not a form.
+    /// A `+` is taken literally: this is not a form.
     static func decoded(_ text: Substring) throws(LectureError) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -16,27 +16,26 @@ package struct CourseEntry: Hashable, Sendable {
     package var sha256: [UInt8]?
     /// The length of the whole file in bytes.
     package var size: UInt64?
-    /// The virtual folder it lies in, parts separated by `/`.
+    /// Its virtual folder, parts separated by `/`.
     package var folder: String?
     /// −100…100, higher first.
     package var priority: Int?
-    /// Fields to send along.
+    /// Header fields to send.
     package var headers: [HeaderField] = []
     /// Other URLs of the same bytes.
     package var mirrors: [String] = []
     /// The name of the finished file under `--output-dir`.
     package var file: String?
-    /// The members of its line that mean nothing.
+    /// The unknown members of its line.
     package var unknown: [String] = []
 
-    /// The members that a line may have. `report` is what a list of failed lectures says beside each of them; it is not
-    /// used.
+    /// The members that a line may have. `report` is written to lists of failed lectures; it is not read.
     package static let memberNames = [
         "url", "key", "title", "course", "teacher", "sha256", "size", "folder", "priority", "headers", "mirrors",
         "file", "report",
     ]
 
-    /// Makes an entry of a URL alone.
+    /// Makes an entry from a URL alone.
     ///
     /// - Parameter url: an absolute http or https URL.
     /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`.
@@ -66,7 +65,7 @@ package struct CourseEntry: Hashable, Sendable {
         priority = try reader.integer("priority", in: -100...100)
         for member in try reader.object("headers") ?? [] {
             guard let text = member.value.string else {
-                throw LectureError(.json, detail: "a header's value is \(member.value.kind), a string is due")
+                throw LectureError(.json, detail: "a header's value is \(member.value.kind), not a string")
             }
             headers.append(try HeaderField(outgoing: member.name, value: text))
         }
@@ -83,7 +82,7 @@ package struct CourseEntry: Hashable, Sendable {
     /// - Throws: `LectureError` with a detail that names the cell.
     package init(cells: [String: String]) throws(LectureError) {
         var members: [JSONMember] = []
-        // In one order, so that of two faults the same one is told each time.
+        // Sorted, so that of two errors the same one is reported each time.
         for (name, text) in cells.sorted(by: { $0.key < $1.key }) where !text.isEmpty {
             switch name {
             case "size", "priority":

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Reads a course list as its bytes come, in constant memory.
+/// Reads a course list incrementally, in constant memory.
 ///
 /// ```swift
 /// var reader = CourseListReader(format: .jsonLines)
@@ -8,16 +8,16 @@ package import LectureModel
 /// for item in reader.finish() { … }
 /// ```
 ///
-/// A line that cannot be read becomes an issue, and the others go on. In CSV a quote that is never closed swallows what
-/// follows up to the limit of a line; then the reader begins anew at the next line end.
+/// A line that cannot be read becomes an issue, and reading continues. In CSV a quote that is never closed swallows
+/// what follows up to the line limit; then the reader resumes after the next line end.
 package struct CourseListReader {
-    /// How the list is written.
+    /// The format of the list.
     package enum Format: Hashable, Sendable, CaseIterable {
         /// One JSON object a line.
         case jsonLines
         /// Comma-separated values with a header row (RFC 4180).
         case csv
-        /// One URL a line, `#` begins a comment line.
+        /// One URL a line; `#` starts a comment line.
         case text
 
         /// The format a file name's extension stands for.
@@ -35,15 +35,15 @@ package struct CourseListReader {
 
     /// What a line is.
     package enum Item: Sendable {
-        /// A lecture, and the number of the line where it begins, from 1.
+        /// A lecture, and the number of the line where it starts, from 1.
         case entry(CourseEntry, line: Int)
         /// What is wrong with a line; `.courseLine`, or `.courseList` when nothing of the list can be read.
         case issue(LectureError, line: Int)
-        /// A member, or a column, that means nothing; the lines that have it are used without it. Named once a list.
+        /// An unknown member or column, which is ignored. Reported once per list.
         case unknown(String, line: Int)
     }
 
-    /// As many unknown names are remembered, so that a hostile list needs no more memory.
+    /// The most unknown names that are remembered, to bound the memory a hostile list can take.
     private static let mostUnknown = 100
 
     /// The longest line, or CSV record, in bytes.
@@ -53,7 +53,7 @@ package struct CourseListReader {
     private let format: Format
     private var record: [UInt8] = []
     private var isTooLong = false
-    /// Only CSV has quotes; inside of them a line end belongs to the cell.
+    /// Only CSV has quotes; inside them a line end belongs to the cell.
     private var isQuoted = false
     private var line = 1
     private var firstLine = 1
@@ -64,7 +64,7 @@ package struct CourseListReader {
 
     /// Makes a reader.
     ///
-    /// - Parameter format: how the list is written.
+    /// - Parameter format: the format of the list.
     package init(format: Format) { self.format = format }
 
     /// Takes the next bytes.
@@ -104,8 +104,8 @@ package struct CourseListReader {
 
     // MARK: Records
 
-    /// A quote opens at the beginning of a cell only, so that a stray one (`5" disk`) spoils its own line and no other;
-    /// behind a quote it goes on, since two quotes stand for one.
+    /// A quote opens only at the start of a cell, so that a stray one (`5" disk`) spoils no other line; after a quote
+    /// the quoted text continues, since two quotes stand for one.
     private var opensQuote: Bool {
         switch record.last {
         case nil, UInt8(ascii: ","), UInt8(ascii: "\""): true
@@ -147,12 +147,15 @@ package struct CourseListReader {
             switch error.code {
             case .courseList: unusable(error.detail, line: firstLine, &items)
             case .courseLine, .json: issue(error.detail, cause: error.cause, &items)
+            case .headerReserved:
+                let named = LectureError(.headerReserved, detail: "line \(firstLine): \(error.detail)")
+                items.append(.issue(named, line: firstLine))
             default: issue(error.detail, cause: error.code.summary, &items)
             }
         }
     }
 
-    /// The columns that mean nothing, for the header row; later lines have named them all.
+    /// The unknown columns, for the header row; later lines have no others.
     private var unknownColumns: [String] { (columns ?? []).filter { !CourseEntry.memberNames.contains($0) } }
 
     private mutating func name(_ names: [String], _ items: inout [Item]) {
@@ -184,7 +187,7 @@ package struct CourseListReader {
         let names = cells.map { FieldText.lowercased(FieldText.trimmed($0)) }
         if !names.contains("url") { throw LectureError(.courseList, detail: "the header row has no column 'url'") }
         if Set(names).count != names.count {
-            throw LectureError(.courseList, detail: "a column stands twice in the header row")
+            throw LectureError(.courseList, detail: "a column appears twice in the header row")
         }
         return names
     }
@@ -215,20 +218,20 @@ private enum CSVRecord {
                 cell = Array(rest.prefix { $0 != UInt8(ascii: ",") })
                 if cell.contains(UInt8(ascii: "\"")) {
                     throw LectureError(
-                        .courseLine, detail: "a quote inside of cell \(cells.count + 1), which has none around it")
+                        .courseLine, detail: "a quote inside cell \(cells.count + 1), which is not quoted")
                 }
                 position += cell.count
             }
             cells.append(String(decoding: cell, as: UTF8.self))
             if position == bytes.count { return cells }
             guard bytes[position] == UInt8(ascii: ",") else {
-                throw LectureError(.courseLine, detail: "text behind the quote of cell \(cells.count)")
+                throw LectureError(.courseLine, detail: "text after the closing quote of cell \(cells.count)")
             }
             position += 1
         }
     }
 
-    /// Reads up to the closing quote, where two quotes stand for one, and returns the position behind it.
+    /// Reads up to the closing quote, where two quotes stand for one, and returns the position after it.
     private static func quoted(_ bytes: [UInt8], from start: Int, into cell: inout [UInt8]) throws(LectureError) -> Int
     {
         var position = start

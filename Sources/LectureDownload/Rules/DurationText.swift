@@ -1,15 +1,15 @@
 package import LectureModel
 
-/// Lengths of time as people type them: `90s`, `15m`, `2h`, `3d`, `1h30m`.
+/// Durations as people type them: `90s`, `15m`, `2h`, `3d`, `1h30m`.
 package enum DurationText {
     private static let units: [(letter: UInt8, seconds: Int64)] = [
         (UInt8(ascii: "d"), 86_400), (UInt8(ascii: "h"), 3600), (UInt8(ascii: "m"), 60), (UInt8(ascii: "s"), 1),
     ]
 
-    /// Reads a length of time: numbers with a unit each, the larger unit first, no unit twice.
+    /// Reads a duration: numbers with a unit each, the larger unit first, no unit twice.
     ///
     /// - Parameter text: the text, for example `1h30m`; a number without a unit is refused, since it could mean any.
-    /// - Returns: the length, at most 100 years.
+    /// - Returns: the duration, at most 100 years.
     /// - Throws: `LectureError(.parameter)`.
     package static func duration(_ text: String) throws(LectureError) -> Duration {
         let refusal = LectureError(
@@ -32,9 +32,9 @@ package enum DurationText {
         return .seconds(seconds)
     }
 
-    /// Writes a length of time so that ``duration(_:)`` reads it back.
+    /// Writes a duration so that ``duration(_:)`` reads it back.
     ///
-    /// - Parameter duration: the length; parts of a second are cut off, and a negative one counts as zero.
+    /// - Parameter duration: the duration; parts of a second are cut off, and a negative one counts as zero.
     /// - Returns: for example `1h30m`, `0s`.
     package static func text(_ duration: Duration) -> String {
         var rest = max(0, duration.components.seconds)

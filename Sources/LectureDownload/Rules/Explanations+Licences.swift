@@ -24,7 +24,7 @@ extension Explanations {
         (.licenceDeleted, "The provider's server ordered it."),
         (
             .clockUntrusted,
-            "The clock was set back, or never set; an ended licence must not become valid again by that."
+            "The clock was set back, or never set; an ended licence must not become valid again that way."
         ),
         (.licenceCheckDue, "The licence asks for a check at a date, or before every play."),
         (.licenceMissing, "No licence for it is stored."),
@@ -34,6 +34,7 @@ extension Explanations {
         (.storeCopied, "The licence records were written with another device's key."),
         (.ledgerForged, "The licence records do not match their codes."),
         (.storeRolledBack, "This device has written newer records than the store contains."),
+        (.anchorUnwritable, "Without that record an older copy of the store would give the play back."),
     ]
 
     private static let keyTexts: [Row] = [
@@ -43,6 +44,8 @@ extension Explanations {
         (.deviceKeyRefused, "Its file is damaged, a link, owned by another user, or readable by others."),
         (.deviceKeyInUse, "Licences and sealed lectures of this device can only be read with its key."),
         (.licenceFileRefused, "Its signature, dates, device or lecture does not match."),
+        (.keyNotGranting, "Otherwise anyone with a key of their own could grant it."),
+        (.trustNotConfigured, "It was requested from a licence server, or has a licence that counts or has ended."),
         (.removalWaits, "One of its files cannot be deleted, or another process is using it."),
         (.isSealed, "An unencrypted copy would outlive the licence."),
     ]

@@ -11,7 +11,7 @@ extension Explanations {
         (.reportRefused, "The LMS refused it when it was sent alone."),
         (
             .reportAnswerUnexpected,
-            "A web page, a redirect to another host or other text came instead of an acknowledgement."
+            "The response was a web page, a redirect to another host or other text, not an acknowledgement."
         ),
         (.reportTargetWaits, "The LMS is busy or failing, or asked to wait."),
         (.reportLine, "The line is damaged, or another program wrote it."),

@@ -1,7 +1,7 @@
 package import LectureModel
 
-/// Why an error happens: one sentence for every code; a test fails on one that is missing. What happened and what to do
-/// stand in the catalogue of codes; what happens next depends on the store and on the processes that use it.
+/// Why an error happens: one sentence for every code; a test fails if one is missing. The catalogue of codes says what
+/// happened and what to do; what happens next depends on the store and on the processes that use it.
 package enum Explanations {
     /// The reason behind an error.
     ///
@@ -21,10 +21,10 @@ package enum Explanations {
 
     // MARK: Texts
 
-    /// Transfers and statuses are explained by the row that decides about them, so that the two cannot disagree.
+    /// Transfers and statuses take their text from the row that decides about retries, so that the two cannot disagree.
     private static func familyText(_ code: LectureError.Code) -> String? {
         if (9001...9099).contains(-code.number) || (9300...9599).contains(-code.number) {
-            // The same numbers as of a media server, asked by the same client.
+            // The numbers of a media server; the same client sends these requests.
             return RetryTable.entry(code: .stored(code.number + 1000)).reason
         }
         if LectureError.Code.gatewayNumbers.contains(-code.number) {
@@ -49,7 +49,7 @@ package enum Explanations {
         (.readFile, "The disk or the file system failed, or the file belongs to another user."),
         (.writeFile, "The disk failed, was unmounted or became read-only."),
         (.parameter, "The value is outside the range that the option or call accepts."),
-        (.notLoaded, "Its source was not asked yet."),
+        (.notLoaded, "Its source has not been queried yet."),
         (.cancelled, "A user cancelled it."),
         (.badLength, "The announced length is negative, not a number, or larger than any file."),
         (.noLocation, "The response is a redirect without a usable Location header."),
@@ -58,7 +58,7 @@ package enum Explanations {
         (.notComplete, "Some of its data has not been downloaded and verified yet."),
         (.alreadyDownloading, "It was requested twice."),
         (.descriptorUnreadable, "The response is not the JSON that a gateway should send."),
-        (.damaged, "The data on the disk is not what was written; disks do that."),
+        (.damaged, "The data on the disk differs from what was written; disks fail like this."),
         (.notRemovable, "Samples belong to the application."),
         (.notDownloadable, "The provider allows streaming only."),
         (.introNotDownloadable, "An intro is shown before a lecture and is not listed by itself."),
@@ -74,16 +74,17 @@ package enum Explanations {
         (.storeReadOnly, "The directory or its file system is read-only, or it belongs to another user."),
         (.migrationChanged, "A migration differs from the one that was applied to this store."),
         (.storeBusy, "It held the write lock for longer than ten seconds."),
-        (.storeOwner, "Files that another user makes cannot be read by the owner."),
+        (.storeOwner, "The owner could not read files that another user creates."),
+        (.storeExposed, "Users who may write there can exchange the store's files and database."),
         (.storeMissing, "Nothing was downloaded to this directory yet, or it is another user's or a mistyped one."),
-        (.headersSealed, "Another device's key has sealed them, or the key was lost."),
+        (.headersSealed, "They were sealed with another device's key, or the key was lost."),
         (.storeUnsafe, "A setting that protects the store in a power failure did not take effect."),
         (.mediaMissing, "The file was deleted, moved or truncated outside LectureKit."),
         (.cryptography, "There is no memory left, or the library lacks AES-GCM or SHA-256."),
     ]
 
     private static let answerTexts: [Row] = [
-        (.notMedia, "Sign-in and error pages often come with status 200; the file does not begin like media."),
+        (.notMedia, "Sign-in and error pages often come with status 200; the file does not start like media."),
         (.rangeMismatch, "Writing the response would put data in the wrong place."),
         (.lengthChanged, "The file was replaced on the server."),
         (.codingRefused, "Byte positions in encoded data are not those of the file."),
@@ -91,7 +92,7 @@ package enum Explanations {
         (.lengthConflict, "A proxy on the way probably rewrites headers."),
         (.bodyTooLong, "Data beyond the announced end belongs to something else."),
         (.bodyCut, "The connection broke."),
-        (.versionUnstable, "Each attempt met another version of the file."),
+        (.versionUnstable, "Each attempt received another version of the file."),
         (.digestMismatch, "The whole file was downloaded, and its digest is not the expected one."),
         (.playlistUnsupported, "A playlist names many files; this version downloads single files."),
         (.tooLarge, "The announced length is above the limit."),
@@ -109,16 +110,18 @@ package enum Explanations {
         (.courseLine, "A member or cell is missing or has the wrong type."),
         (.courseList, "Its first line is missing or it has another format."),
         (.headerInvalid, "A line break inside a header would start another header."),
+        (.headerReserved, "Another value would ask for something else than the file."),
         (.configuration, "A setting is unknown or has the wrong type."),
         (.secretReadable, "A secret that others can read is not a secret."),
-        (.nameTaken, "Two lectures would have been put into the same file."),
-        (.pruneRefused, "A list that suddenly loses many lectures is usually a mistake of its export."),
+        (.nameTaken, "Two lectures would have been written to the same file."),
+        (.pruneRefused, "A list that suddenly loses many lectures is usually an export mistake."),
         (.nameRefused, "Such a name could point outside its directory."),
         (.json, "The text is not valid JSON (RFC 8259), or a member has the wrong type."),
         (
             .outputRefused,
-            "A file of this name is in the way, the directory cannot be written, or the lecture is sealed."
+            "The directory cannot be written, the name is that of a directory or a device, or the lecture is sealed."
         ),
+        (.outputExists, "LectureKit only replaces files that it has written for the same lecture."),
     ]
 
     private static let linkTexts: [Row] = [
@@ -127,9 +130,9 @@ package enum Explanations {
 
     private static let runTexts: [Row] = [
         (.quota, "All lectures together take as much space as allowed."),
-        (.serverWait, "The server is overloaded and named a time to come back."),
+        (.serverWait, "The server is overloaded and said when to retry."),
         (.schedule, "The timetable says 'off' at this time."),
-        (.deadline, "The time given with --deadline is over."),
+        (.deadline, "The time given with --deadline has run out."),
         (.leaseLost, "Another process took the lecture over while this one did not respond."),
         (.interrupted, "The process received a signal."),
         (.bug, "The program reached a state that should not exist."),

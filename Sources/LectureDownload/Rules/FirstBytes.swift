@@ -1,16 +1,16 @@
 package import LectureModel
 
-/// Decides by its first bytes whether a body can be a lecture.
+/// Decides by the first bytes whether a body can be a lecture.
 ///
 /// Sign-in pages, error messages and playlists come under any media type, also as `video/mp4`, and with any name. So a
-/// body of a media type must begin as one of the known containers or elementary streams does (``MediaSignature``);
-/// text is refused under every type. Other binary data under another type, such as an archive, is taken.
+/// body of a media type must start like a known container or elementary stream (``MediaSignature``); text is refused
+/// under every type. Binary data of any other type, such as an archive, is accepted.
 package enum FirstBytes {
-    /// How many bytes are looked at. A transport stream needs a few packets of 188 to 204 bytes, and a text should have
-    /// shown that it is none.
+    /// How many bytes are inspected. A transport stream needs a few packets of 188 to 204 bytes, and binary data that
+    /// starts like text should have shown other bytes by then.
     package static let length = 4096
 
-    /// What a body is not.
+    /// Why a body is refused.
     package struct Refusal: Hashable, Sendable {
         /// `notMedia` or `playlistUnsupported`.
         package let code: LectureError.Code
@@ -18,33 +18,33 @@ package enum FirstBytes {
         package let cause: String
     }
 
-    /// Looks at the beginning of a body.
+    /// Inspects the start of a body.
     ///
     /// - Parameters:
     ///   - bytes: the first ``length`` bytes, or all of a shorter body.
-    ///   - mediaType: what the server calls it, lower-cased and without parameters; nil when it says nothing.
-    /// - Returns: why it is no lecture; nil when it may be one.
+    ///   - mediaType: its media type according to the server, lower-cased and without parameters; nil without one.
+    /// - Returns: why it is not a lecture; nil when it may be one.
     package static func refusal(_ bytes: [UInt8], mediaType: String?) -> Refusal? {
         if bytes.isEmpty { return Refusal(code: .notMedia, cause: "the file is empty") }
         let text = Text(bytes)
         if let refusal = text.markup { return refusal }
         let isMedia = mediaType.map { $0.hasPrefix("video/") || $0.hasPrefix("audio/") } ?? false
         if text.isText {
-            // A document may begin with a line of text.
+            // A document may start with a line of text.
             if !isMedia, bytes.starts(with: "%PDF-".utf8) { return nil }
             return Refusal(code: .notMedia, cause: text.looksLikeJSON ? "it is JSON" : "it is text")
         }
         guard isMedia, let mediaType, !headless.contains(mediaType), !MediaSignature.isKnown(bytes) else { return nil }
-        return Refusal(code: .notMedia, cause: "it is called \(mediaType) and begins like no known media format")
+        return Refusal(code: .notMedia, cause: "it is labelled \(mediaType) and starts like no known media format")
     }
 
-    /// Whether a body is a web page, whatever else is known of it.
+    /// Whether a body is a web page, regardless of its media type.
     ///
     /// - Parameter bytes: as above.
     /// - Returns: true for HTML.
     package static func isPage(_ bytes: [UInt8]) -> Bool { Text(bytes).isPage }
 
-    /// Types whose bytes have no beginning to be known by: bare samples.
+    /// Types without a signature at the start: bare samples.
     private static let headless: Set<String> = [
         "audio/basic", "audio/l8", "audio/l16", "audio/l20", "audio/l24", "audio/pcm", "audio/pcma", "audio/pcmu",
         "audio/g722", "audio/g723", "audio/g726-16", "audio/g726-24", "audio/g726-32", "audio/g726-40", "audio/g729",
@@ -52,16 +52,16 @@ package enum FirstBytes {
     ]
 }
 
-/// The beginning of a body, read as text.
+/// The start of a body, read as text.
 private struct Text {
-    /// Whether no byte speaks against text.
+    /// Whether all bytes can be text.
     let isText: Bool
     private let start: [UInt8]
 
     init(_ bytes: [UInt8]) {
         var rest = bytes.prefix(FirstBytes.length)
         if rest.starts(with: [0xFF, 0xFE]) || rest.starts(with: [0xFE, 0xFF]) {
-            // UTF-16: every second byte of what matters here.
+            // UTF-16: for the ASCII characters that matter here, every second byte.
             let isBig = rest.first == 0xFE
             let units = rest.dropFirst(2).enumerated().filter { ($0.offset % 2 == 1) == isBig }.map(\.element)
             isText = units.allSatisfy(Self.isPrintable)
@@ -73,7 +73,7 @@ private struct Text {
         start = Self.lowered(rest)
     }
 
-    /// White space at the beginning does not count; a capital letter of ASCII differs from the small one in one bit.
+    /// Leading white space is dropped; an ASCII capital differs from its small letter in one bit.
     private static func lowered(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(1024)
             .map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -83,7 +83,7 @@ private struct Text {
         byte >= 0x20 && byte != 0x7F || (0x09...0x0D).contains(byte) || byte == 0x1B
     }
 
-    /// Whether the bytes are UTF-8, but for a character that the end cuts.
+    /// Whether the bytes are UTF-8, except for a last character that may be cut.
     private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
         (0...3).contains { cut in cut < bytes.count && String(validating: bytes.dropLast(cut), as: UTF8.self) != nil }
     }
@@ -99,7 +99,7 @@ private struct Text {
     var isPage: Bool { begins(with: "<!doctype html") || begins(with: "<html") }
     var looksLikeJSON: Bool { begins(with: "{") || begins(with: "[") }
 
-    /// A page or a playlist: what can be said by name.
+    /// A page or a playlist that is recognised by its markup.
     var markup: FirstBytes.Refusal? {
         if begins(with: "#extm3u") { return FirstBytes.Refusal(code: .playlistUnsupported, cause: "an HLS playlist") }
         if isPage { return FirstBytes.Refusal(code: .notMedia, cause: "it is a web page") }

@@ -1,19 +1,19 @@
 package import LectureModel
 
-/// What a gateway says in place of a descriptor: a status that refuses, and `{"error": n}` as its body.
+/// A gateway's refusal in place of a descriptor: an error status with `{"error": n}` as its body.
 ///
-/// The status alone decides what is done, as with every server; the number only tells why.
+/// The status alone decides what is done, as with every server; the number only gives the reason.
 package enum GatewayRefusal {
-    /// How much of such a body is read, in bytes. One that is longer says nothing.
+    /// How much of such a body is read, in bytes. A longer one is ignored.
     package static let bodyLimit = 4096
 
     private static let limits = JSONScanner.Limits(depth: 4, items: 100)
 
-    /// Whether the body of an answer may hold a number.
+    /// Whether the body of an answer may contain a number.
     ///
     /// - Parameter verdict: of an answer to a gateway link.
-    /// - Returns: true for a refusal by its status that asking again does not change.
-    package static func mayBeTold(_ verdict: ResponseVerdict) -> Bool {
+    /// - Returns: true for a refusal by status that a retry does not change.
+    package static func mayBeReported(_ verdict: ResponseVerdict) -> Bool {
         switch verdict {
         case .renewLease: true
         case .refuse(let code): (8400...8599).contains(-code.number)
@@ -24,7 +24,7 @@ package enum GatewayRefusal {
     /// Reads the number.
     ///
     /// - Parameter body: the whole body of a refusal.
-    /// - Returns: nil when it is no object with a number that gateways use.
+    /// - Returns: nil unless it is an object with a number that gateways use.
     package static func code(in body: [UInt8]) -> LectureError.Code? {
         guard !body.isEmpty, body.count <= bodyLimit else { return nil }
         do throws(LectureError) {
@@ -38,7 +38,7 @@ package enum GatewayRefusal {
         }
     }
 
-    /// The error of a refusal: the gateway's own number where it said one, else the status.
+    /// The error of a refusal: the gateway's own number if it sent one, else the status.
     ///
     /// - Parameters:
     ///   - code: what the status means.
@@ -46,7 +46,7 @@ package enum GatewayRefusal {
     ///   - host: the gateway.
     /// - Returns: the error.
     package static func error(_ code: LectureError.Code, body: [UInt8]?, host: String) -> LectureError {
-        guard let told = body.flatMap({ Self.code(in: $0) }) else { return LectureError(code, detail: host) }
-        return LectureError(told, detail: host, cause: "HTTP \(-code.number - 8000)")
+        guard let reported = body.flatMap({ Self.code(in: $0) }) else { return LectureError(code, detail: host) }
+        return LectureError(reported, detail: host, cause: "HTTP \(-code.number - 8000)")
     }
 }

@@ -1,26 +1,26 @@
 package import LectureModel
 
-/// A link that an application is opened with. Values are percent-encoded, and a `+` stays one.
+/// A link that opens an application. Values are percent-encoded, and a `+` is taken literally.
 ///
-/// | link | asks |
+/// | link | requests |
 /// | --- | --- |
-/// | `kollus://download?url=…&folder=…` | to download: any number of URLs, each with the virtual folder behind it |
-/// | `kollus://download_play?url=…` | to download, and to play |
-/// | `kollus://path?url=…&folder=…` | to play |
-/// | `kollus://list?folder=…` | to show the list; without a folder all of it |
+/// | `kollus://download?url=…&folder=…` | downloading: any number of URLs, each followed by its virtual folder |
+/// | `kollus://download_play?url=…` | downloading and playing |
+/// | `kollus://path?url=…&folder=…` | playing |
+/// | `kollus://list?folder=…` | the list; without a folder, all of it |
 package enum KollusLink: Hashable, Sendable {
-    /// One content of a link.
+    /// One lecture of a link.
     package struct Item: Hashable, Sendable {
         /// Its URL, decoded.
         package let url: String
         /// The virtual folder that follows the URL, decoded; nil without one.
         package let folder: String?
 
-        /// A content.
+        /// Makes an item.
         package init(url: String, folder: String?) { (self.url, self.folder) = (url, folder) }
     }
 
-    /// Download these, at least one, in their order.
+    /// Download these, at least one, in this order.
     case download([Item])
     /// Download this and play it.
     case downloadAndPlay(url: String)
@@ -29,7 +29,7 @@ package enum KollusLink: Hashable, Sendable {
     /// Show the list.
     case list(folder: String?)
 
-    /// Whether a text is meant as such a link, so that its faults should be reported as the link's.
+    /// Whether a text is meant as such a link, so that its errors are reported as errors of a link.
     ///
     /// - Parameter text: a source from the command line.
     /// - Returns: true when it begins with `kollus:`.

@@ -2,13 +2,13 @@ package import LectureModel
 
 extension ContentKeys {
     /// The media content key that a gateway link names: `/i/KEY` in its path, or the claim `mc[].mckey` of its token in
-    /// `?jwt=`, of the last item that is no intro.
+    /// `?jwt=`, of the last item that is not an intro.
     ///
     /// The token is not verified: the name only finds what is in the store already. A key with an extension
-    /// (`KEY-custom`) is another content's, so a key is taken as a whole.
+    /// (`KEY-custom`) belongs to another lecture, so a key is taken as a whole.
     ///
     /// - Parameter parts: the parts of the URL.
-    /// - Returns: nil for a URL that is no gateway link, or whose name cannot be read.
+    /// - Returns: nil for a URL that is not a gateway link, or whose name cannot be read.
     package static func name(inLink parts: URLParts) -> String? {
         let components = parts.path.split(separator: "/", omittingEmptySubsequences: false)
         if components.count >= 3, components[components.count - 2] == "i", let last = components.last, !last.isEmpty {
@@ -20,7 +20,7 @@ extension ContentKeys {
         return (try? PercentCoding.decoded(token)).flatMap(name(inToken:))
     }
 
-    /// What a token names, read without proof.
+    /// The key that a token names, unverified.
     private static func name(inToken token: String) -> String? {
         let parts = Array(token.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.bytes(parts[1]),

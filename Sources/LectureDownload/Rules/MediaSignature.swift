@@ -1,13 +1,13 @@
-/// How files of sound and film begin: the containers and elementary streams that players know, by the bytes that their
-/// specifications fix. Pictures are among them, since players take them as films of one frame.
+/// How audio and video files start: the containers and elementary streams that players know, by the bytes that their
+/// specifications fix. Pictures are included, since players show them as videos of one frame.
 ///
-/// What has no fixed bytes (bare samples) is not here. A test reads the beginnings of more than a hundred files that
-/// FFmpeg wrote, one for each of its formats.
+/// What has no fixed bytes (bare samples) is not here. A test reads the starts of more than a hundred files that FFmpeg
+/// wrote, one for each of its formats.
 enum MediaSignature {
-    /// Whether a body begins as one of them.
+    /// Whether a body starts like one of them.
     ///
     /// - Parameter bytes: the first ``FirstBytes/length`` bytes, or all of a shorter body.
-    /// - Returns: true for a known beginning.
+    /// - Returns: true for a known signature.
     static func isKnown(_ bytes: [UInt8]) -> Bool {
         fixed.contains { $0.matches(bytes) } || isBoxed(bytes) || isTransportStream(bytes) || isAudioFrame(bytes)
             || isStartCode(bytes) || isMotionJPEG(bytes)
@@ -78,7 +78,7 @@ enum MediaSignature {
 
     // MARK: Structures
 
-    /// Types of boxes that a file of the ISO base media format or QuickTime may begin with (ISO/IEC 14496-12).
+    /// Types of boxes that a file of the ISO base media format or QuickTime may start with (ISO/IEC 14496-12).
     private static let boxes: Set<[UInt8]> = Set(
         [
             "ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "styp", "moof", "sidx", "ssix", "emsg", "prft",
@@ -90,12 +90,13 @@ enum MediaSignature {
     }
 
     /// Packets of 188 bytes (ISO/IEC 13818-1), with a time stamp of 4 before each (192), or with 16 or 20 of error
-    /// correction (204, 208). A recording may begin in the middle of a packet.
+    /// correction (204, 208). A recording may start in the middle of a packet.
     private static func isTransportStream(_ bytes: [UInt8]) -> Bool {
         [188, 192, 204, 208].contains { length in
             let packets = bytes.count >= 5 * length ? 5 : bytes.count / length
             guard packets >= 1 else { return false }
-            // With fewer than three packets only the very first byte may be the sync byte, or the one behind a stamp.
+            // With fewer than three packets only the very first byte may be the sync byte, or the one after a time
+            // stamp.
             let starts = packets < 3 ? [length == 192 ? 4 : 0] : Array(0..<length)
             return starts.contains { start in
                 (0..<packets).allSatisfy { packet in
@@ -106,8 +107,8 @@ enum MediaSignature {
         }
     }
 
-    /// A frame of MPEG audio (ISO/IEC 11172-3, 13818-3), of AAC in ADTS or LOAS (14496-3). Zeros and a tag of a few
-    /// bytes may stand before the first one, so two frames in a row are looked for near the beginning.
+    /// A frame of MPEG audio (ISO/IEC 11172-3, 13818-3), of AAC in ADTS or LOAS (14496-3). Zeros may precede the first
+    /// frame.
     private static func isAudioFrame(_ bytes: [UInt8]) -> Bool {
         if bytes.count >= 3, bytes[0] == 0x56, bytes[1] & 0xE0 == 0xE0 { return true }
         let start = bytes.firstIndex { $0 != 0 } ?? bytes.count

@@ -3,17 +3,17 @@ package import LectureModel
 /// How many transfers may run against each origin, host and in all; shared by all items of a process.
 ///
 /// The limit of an origin starts at 4 and moves like a congestion window: one more after a whole window of successes,
-/// half after a 429, a 503 or a refused connection. A burst that fails together halves once: failures of transfers that
-/// were running at the time of the halving are echoes of it.
+/// half after a 429, a 503 or a refused connection. A burst that fails together halves it only once: failures of
+/// transfers that were running at the time of the halving are counted as echoes of it.
 package struct OriginGovernor: Sendable {
     /// How many transfers an origin may have at first.
     package static let initialLimit = 4
-    /// How long it is remembered whether a second connection helped.
+    /// How long the result of a trial of one more connection is remembered.
     package static let trialMemory = Duration.seconds(600)
 
     /// Upper bounds, each at least 1.
     package struct Limits: Hashable, Sendable {
-        /// For an origin nothing is known of; the limit moves from there.
+        /// For an unknown origin; the limit moves from there.
         package var initial: Int
         /// For one origin (scheme, host, port).
         package var perOrigin: Int
@@ -25,7 +25,7 @@ package struct OriginGovernor: Sendable {
         /// Makes bounds.
         ///
         /// - Parameters:
-        ///   - initial: for an origin nothing is known of.
+        ///   - initial: for an unknown origin.
         ///   - perOrigin: for one origin.
         ///   - perHost: for all origins of one host.
         ///   - total: for everything.
@@ -39,11 +39,11 @@ package struct OriginGovernor: Sendable {
         }
     }
 
-    /// How a transfer ended, as far as the origin is concerned.
+    /// What the end of a transfer says about its origin.
     package enum Outcome: Hashable, Sendable {
         /// The origin served it.
         case served
-        /// The origin has too much to do: 429, 503, a refused connection.
+        /// The origin is overloaded: 429, 503, a refused connection.
         case overloaded
         /// Anything else, which says nothing about the load: cancelled, 404, a bad body.
         case other
@@ -51,15 +51,15 @@ package struct OriginGovernor: Sendable {
 
     /// Whether a transfer may start.
     package enum Admission: Hashable, Sendable {
-        /// It may.
+        /// Yes.
         case yes
         /// The origin asked to wait until then.
         case waiting(until: BootInstant)
-        /// The origin has as many as it takes now.
+        /// The origin has reached its current limit.
         case originBusy
-        /// The host has as many as are allowed.
+        /// The host has reached its limit.
         case hostBusy
-        /// There are as many as are allowed in all.
+        /// The total limit is reached.
         case totalBusy
     }
 
@@ -102,7 +102,7 @@ package struct OriginGovernor: Sendable {
     /// How many transfers run in all.
     package private(set) var running = 0
 
-    /// Makes a governor that knows no origin yet.
+    /// Makes a governor without any known origins.
     ///
     /// - Parameter limits: the upper bounds.
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -123,7 +123,7 @@ package struct OriginGovernor: Sendable {
         return state?.running ?? 0 >= limit(of: origin) ? .originBusy : .yes
     }
 
-    /// How many transfers the origin takes now.
+    /// How many transfers the origin may have now.
     ///
     /// - Parameter origin: the origin.
     /// - Returns: at least 1.
@@ -161,7 +161,7 @@ package struct OriginGovernor: Sendable {
         states[origin] = state
     }
 
-    /// The origin asked to wait; of two waits the longer one counts.
+    /// Records that the origin asked to wait; the longest wait applies.
     ///
     /// - Parameters:
     ///   - origin: which origin.
@@ -171,7 +171,7 @@ package struct OriginGovernor: Sendable {
         states[origin, default: State(limit: limits.initial)].waitUntil = max(earlier, until)
     }
 
-    /// When the first of the waiting origins may be asked again.
+    /// When the first of the waiting origins may be used again.
     ///
     /// - Parameter now: the boot clock.
     /// - Returns: nil when none waits.
@@ -184,14 +184,14 @@ package struct OriginGovernor: Sendable {
     /// A trial of one more connection ended.
     ///
     /// - Parameters:
-    ///   - outcome: what it showed.
+    ///   - outcome: its result.
     ///   - origin: where.
     ///   - now: the boot clock.
     package mutating func remember(_ outcome: RangeTrial.Outcome, for origin: Origin, at now: BootInstant) {
         states[origin, default: State(limit: limits.initial)].trial = (outcome, now)
     }
 
-    /// What the last trial at this origin showed.
+    /// The result of the last trial at this origin.
     ///
     /// - Parameters:
     ///   - origin: where.
@@ -202,14 +202,14 @@ package struct OriginGovernor: Sendable {
         return trial.outcome
     }
 
-    /// HTTP/2 failed at this origin; from now on it is asked over HTTP/1.1.
+    /// HTTP/2 failed at this origin; from now on requests use HTTP/1.1.
     ///
     /// - Parameter origin: where.
     package mutating func http2Failed(at origin: Origin) {
         states[origin, default: State(limit: limits.initial)].http2Failed = true
     }
 
-    /// Whether HTTP/2 is tried at this origin.
+    /// Whether HTTP/2 is used at this origin.
     ///
     /// - Parameter origin: where.
     /// - Returns: false once it failed there.
@@ -217,7 +217,7 @@ package struct OriginGovernor: Sendable {
 
     // MARK: Storage
 
-    /// What is worth storing: origins with another limit than the first one, or with a wait.
+    /// What is worth storing: origins with a wait or a limit other than the initial one.
     ///
     /// - Parameters:
     ///   - now: the boot clock.
@@ -231,13 +231,13 @@ package struct OriginGovernor: Sendable {
         }.sorted { $0.origin.text < $1.origin.text }
     }
 
-    /// Takes a stored row back.
+    /// Restores a stored row.
     ///
     /// - Parameters:
     ///   - row: the row.
     ///   - now: the boot clock.
-    ///   - wall: the wall clock at the same moment. A wait that it makes longer than any server may ask for was stored
-    ///     under another clock and is cut to that.
+    ///   - wall: the wall clock at the same moment. A wait longer than any server may ask for was stored under another
+    ///     clock and is cut to that maximum.
     package mutating func restore(_ row: Stored, at now: BootInstant, wall: Timestamp) {
         states[row.origin, default: State(limit: limits.initial)].limit = max(1, row.limit)
         guard let waitUntil = row.waitUntil, waitUntil > wall else { return }

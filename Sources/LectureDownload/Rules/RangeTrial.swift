@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Finds out whether one more connection makes a file come faster.
+/// Measures whether one more connection makes a download faster.
 ///
 /// ```
 ///            window full            opened                window full, grew ≥ 15 %
@@ -10,8 +10,8 @@ package import LectureModel
 ///       └──────────────▶  done  ◀────────────────┘
 /// ```
 ///
-/// A second connection helps against servers and networks that limit each connection, and only costs elsewhere; no rule
-/// can tell which it is, so it is measured.
+/// A second connection helps against servers and networks that limit each connection, and is only a cost elsewhere;
+/// which it is can only be measured.
 package struct RangeTrial: Hashable, Sendable {
     /// How long a window lasts at least.
     package static let windowDuration = Duration.seconds(1)
@@ -20,7 +20,7 @@ package struct RangeTrial: Hashable, Sendable {
     /// By how much the throughput must grow for a connection to be kept.
     package static let gain = 1.15
 
-    /// What is to be done.
+    /// What the caller has to do.
     package enum Action: Hashable, Sendable {
         /// Nothing.
         case none
@@ -30,7 +30,7 @@ package struct RangeTrial: Hashable, Sendable {
         case closeNewest
     }
 
-    /// What the last trial showed.
+    /// The result of the last trial.
     package struct Outcome: Hashable, Sendable {
         /// Whether the connection was kept.
         package let helped: Bool
@@ -47,19 +47,19 @@ package struct RangeTrial: Hashable, Sendable {
 
     /// How many connections there are, this trial's included.
     package private(set) var connections: Int
-    /// What the last trial showed, nil before the first one ended.
+    /// The result of the last trial, nil before the first one ended.
     package private(set) var outcome: Outcome?
     private let limit: Int
     private var phase: Phase
     private var windowStart: BootInstant
     private var windowFirstByte: UInt64
 
-    /// Begins to measure.
+    /// Starts to measure.
     ///
     /// - Parameters:
     ///   - connections: how many connections the file has.
     ///   - limit: how many it may have.
-    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - totalBytes: how many bytes of the file were received so far, over all connections.
     ///   - now: the boot clock.
     package init(connections: Int = 1, limit: Int, totalBytes: UInt64 = 0, at now: BootInstant) {
         self.connections = connections
@@ -69,15 +69,15 @@ package struct RangeTrial: Hashable, Sendable {
         windowFirstByte = totalBytes
     }
 
-    /// Whether nothing more is tried.
+    /// Whether the trial is over.
     package var isDone: Bool { phase == .done }
 
-    /// Bytes came.
+    /// Bytes were received.
     ///
     /// - Parameters:
-    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - totalBytes: how many bytes of the file were received so far, over all connections.
     ///   - now: the boot clock.
-    /// - Returns: what is to be done.
+    /// - Returns: what to do.
     package mutating func progressed(totalBytes: UInt64, at now: BootInstant) -> Action {
         guard let throughput = throughput(totalBytes, now) else { return .none }
         switch phase {
@@ -97,12 +97,12 @@ package struct RangeTrial: Hashable, Sendable {
         }
     }
 
-    /// The new connection delivers.
+    /// The new connection delivers bytes.
     ///
-    /// To be called with its first bytes and not when it is asked for, so that its handshake is not measured.
+    /// Call it with its first bytes rather than when it is requested, so that its handshake is not measured.
     ///
     /// - Parameters:
-    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - totalBytes: how many bytes of the file were received so far, over all connections.
     ///   - now: the boot clock.
     package mutating func opened(totalBytes: UInt64, at now: BootInstant) {
         guard case .opening(let baseline) = phase else { return }
@@ -111,16 +111,16 @@ package struct RangeTrial: Hashable, Sendable {
         startWindow(totalBytes, now)
     }
 
-    /// The new connection could not be had.
+    /// The new connection could not be opened.
     package mutating func openFailed() {
         if case .opening = phase { phase = .done }
     }
 
-    /// A connection ended on its own, for example because its range was complete: what is measured now would compare
+    /// A connection ended on its own, for example because its range was complete: the current window would compare
     /// different numbers of connections.
     ///
     /// - Parameters:
-    ///   - totalBytes: how many bytes of the file came so far, over all connections.
+    ///   - totalBytes: how many bytes of the file were received so far, over all connections.
     ///   - now: the boot clock.
     package mutating func connectionEnded(totalBytes: UInt64, at now: BootInstant) {
         connections = max(0, connections - 1)

@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// How fast bytes may come.
+/// A bandwidth limit.
 package enum Rate: Hashable, Sendable {
-    /// As fast as they come.
+    /// Unlimited.
     case full
     /// At most this many bytes a second, at least 1.
     case limited(bytesPerSecond: UInt64)
-    /// Not at all.
+    /// No downloads.
     case off
 
     /// Reads a rate: `full`, `off`, `0`, or bytes a second with a unit of 1024: `500K`, `2M`, `1.5M`, `1G`.
@@ -25,7 +25,7 @@ package enum Rate: Hashable, Sendable {
         }
     }
 
-    /// The rate as it is read: `full`, `off`, `2M`, `500K`, `1234`.
+    /// The rate in the form that is read: `full`, `off`, `2M`, `500K`, `1234`.
     package var text: String {
         switch self {
         case .full: return "full"

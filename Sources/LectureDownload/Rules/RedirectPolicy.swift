@@ -1,18 +1,18 @@
 package import LectureModel
 
-/// Which redirects are followed, and what goes along (RFC 9110 section 15.4).
+/// Which redirects are followed, and which fields are sent along (RFC 9110 section 15.4).
 package enum RedirectPolicy {
     /// How many redirects one request may go through.
     package static let limit = 10
 
-    /// The fields that go to another origin: everything else may be a credential.
+    /// The fields that are sent to another origin: everything else may be a credential.
     package static let harmless: Set<String> = ["accept", "accept-encoding", "range", "if-range", "user-agent"]
 
     /// Checks one redirect.
     ///
     /// - Parameters:
     ///   - url: where the redirect leads, absolute.
-    ///   - origin: where it came from.
+    ///   - origin: the origin that sent it.
     ///   - hop: the number of this redirect within its request, from 1.
     /// - Returns: the origin it leads to.
     /// - Throws: `LectureError(.redirectLoop)` after ten hops; `LectureError(.redirectRefused)` for another scheme than
@@ -36,12 +36,12 @@ package enum RedirectPolicy {
         return target
     }
 
-    /// The request fields that go along.
+    /// The request fields that are sent along.
     ///
     /// - Parameters:
     ///   - fields: the fields of the first request.
-    ///   - start: the origin of the first request. Not that of the hop before: a credential that was left behind once
-    ///     must not come back through a second redirect unless this is where it belongs.
+    ///   - start: the origin of the first request. Not that of the previous hop: a credential that was dropped must not
+    ///     come back through a second redirect unless that leads to its own origin.
     ///   - target: where the redirect leads.
     /// - Returns: all fields within one origin, the harmless ones to another.
     package static func fields(_ fields: [HeaderField], from start: Origin, to target: Origin) -> [HeaderField] {

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Decides from the head of an answer whether its body may be taken, and as what (RFC 9110).
+/// Decides from the head of an answer whether its body is accepted, and as what (RFC 9110).
 ///
 /// ```
 ///             ┌ 3xx ─────────── redirect · refuse
@@ -13,10 +13,10 @@ package import LectureModel
 ///                        └ against what is known ── body · empty · changed · noRanges
 /// ```
 ///
-/// The order matters: a page of a captive portal must be refused as a page and not taken for a new version of the
-/// lecture, and a body in an unasked coding must not be measured by its coded length.
+/// The order matters: a page of a captive portal must be refused as a page and not mistaken for a new version of the
+/// lecture, and a body in an unrequested coding must not be measured by its coded length.
 package enum ResponseJudge {
-    /// What becomes of a body over HTTP/2 whose end nothing but the server's silence would tell.
+    /// The error for a body over HTTP/2 whose end could not be verified.
     package static let unframed = LectureError.Code.transfer(92)
     /// The largest descriptor that is read, in bytes.
     package static let descriptorLimit: UInt64 = 1 << 20
@@ -25,13 +25,13 @@ package enum ResponseJudge {
     ///
     /// - Parameters:
     ///   - head: the head of a final answer (1xx answers are never final).
-    ///   - asked: what was asked for and what is known.
-    /// - Returns: what is to be done with it.
+    ///   - asked: what was requested and what is known.
+    /// - Returns: what to do with it.
     package static func judge(_ head: ResponseHead, asked: Expectation) -> ResponseVerdict {
         switch head.status {
         case 200, 206: judgeBody(head, asked)
         case 301, 302, 303, 307, 308: head.redirectURL.map { .redirect(to: $0) } ?? .refuse(withoutTarget(head))
-        // Nothing but If-Range was conditional; a server that answers it with 412 holds the object for changed.
+        // Nothing but If-Range was conditional; a server that answers it with 412 considers the object changed.
         case 412 where asked.sentIfRange: .changed(nil, .precondition)
         case 416: judgeUnsatisfied(head, asked)
         // 511 is how an honest captive portal answers (RFC 6585 section 6).
@@ -41,7 +41,7 @@ package enum ResponseJudge {
         }
     }
 
-    /// A redirect without a usable target: none is named, or one that no http or https URL can be made of.
+    /// A redirect without a usable target: none is named, or it is not an http or https URL.
     private static func withoutTarget(_ head: ResponseHead) -> LectureError.Code {
         head.fields["Location"].map { $0.isEmpty } ?? true ? .noLocation : .redirectRefused
     }
@@ -67,7 +67,7 @@ package enum ResponseJudge {
             return range.first == 0
                 ? .empty(plan(head, first: 0, count: 0, total: 0, validator: validator)) : .changed(nil, .total)
         }
-        // A server that denies a range which its own length contains would be asked for ever.
+        // A server that denies a range within its own length would be retried forever.
         return range.first >= total ? .rangeBeyondEnd(total: total) : .refuse(.rangeMismatch)
     }
 
@@ -87,8 +87,8 @@ package enum ResponseJudge {
         if let code = refusal(of: media, plan, asked) { return .refuse(code) }
         if media?.isDescriptor == true { return judgeDescriptor(plan, head) }
         if let limit = asked.maximumBytes, plan.total ?? plan.end > limit { return .refuse(.tooLarge) }
-        // libcurl 7.88 takes RST_STREAM with NO_ERROR for END_STREAM (RFC 9113 section 8.1), so that anything between
-        // could cut such a body unseen. Over HTTP/1.1 its end is told.
+        // libcurl 7.88 takes RST_STREAM with NO_ERROR for END_STREAM (RFC 9113 section 8.1), so that a proxy could cut
+        // such a body unnoticed. HTTP/1.1 marks the end.
         if head.isHTTP2, plan.count == nil, asked.total == nil { return .retry(unframed) }
         return verdict
     }
@@ -106,18 +106,19 @@ package enum ResponseJudge {
         case .same, .unknown: break
         }
         if length == 0 { return .empty(plan) }
-        // Some servers answer a range over everything with 200 (Apache does): that is what was asked for.
+        // Some servers answer a range over everything with 200 (Apache does): that is what was requested.
         let coversAll = asked.range.map { $0.first == 0 && $0.end ?? .max >= length ?? .max } ?? true
         return coversAll ? .body(plan) : .noRanges(plan)
     }
 
-    /// Judges a part (section 15.3.7), which may be shorter than asked, but must begin where asked and not go beyond.
+    /// Judges a part (section 15.3.7), which may be shorter than requested, but must start where requested and not go
+    /// beyond.
     private static func judgePart(_ head: ResponseHead, _ asked: Expectation, _ length: UInt64?) -> ResponseVerdict {
         let values = head.fields.values(of: "Content-Range")
         guard values.count == 1, case .part(let part, let total) = try? ContentRange(values[0]) else {
             return .refuse(.rangeMismatch)
         }
-        // Without having been asked for a part some servers call the whole one; nothing else than the whole is taken.
+        // Some servers send the whole as a part although no part was requested; only the whole is accepted then.
         let range = asked.range ?? .from(0)
         guard part.start == range.first, part.end <= range.end ?? .max, asked.range != nil || part.end == total else {
             return .refuse(.rangeMismatch)
@@ -159,7 +160,7 @@ package enum ResponseJudge {
     }
 
     private static func announcedLength(_ head: ResponseHead) -> Result<UInt64?, LectureError> {
-        // "Transfer-Encoding overrides the Content-Length" (RFC 9112 section 6.3); what remains would be a lie.
+        // "Transfer-Encoding overrides the Content-Length" (RFC 9112 section 6.3), which may be wrong.
         if !head.isHTTP2, head.fields["Transfer-Encoding"] != nil { return .success(nil) }
         do throws(ContentLength.Fault) {
             return .success(try ContentLength(head.fields.values(of: "Content-Length")).count)

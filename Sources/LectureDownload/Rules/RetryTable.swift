@@ -8,7 +8,7 @@ package enum RetryDecision: Hashable, Sendable, CaseIterable {
     case retryOverHTTP1
     /// Ask the resolver for a new URL; without a resolver this is final.
     case renewLease
-    /// Wait as long as the server asks, or a backoff when it does not say.
+    /// Wait as long as the server asks, or for a backoff when it names no time.
     case wait
     /// Use another mirror; without one this is final.
     case otherMirror
@@ -16,7 +16,7 @@ package enum RetryDecision: Hashable, Sendable, CaseIterable {
     case final
 }
 
-/// One row per failure: what is done about it, whether that is switched on, and why.
+/// One row per failure: what is done about it, whether that is enabled, and why.
 package enum RetryTable {
     /// A row.
     package struct Entry: Hashable, Sendable {
@@ -24,7 +24,7 @@ package enum RetryTable {
         package let decision: RetryDecision
         /// Whether the failure can occur with http and https at all; a row that cannot is kept as final.
         package let isEnabled: Bool
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         package let reason: String
     }
 
@@ -45,9 +45,9 @@ package enum RetryTable {
     package static func entry(status: Int) -> Entry {
         if let row = statusRows[status] { return row }
         switch status {
-        case 400...499: return Entry(.final, "The server refuses this request, and would refuse it again.")
-        case 500...599: return Entry(.retry, "The server failed; most such failures pass.")
-        default: return Entry(.final, "This status carries no file and names no way to one.")
+        case 400...499: return Entry(.final, "The server refuses this request and would refuse it again.")
+        case 500...599: return Entry(.retry, "The server failed; most such failures are temporary.")
+        default: return Entry(.final, "This status carries no file and does not say where one is.")
         }
     }
 
@@ -65,26 +65,26 @@ package enum RetryTable {
 
     /// Whether HTTP/2 may be the reason of a failure.
     ///
-    /// libcurl 7.88 tells of broken frames, of settings that cannot be and of refused streams as it tells of a network
-    /// that broke: with 18, 52, 55 or 56. A connection whose window is never widened is silent (28).
+    /// libcurl 7.88 reports broken frames, impossible settings and refused streams like a broken network: with 18, 52,
+    /// 55 or 56. A connection whose window is never widened goes silent (28).
     ///
     /// - Parameter curl: libcurl's result.
-    /// - Returns: true also where it may as well be the network.
+    /// - Returns: true even if it may as well be the network.
     package static func mayBeHTTP2(transfer curl: Int) -> Bool {
         [18, 28, 52, 55, 56].contains(curl) || entry(transfer: curl).decision == .retryOverHTTP1
     }
 
     private static let unknownTransfer = Entry(
-        .final, "A result this version of libcurl cannot give.", isEnabled: false)
+        .final, "A result this version of libcurl cannot return.", isEnabled: false)
 
     private static let statusRows: [Int: Entry] = rows([
         ([401, 403], .renewLease, "Access is denied: a signed URL has expired, or credentials are missing."),
         ([404, 410], .renewLease, "The file is not on the server (any more)."),
         ([407], .final, "The proxy requires credentials."),
         ([408], .retry, "The server timed out waiting for the request."),
-        ([421], .retry, "The connection led to a server that does not serve this host; a new one may not."),
+        ([421], .retry, "The connection led to a server that does not serve this host; a new one may reach another."),
         ([423], .retry, "The file is locked for the moment."),
-        ([425], .retry, "The server does not take early data; the next connection has none."),
+        ([425], .retry, "The server does not accept early data; the next connection sends none."),
         ([429, 503], .wait, "The server is overloaded and asks to wait."),
         ([451], .final, "The file may not be served for legal reasons."),
         ([501, 505, 506, 510], .final, "The server does not support the request."),

@@ -3,7 +3,7 @@ import LectureModel
 /// The shape of a sheet of small pictures, which its file's name carries: `160x90x10` for ten tiles of 160 by 90
 /// pixels. Players read it there, so the file on the disk carries it as well.
 package enum TileGeometry {
-    /// Digits of one number; a picture beyond is none.
+    /// The most digits of one number.
     private static let longestNumber = 5
 
     /// The shape in the last part of a URL's path.
@@ -19,7 +19,7 @@ package enum TileGeometry {
         return ""
     }
 
-    /// Whether a text is such a shape and nothing else, so that it may stand in a file's name.
+    /// Whether a text is such a shape and nothing else, so that it may be part of a file's name.
     ///
     /// - Parameter text: any text.
     /// - Returns: false for the empty text too.
@@ -30,7 +30,7 @@ package enum TileGeometry {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// Where three numbers end that begin at a place.
+    /// The end of the three numbers that start at a position; nil without them.
     private static func end(of bytes: [UInt8], from start: Int) -> Int? {
         var place = start
         for number in 0..<3 {

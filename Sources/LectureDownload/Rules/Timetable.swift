@@ -1,10 +1,10 @@
 package import LectureModel
 
-/// When bytes may come how fast: `Mon-Fri 18:00-07:00=full, 02:00-06:00=4M, else=off`.
+/// When downloads may run, and how fast: `Mon-Fri 18:00-07:00=full, 02:00-06:00=4M, else=off`.
 ///
-/// A rule is an optional day or range of days, a window, and a rate. A window that ends before it begins ends on the
-/// next day, and its days are those on which it begins: `Fri 22:00-06:00` ends on Saturday. Of several rules that cover
-/// a minute the first one counts; without any, `else` counts, and without that, `full`. Times are local wall time.
+/// A rule is an optional day or range of days, a window, and a rate. A window that ends before it starts ends on the
+/// next day, and its days are those on which it starts: `Fri 22:00-06:00` ends on Saturday. The first rule that covers
+/// a minute applies; if none does, `else` applies, and without that, `full`. Times are local wall time.
 package struct Timetable: Hashable, Sendable {
     /// The minutes of a week, counted from Monday 00:00.
     package static let minutesOfWeek = 7 * 1440
@@ -20,9 +20,9 @@ package struct Timetable: Hashable, Sendable {
     private var rules: [Rule] = []
     private var otherwise: Rate?
 
-    /// Makes a timetable that always says the same.
+    /// Makes a timetable with one rate for all times.
     ///
-    /// - Parameter rate: what it says.
+    /// - Parameter rate: the rate.
     package init(always rate: Rate) { otherwise = rate }
 
     /// Reads a timetable.
@@ -38,7 +38,7 @@ package struct Timetable: Hashable, Sendable {
             let rate = try Rate(String(FieldText.trimmed(rule[rule.utf8.index(after: equals)...])))
             let window = FieldText.trimmed(rule[..<equals])
             if FieldText.equal(window, "else") {
-                if otherwise != nil { throw Self.refusal(rule, "'else' stands twice") }
+                if otherwise != nil { throw Self.refusal(rule, "'else' appears twice") }
                 otherwise = rate
             } else {
                 rules.append(try Self.rule(window, rate))
@@ -46,7 +46,7 @@ package struct Timetable: Hashable, Sendable {
         }
     }
 
-    /// What the timetable says at a minute.
+    /// The rate at a minute.
     ///
     /// - Parameter minute: minutes since Monday 00:00 local time; taken modulo a week.
     /// - Returns: the rate.
@@ -57,7 +57,7 @@ package struct Timetable: Hashable, Sendable {
     /// When the rate changes next.
     ///
     /// - Parameter minute: minutes since Monday 00:00 local time; taken modulo a week.
-    /// - Returns: how many minutes later another rate begins, 1…10,080; nil when there is only one rate.
+    /// - Returns: how many minutes later another rate starts, 1…10,080; nil when there is only one rate.
     package func nextChange(after minute: Int) -> Int? {
         let now = Self.wrapped(minute)
         let rate = rate(atMinuteOfWeek: now)
@@ -115,7 +115,7 @@ package struct Timetable: Hashable, Sendable {
 }
 
 extension Timetable.Rule {
-    /// The minutes of the week at which it begins.
+    /// The minutes of the week at which it starts.
     private var starts: [Int] { (0..<7).filter { days & 1 << UInt8($0) != 0 }.map { $0 * 1440 + start } }
 
     fileprivate var boundaries: [Int] { starts.flatMap { [$0, $0 + length] } }

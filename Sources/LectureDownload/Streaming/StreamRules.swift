@@ -1,11 +1,11 @@
 package import LectureModel
 
 /// How media is cut into blocks for the streaming cache: a block is one segment of the sealed format in a file of its
-/// own, so that one tag proves it, and its place in the media is part of the nonce.
+/// own, so that one tag authenticates it, and its position in the media is part of the nonce.
 package struct StreamBlocks: Hashable, Sendable {
     /// The length of the media in bytes.
     package let total: UInt64
-    /// The cut: 1 MiB without the tag; the first block is shorter by the header, as in a sealed file.
+    /// The grid: 1 MiB without the tag; the first block is shorter by the header, as in a sealed file.
     package let grid = SealedFormat.grid(segments: 1)
 
     /// The blocks of media.
@@ -37,11 +37,11 @@ package struct StreamBlocks: Hashable, Sendable {
     package func isLast(_ index: Int) -> Bool { index == count - 1 }
 }
 
-/// What is asked for at once, and how far ahead.
+/// How much is requested at once, and how far ahead.
 package enum StreamAhead {
     /// How many blocks may wait in memory for the reader. Beyond that the connection is not read.
     package static let waiting = 8
-    /// How many blocks behind the wanted ones are asked for, where the reader goes on in order.
+    /// How many blocks beyond the wanted ones are requested when the reader reads sequentially.
     package static let beyond = 4
 
     /// The blocks of the next request.
@@ -49,10 +49,10 @@ package enum StreamAhead {
     /// - Parameters:
     ///   - first: the first block, which is missing.
     ///   - last: the last block that the reader wants now.
-    ///   - isSequential: whether the reader goes on where it was, or wants several blocks.
+    ///   - isSequential: whether the reader continues where it was, or wants several blocks.
     ///   - count: how many blocks there are.
-    ///   - cached: whether a block is there.
-    /// - Returns: from the first block to the next one that is there, or as far as is wanted.
+    ///   - cached: whether a block is in the cache.
+    /// - Returns: from the first block to the next cached one, or as far as is wanted.
     package static func run(
         first: Int, last: Int, isSequential: Bool, count: Int, cached: (Int) -> Bool
     ) -> Range<Int> {
@@ -63,16 +63,16 @@ package enum StreamAhead {
     }
 }
 
-/// The bound of the streaming cache.
+/// The size limit of the streaming cache.
 package enum StreamLimit {
-    /// The bound of a store where none was set: 512 MiB.
+    /// The limit of a store where none was set: 512 MiB.
     package static let standard: Int64 = 512 << 20
 
-    /// How many bytes all blocks may take now.
+    /// How many bytes all blocks may use now.
     ///
     /// - Parameters:
-    ///   - limit: what was set; with 0 media is kept while it is streamed, up to ``standard``.
-    ///   - used: what the blocks take.
+    ///   - limit: the limit that was set; with 0, media is kept while it is streamed, up to ``standard``.
+    ///   - used: what the blocks use.
     ///   - free: what the disk has left.
     ///   - reserve: what has to stay free.
     /// - Returns: the smaller of the limit and what the disk allows.
@@ -84,21 +84,21 @@ package enum StreamLimit {
     }
 }
 
-/// Whether bytes of the cache belong to what a server has now.
+/// Whether cached bytes belong to the version that a server has now.
 package enum StreamVersion {
-    /// Whether blocks of one version may be handed out for another one.
+    /// Whether blocks of one version may be used for another one.
     ///
     /// - Parameters:
     ///   - kept: the validator of the blocks.
-    ///   - told: what the server tells now.
+    ///   - reported: the validator that the server sends now.
     /// - Returns: true only where a strong validator proves it and the lengths are equal.
-    package static func isSame(_ kept: Validator, _ told: Validator) -> Bool {
-        kept.total != nil && kept.total == told.total && kept.agrees(with: told) == .same
+    package static func isSame(_ kept: Validator, _ reported: Validator) -> Bool {
+        kept.total != nil && kept.total == reported.total && kept.agrees(with: reported) == .same
     }
 
-    /// Whether bytes of several answers with this validator may be put together, and so be kept.
+    /// Whether bytes of several answers with this validator may be combined, and so be kept.
     ///
-    /// - Parameter validator: what the server tells.
+    /// - Parameter validator: the validator that the server sends.
     /// - Returns: true for a strong one with a length.
     package static func isKept(_ validator: Validator) -> Bool { validator.isStrong && validator.total ?? 0 > 0 }
 }

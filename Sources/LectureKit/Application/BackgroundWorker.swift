@@ -2,39 +2,39 @@ import Glibc
 import LectureFiles
 public import LectureModel
 
-/// A process of its own that goes on with a store's downloads once this one has ended, however it ends.
+/// A separate process that continues a store's downloads once this one has ended, however it ends.
 ///
-/// It is `lecturectl precache --after-input` on the same store, started detached, in a session of its own, and held
-/// back by its standard input, which closes with this process. It opens nothing while it waits. Then it fetches what
-/// is neither complete nor paused nor cancelled, and ends.
+/// It is `lecturectl precache --after-input` on the same store, started detached, in a session of its own, waiting on
+/// its standard input, which closes with this process. It opens nothing while it waits. Then it fetches what is neither
+/// complete nor paused nor cancelled, and ends.
 ///
 /// | what happens | the worker |
 /// | --- | --- |
-/// | this process ends: `exit`, a crash, SIGKILL | goes on |
-/// | ``release()``, or the last reference goes | goes on |
+/// | this process ends: `exit`, a crash, SIGKILL | continues |
+/// | ``release()``, or the last reference goes | continues |
 /// | ``dismiss()`` | ends |
 ///
-/// A child that this process forks without `exec` holds the worker back as well.
+/// A child that this process forks without `exec` keeps the worker waiting as well.
 public final class BackgroundWorker: Sendable {
-    /// What ends a worker that waits.
+    /// The byte that ends a waiting worker.
     private static let dismissal: UInt8 = 0x0A
     private static let programName = "lecturectl"
 
     private let process: DetachedProcess
-    /// The worker's process identifier; another program's, some time after the worker has ended.
+    /// The worker's process identifier; may be reused some time after the worker has ended.
     public var processIdentifier: Int32 { process.identifier }
 
-    /// Starts the worker; it waits.
+    /// Starts the worker, which waits.
     ///
     /// It takes the store, the device's directory and how to fetch from the configuration: jobs, connections, rate,
-    /// timetable, attempts, timeout, quota, reserve, sealing, further roots, proxy. Keys of licence servers and targets
-    /// of reports come from its configuration file only, as do ``LectureConfiguration/rateLimitPerContent`` and
-    /// ``LectureConfiguration/resolver`` not at all. What may be secret (the proxy's password) goes through its
-    /// environment and not through its command line.
+    /// timetable, attempts, timeout, quota, reserve, sealing, extra roots, proxy. Keys of licence servers and report
+    /// targets come from its configuration file only; ``LectureConfiguration/rateLimitPerContent`` and
+    /// ``LectureConfiguration/resolver`` are not passed at all. What may be secret (the proxy's password) is passed in
+    /// its environment and not on its command line.
     ///
     /// - Parameters:
     ///   - configuration: of the store.
-    ///   - configurationFile: what the worker reads beside; nil for the environment's.
+    ///   - configurationFile: also read by the worker; nil for the environment's.
     ///   - program: the `lecturectl` to run; nil looks at `LECTURECTL`, beside this program and then along `PATH`.
     /// - Throws: ``LectureError`` with `workerMissing` when there is no `lecturectl`, or `workerFailed`.
     public init(
@@ -51,20 +51,21 @@ public final class BackgroundWorker: Sendable {
             throw LectureError(.workerFailed, cause: (error as? LectureError)?.message ?? "\(type(of: error))")
         }
         if let proxy = configuration.proxy { variables["LECTURE_PROXY"] = proxy }
+        if let group = configuration.sharedGroup { variables["LECTURE_GROUP"] = group }
         process = try DetachedProcess(
             path, ["--store", store, "--quiet", "precache", "--after-input"] + configuration.workerOptions,
             variables: variables)
     }
 
-    /// Ends the worker while it waits: nothing is to go on. One that goes on already is not ended.
+    /// Ends a waiting worker, so that nothing continues. One that already works is not ended.
     public func dismiss() { process.endInput(afterByte: Self.dismissal) }
 
-    /// Lets the worker go on now, beside this process.
+    /// Lets the worker start now, beside this process.
     public func release() { process.endInput() }
 
     /// Waits until the worker has ended, for whatever reason.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled; the worker goes on.
+    /// - Throws: `CancellationError` when the task is cancelled; the worker continues.
     public func untilEnded() async throws { try await process.untilEnded() }
 
     /// Waits as ``untilEnded()``, and holds no reference meanwhile.
@@ -74,7 +75,7 @@ public final class BackgroundWorker: Sendable {
 
     /// The `lecturectl` to run.
     private static func find(_ program: String?) throws(LectureError) -> String {
-        // Who names one means it: another version elsewhere is no replacement.
+        // A program named explicitly is required: another version elsewhere is no replacement.
         if let path = program ?? variable("LECTURECTL") {
             guard isProgram(path) else { throw LectureError(.workerMissing, detail: path) }
             return path
@@ -82,7 +83,7 @@ public final class BackgroundWorker: Sendable {
         var places: [String] = []
         if let own = ownPath(), let slash = own.lastIndex(of: "/") { places.append(String(own[..<slash])) }
         places += (variable("PATH") ?? "").split(separator: ":").map(String.init)
-        // An entry that is not absolute would run whatever lies where this program happens to stand.
+        // An entry that is not absolute would depend on the working directory.
         let paths = places.filter { $0.hasPrefix("/") }.map { "\($0)/\(programName)" }
         guard let path = paths.first(where: isProgram) else { throw LectureError(.workerMissing) }
         return path
@@ -109,7 +110,7 @@ public final class BackgroundWorker: Sendable {
 }
 
 extension LectureConfiguration {
-    /// The command's twins of what an embedding program may have set, whatever the configuration file says.
+    /// The command options for what an embedding program may have set, overriding the configuration file.
     var workerOptions: [String] {
         var options: [String] = []
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {

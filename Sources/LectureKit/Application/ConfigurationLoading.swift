@@ -5,7 +5,7 @@ extension LectureConfiguration {
     /// The configuration file that the environment names: `LECTURE_CONFIG`, else the default one if it exists.
     ///
     /// - Parameter environment: the variables: `LECTURE_CONFIG`, else `XDG_CONFIG_HOME`, else `HOME`. A base directory
-    ///   that is not absolute is ignored, as the XDG Base Directory Specification demands.
+    ///   that is not absolute is ignored, as the XDG Base Directory Specification requires.
     /// - Returns: nil when there is none. A file that `LECTURE_CONFIG` names need not exist.
     public static func file(in environment: [String: String]) -> String? {
         if let path = environment["LECTURE_CONFIG"], !path.isEmpty { return path }
@@ -21,11 +21,11 @@ extension LectureConfiguration {
         return ConfigurationFile.exists(path) ? path : nil
     }
 
-    /// Takes over what a configuration file says; what it does not say stays. A list that it has (`drm.keys`,
-    /// `lms.targets`) takes the place of the whole list. When it throws, nothing is taken over.
+    /// Applies a configuration file; settings that it does not name stay. A list in it (`drm.keys`, `lms.targets`)
+    /// replaces the whole list. When it throws, nothing is applied.
     ///
-    /// - Parameter file: its path. Paths in it count from its own directory.
-    /// - Returns: sentences about members that mean nothing to this version.
+    /// - Parameter file: its path. Paths in it are relative to its own directory.
+    /// - Returns: warnings about members that this version does not know.
     /// - Throws: ``LectureError`` with `configuration` or `secretReadable`.
     public mutating func apply(file: String) throws(LectureError) -> [String] {
         var base = ConfigurationFile()
@@ -40,7 +40,7 @@ extension LectureConfiguration {
         if let rateLimit = settings.rateLimit { self.rateLimit = rateLimit }
         if let timetable = settings.timetable { self.timetable = timetable }
         if let timeout = settings.timeout { stallTimeout = timeout }
-        // The two count from different ends: attempts after the first, and attempts in all.
+        // The two count differently: attempts after the first, and attempts in all.
         if let retries = settings.retries { maxAttempts = retries + 1 }
         if let perHost = settings.perHost { connectionsPerHost = perHost }
         if let jobs = settings.jobs { self.jobs = jobs }
@@ -48,6 +48,7 @@ extension LectureConfiguration {
         if let reserveBytes = settings.reserveBytes { self.reserveBytes = reserveBytes }
         if let seal = settings.seal { self.seal = seal }
         if let deviceDirectory = settings.deviceDirectory { self.deviceDirectory = deviceDirectory }
+        if let group = settings.group { sharedGroup = group }
         (rights, application, statistics) = (settings.rights, settings.application, settings.statistics)
         return settings.warnings
     }

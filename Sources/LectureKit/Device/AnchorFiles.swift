@@ -11,9 +11,9 @@ import LectureModel
 /// | 17 | 32 | the code of the row |
 /// | 49 | 1 | bit 0: there is a proven time; bit 1: there is a best guess |
 /// | 50 | 16 | both times in milliseconds, 0 where there is none |
-/// | 66 | 32 | HMAC-SHA-256 under the ledger key over the store's name and all before |
+/// | 66 | 32 | HMAC-SHA-256 under the ledger key over the store's name and all bytes before |
 ///
-/// Integers are big endian. A file that does not fit its code is as good as none: somebody else has written it.
+/// Integers are big endian. A file that does not match its code counts as missing: it was not written by this device.
 struct AnchorFiles: AnchorKeeper {
     private static let magic = Array("LKANCHOR".utf8) + [1]
     private static let codeLength = 32
@@ -22,7 +22,7 @@ struct AnchorFiles: AnchorKeeper {
     private let place: SecretDirectory
     private let key: SecretBytes
 
-    /// Takes the place and the key of the codes.
+    /// Stores the location and the key of the codes.
     init(_ place: SecretDirectory, key: SecretBytes) { (self.place, self.key) = (place, key) }
 
     func anchor(of store: String) throws(LectureError) -> LedgerAnchor? {
@@ -47,13 +47,29 @@ struct AnchorFiles: AnchorKeeper {
         }
     }
 
+    func obstacle(of store: String) -> LectureError? {
+        do throws(LectureError) {
+            try place.requireWritable(try Self.fileName(store))
+            return nil
+        } catch { return error }
+    }
+
+    func newestTimes() throws(LectureError) -> AnchoredTimes {
+        var times = AnchoredTimes()
+        for name in try place.names() where (try? Self.fileName(name)) == name {
+            // A file that cannot be read is another user's or was cut short; it vouches for no time.
+            if let anchor = try? anchor(of: name) { times.add(anchor) }
+        }
+        return times
+    }
+
     // MARK: Bytes
 
-    /// A store's name is a UUID; anything else could lead out of the directory.
+    /// A store's name is a UUID; anything else could lead outside the directory.
     private static func fileName(_ store: String) throws(LectureError) -> String {
         let isName = store.utf8.allSatisfy { Hexadecimal.digit($0) != nil || $0 == UInt8(ascii: "-") }
         guard isName, (1...64).contains(store.utf8.count) else {
-            throw LectureError(.parameter, detail: "name of a store", cause: "it is no UUID")
+            throw LectureError(.parameter, detail: "name of a store", cause: "it is not a UUID")
         }
         return store.lowercased()
     }

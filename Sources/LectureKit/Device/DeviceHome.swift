@@ -2,7 +2,7 @@ package import LectureCrypto
 import LectureFiles
 public import LectureModel
 
-/// What a device tells issuers about itself.
+/// What a device sends to issuers about itself.
 public struct DeviceIdentity: Sendable, Hashable {
     /// The thumbprint of the device's public key (RFC 7638) as base64url: the player's id, to which licences are bound.
     public let playerID: String
@@ -10,30 +10,29 @@ public struct DeviceIdentity: Sendable, Hashable {
     public let publicJWK: String
 }
 
-/// Where the device's key and the anchors of stores are kept: outside of every store, so that a copy of a store is
-/// worth nothing elsewhere. Everything is made when it is first needed, once however many processes need it. Blocks for
-/// the disk.
+/// Where the device's key and the anchors of stores are kept: outside every store, so that a copy of a store is useless
+/// elsewhere. Everything is created when it is first needed, once however many processes need it. Blocks for the disk.
 public struct DeviceHome: Sendable {
     /// The name of the key's file.
     static let keyName = "device.key"
-    /// Beside how many bytes a file in here is not ours.
+    /// A longer file in here, in bytes, is not ours.
     static let longest = 4096
 
     /// The directory.
     public let directory: String
 
-    /// Names the place; nothing is touched.
+    /// Creates the value; nothing is touched.
     ///
     /// - Parameter directory: absolute, or relative to the working directory.
     public init(directory: String) { self.directory = directory }
 
-    /// The place that the environment names.
+    /// The directory that the environment names.
     ///
     /// - Parameter environment: `LECTURE_DEVICE`, else `XDG_DATA_HOME`, else `HOME`.
-    /// - Returns: the place; nil when none of them is there.
+    /// - Returns: the directory; nil when none of them is set.
     public static func directory(in environment: [String: String]) -> String? {
         if let path = environment["LECTURE_DEVICE"], !path.isEmpty { return path }
-        // One that is not absolute is ignored, as the XDG Base Directory Specification demands.
+        // One that is not absolute is ignored, as the XDG Base Directory Specification requires.
         if let base = environment["XDG_DATA_HOME"], base.hasPrefix("/") { return "\(base)/lecturekit-device" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return "\(home)/.local/share/lecturekit-device"
@@ -41,11 +40,11 @@ public struct DeviceHome: Sendable {
 
     // MARK: The key
 
-    /// The device's key; drawn when there is none.
+    /// The device's key; created when there is none.
     ///
     /// - Returns: the key.
-    /// - Throws: ``LectureError``: `deviceKeyRefused` for a file that others may read, a link, a damaged one (a
-    ///   new key is never drawn over it), a disk code, or `cryptography`.
+    /// - Throws: ``LectureError``: `deviceKeyRefused` for a file that others may read, a link, a damaged one (a new key
+    ///   never overwrites it), a disk code, or `cryptography`.
     package func key() throws(LectureError) -> DeviceKey {
         if let place = try SecretDirectory.open(directory, creating: false), let key = try Self.read(place) {
             return key
@@ -54,11 +53,11 @@ public struct DeviceHome: Sendable {
             throw LectureError(.createDirectory, detail: directory)
         }
         return try place.withLock { () throws(LectureError) in
-            // Another process may have been first.
+            // Another process may have been faster.
             if let key = try Self.read(place) { return key }
             let key = try DeviceKey.generate()
             if try Self.write(key, to: place, replacing: false) { return key }
-            // Without the lock somebody else was; theirs counts.
+            // Another process was faster without the lock; its key counts.
             guard let other = try Self.read(place) else { throw LectureError(.createFile, detail: directory) }
             return other
         }
@@ -88,10 +87,10 @@ public struct DeviceHome: Sendable {
         }
     }
 
-    /// What the device tells issuers; its key is drawn when there is none.
+    /// What the device sends to issuers; its key is created when there is none.
     ///
-    /// - Returns: nothing that is secret.
-    /// - Throws: as the making of the key.
+    /// - Returns: nothing secret.
+    /// - Throws: as creating the key.
     public func identity() throws(LectureError) -> DeviceIdentity {
         let key = try key()
         return DeviceIdentity(playerID: try key.thumbprint(), publicJWK: try key.publicJWK())
@@ -104,8 +103,8 @@ public struct DeviceHome: Sendable {
     /// - Parameters:
     ///   - path: must not exist.
     ///   - passphrase: not empty.
-    /// - Throws: ``LectureError``: `createFile` when the path is taken, `parameter` for an empty passphrase, or as the
-    ///   making of the key.
+    /// - Throws: ``LectureError``: `createFile` when the path is taken, `parameter` for an empty passphrase, or as
+    ///   creating the key.
     public func exportKey(to path: String, passphrase: Passphrase) throws(LectureError) {
         let copy = try key().protectedCopy(passphrase: passphrase.bytes)
         let failure: LectureError? = unsafe copy.withUnsafeBytes { buffer in
@@ -117,16 +116,16 @@ public struct DeviceHome: Sendable {
         if let failure { throw failure }
     }
 
-    /// Takes a copy of a key as this device's.
+    /// Imports a copy of a key as this device's.
     ///
     /// - Parameters:
     ///   - path: the copy.
-    ///   - passphrase: what it was made with.
-    ///   - replacing: whether another key of this device may be given up: what it has sealed, and the licences that are
-    ///     bound to it, are then unreadable for good unless there is a copy of it.
-    /// - Returns: who the device is from now on.
-    /// - Throws: ``LectureError``: `deviceKeyInUse`, `damaged` for what is no copy, `parameter` for a wrong passphrase,
-    ///   `readFile`, or a disk code.
+    ///   - passphrase: the one it was made with.
+    ///   - replacing: whether another key of this device may be discarded: what it sealed, and the licences bound to
+    ///     it, are then permanently unreadable unless there is a copy of it.
+    /// - Returns: the device's new identity.
+    /// - Throws: ``LectureError``: `deviceKeyInUse`, `damaged` for a file that is not a copy, `parameter` for a wrong
+    ///   passphrase, `readFile`, or a disk code.
     public func importKey(
         from path: String, passphrase: Passphrase, replacing: Bool = false
     ) throws(LectureError) -> DeviceIdentity {
@@ -141,7 +140,7 @@ public struct DeviceHome: Sendable {
             do throws(LectureError) {
                 present = try Self.read(place)
             } catch {
-                // What is there cannot be used; a copy is the remedy, but only when that is what is wanted.
+                // The existing key cannot be used; a copy is the remedy, but only when that is wanted.
                 if !replacing { throw error }
                 present = nil
             }
@@ -167,19 +166,19 @@ public struct DeviceHome: Sendable {
     }
 }
 
-/// A passphrase in memory that is cleared when it goes.
+/// A passphrase in memory that is cleared on release.
 public struct Passphrase: Sendable {
     /// The longest passphrase, in bytes.
     static let longest = 65_536
     let bytes: SecretBytes
 
-    /// Takes a passphrase.
+    /// Copies a passphrase.
     ///
-    /// - Parameter text: its UTF-8; the array is the caller's to forget.
+    /// - Parameter text: its UTF-8; the caller clears the array.
     /// - Throws: ``LectureError`` with the code `cryptography` when there is no memory.
     public init(_ text: [UInt8]) throws(LectureError) { bytes = try SecretBytes(copying: text) }
 
-    /// Reads a passphrase from a file that only its owner may read: its bytes without one line end behind them.
+    /// Reads a passphrase from a file that only its owner may read: its bytes without one trailing line end.
     ///
     /// - Parameter path: the file.
     /// - Throws: ``LectureError``: `secretReadable`, `readFile`, or `parameter` when it is empty.

@@ -2,9 +2,9 @@ import LectureCrypto
 import LectureFiles
 import LectureModel
 
-/// The keys of a configuration, read.
+/// The keys of a configuration, loaded.
 struct ConfiguredKeys: Sendable {
-    /// One key by its name.
+    /// One named key.
     struct Entry: Sendable {
         let id: String
         let policy: KeyPolicy
@@ -34,6 +34,21 @@ struct ConfiguredKeys: Sendable {
             certificates: entries.compactMap(\.policy.certificates).first)
     }
 
+    /// The thumbprints of all of them: answers may be signed with any, licence files with those that are no secret.
+    ///
+    /// - Returns: the thumbprints.
+    /// - Throws: ``LectureError`` with the code `cryptography`.
+    func signers() throws(LectureError) -> GrantingKeys {
+        var (answers, files): ([String], [String]) = ([], [])
+        for key in entries.flatMap(\.policy.keys) {
+            let name = try key.signerThumbprint()
+            answers.append(name)
+            if !key.isSecret { files.append(name) }
+        }
+        let roots = entries.compactMap(\.policy.certificates).map(\.rootThumbprints)
+        return GrantingKeys(answers: answers + roots.flatMap(\.self), files: files + (roots.first ?? []))
+    }
+
     private static func policy(_ key: RightsConfiguration.Key) throws(LectureError) -> KeyPolicy {
         var policy: KeyPolicy
         switch key.place {
@@ -45,7 +60,7 @@ struct ConfiguredKeys: Sendable {
                 throw LectureError(.configuration, detail: path, cause: error.sentence)
             }
         case .keySet(let path):
-            // A set may hold secrets, so it is read like one only when it does.
+            // A set may hold secrets; it is treated as secret only when it does.
             let set = try JWKSet(LicenceTrust.bytes(path), isLegacy: key.isLegacy)
             if set.keys.contains(where: \.isSecret) {
                 _ = try SecretFile.open(path, limit: LicenceTrust.longest)
@@ -66,8 +81,8 @@ struct ConfiguredKeys: Sendable {
         return policy
     }
 
-    /// A secret's bytes. A text that an editor or `echo` has ended with a line end is meant without it; in bytes that
-    /// are no text the same byte belongs to the secret.
+    /// A secret's bytes. A line end that an editor or `echo` appended to a text does not count; in binary secrets the
+    /// same byte does.
     private static func secret(_ path: String) throws(LectureError) -> SecretBytes {
         let file = try SecretFile.open(path, limit: LicenceTrust.longest)
         let all = try unsafe SecretBytes(count: file.count) { buffer throws(LectureError) in

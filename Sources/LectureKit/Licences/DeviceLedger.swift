@@ -4,8 +4,8 @@ import LectureLicence
 import LectureModel
 import LectureStore
 
-/// The ledger of a store as this device sees it: opened for a look without a word being written, so that every list
-/// says what the next play will find.
+/// The ledger of a store as this device sees it: opened for inspection without writing anything, so that every list
+/// shows what the next play will find.
 ///
 /// `@unchecked Sendable`: it belongs to one manager, and every method must be called on its core queue.
 final class DeviceLedger: @unchecked Sendable {
@@ -14,35 +14,45 @@ final class DeviceLedger: @unchecked Sendable {
     let anchors: any AnchorKeeper
     /// The thumbprint of this device's key.
     let device: [UInt8]
-    /// The same as licence servers see it.
+    /// The same in the form used with licence servers.
     let playerID: String
     /// The store's UUID.
     let store: String
+    /// Whether the device has no key: this one is only in memory, and nothing may be written with it.
+    let isTemporary: Bool
     private let clock: any LectureClock
-    /// What the last look has found, and the newest row at that time: whatever is stored appends a row.
+    /// The result of the last inspection, and the newest row at that time: every write appends a row.
     private var known: (newest: TimeRow?, outlook: LedgerOutlook?)?
 
-    /// Opens the ledger with this device's key, which is drawn when there is none.
+    /// Opens the ledger with this device's key. If there is none, it is created for a store that knows no device. For
+    /// another one a key in memory takes its place, which fits nothing: a command with a wrong directory changes
+    /// nothing.
     ///
+    /// - Parameters:
+    ///   - configuration: names the device's directory.
+    ///   - index: the store's writer.
+    ///   - clock: both clocks.
+    ///   - creating: whether a key is created for any store.
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, clock: any LectureClock
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, clock: any LectureClock,
+        creating: Bool = false
     ) throws {
-        let home = try configuration.deviceHome()
-        let key = try home.key()
+        let key: DeviceKey
+        (key, isTemporary) = try configuration.deviceKey(for: index, creating: creating)
         let authenticator = try LedgerAuthenticator(key)
         (device, playerID) = (authenticator.device, try key.thumbprint())
         vault = DeviceVault(key)
-        anchors = try home.anchors(key)
+        anchors = isTemporary ? NoAnchors() : try configuration.deviceHome().anchors(key)
         ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         store = try index.identity().uuid
         self.clock = clock
     }
 
-    /// What a look at both clocks shows.
+    /// A reading of both clocks.
     var reading: ClockReading { ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Machine.bootID()) }
 
-    /// What speaks against the whole ledger.
+    /// The objection to the whole ledger.
     ///
     /// - Returns: nil when it is the one that this device last wrote.
     /// - Throws: ``LectureError``: a store's or a disk's code.
@@ -55,19 +65,19 @@ final class DeviceLedger: @unchecked Sendable {
         return outlook
     }
 
-    /// Whether a look has already found that the store must be settled first, and nothing has changed since.
+    /// Whether an inspection has already found that the store must be settled first, and nothing has changed since.
     ///
-    /// - Returns: false also where nobody has looked.
+    /// - Returns: false also without an inspection.
     /// - Throws: ``LectureError``: a store's code.
     func isKnownToBeUnsettled() throws -> Bool {
         guard let known, known.newest == (try ledger.newestTime()) else { return false }
         return try known.outlook?.mustBeSettled(ledger) ?? false
     }
 
-    /// Whether the media of a content is sealed with a key that this device cannot take out.
+    /// Whether the media of a lecture is sealed with a key that this device cannot unwrap.
     ///
-    /// - Parameter key: the content.
-    /// - Returns: false also for media in clear.
+    /// - Parameter key: the lecture.
+    /// - Returns: false also for unsealed media.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
     func isSealedElsewhere(_ key: ContentKey) throws -> Bool {
         guard let stored = try ledger.contentKey(of: key) else { return false }
@@ -75,19 +85,29 @@ final class DeviceLedger: @unchecked Sendable {
     }
 }
 
-/// What lists judge by: the same as a play, without anything being written or anybody being asked.
+/// The anchors of a device without a key.
+private struct NoAnchors: AnchorKeeper {
+    func anchor(of store: String) throws(LectureError) -> LedgerAnchor? { nil }
+    func keep(_ anchor: LedgerAnchor, of store: String) throws(LectureError) { throw LectureError(.storeCopied) }
+    func obstacle(of store: String) -> LectureError? { nil }
+    func newestTimes() throws(LectureError) -> AnchoredTimes { AnchoredTimes() }
+}
+
+/// Evaluates licences for lists: as for a play, but without writing anything or asking a server.
 struct LicenceJudge {
     let time: TrustedTime
     let device: DeviceLedger
     let isStrict: Bool
-    /// What speaks against every licence.
+    /// The objection to every licence.
     let suspicion: LicenceSuspicion?
+    /// Whether a play could not be recorded in the device's directory.
+    let isAnchorUnwritable: Bool
 
-    /// Judges a licence.
+    /// Evaluates a licence.
     ///
     /// - Parameters:
     ///   - entry: the row.
-    ///   - isPlayable: whether a complete version is on the disk.
+    ///   - isPlayable: whether a complete version is on disk.
     /// - Returns: the verdict with the licence.
     /// - Throws: ``LectureError``: a store's code.
     func status(_ entry: LicenceEntry, isPlayable: Bool) throws -> LicenceStatus {
@@ -98,6 +118,7 @@ struct LicenceJudge {
         facts.suspicion = entry.suspicion
         facts.owesCompletion = isStrict && entry.owesCompletion
         facts.isSealedElsewhere = try device.isSealedElsewhere(entry.key)
+        facts.isAnchorUnwritable = isAnchorUnwritable
         return LicenceStatus(entry, reasons: LicenceVerdict.judge(facts).reasons)
     }
 }

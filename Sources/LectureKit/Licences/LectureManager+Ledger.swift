@@ -6,9 +6,9 @@ import LectureLicence
 import LectureModel
 import LectureStore
 
-/// Opening the ledger of licences: when it is first needed, and for whom.
+/// Opening the ledger of licences when it is first needed.
 extension LectureManager {
-    /// The part of the manager that looks after licences; made when first needed.
+    /// The part of the manager that handles licences; created when first needed.
     ///
     /// - Parameter accepting: whether this device takes over a store that another one has written.
     /// - Returns: the room.
@@ -18,7 +18,7 @@ extension LectureManager {
     func openLicences(accepting: Bool = false) throws -> LicenceRoom {
         if let licences { return licences }
         if isClosed, seat == nil { throw LectureError(.closing) }
-        let own = try deviceLedger()
+        let own = try ownLedger(accepting: accepting)
         if !accepting, try own.isKnownToBeUnsettled() { throw LectureError(.storeCopied) }
         let made: LicenceRoom
         do {
@@ -26,7 +26,7 @@ extension LectureManager {
                 configuration, index: writer, executor: executor, hub: hub, seat: try openSeat(), device: own,
                 accepting: accepting)
         } catch let error as LectureError where error.code == .storeCopied {
-            // Remembered: every lecture of a list would look at the whole ledger again.
+            // Cached: otherwise every lecture of a list would inspect the whole ledger again.
             _ = try own.outlook()
             throw error
         }
@@ -38,9 +38,9 @@ extension LectureManager {
         return made
     }
 
-    /// Makes the store this device's, whichever device has written it last. Its licences are not believed until their
-    /// servers have granted them anew (``regrantLicences(_:_:)``); media that another device has sealed stays closed
-    /// until that device's key is imported. A store that is this device's already stays as it is.
+    /// Makes the store this device's, whichever device wrote it last. Its licences are not trusted until their servers
+    /// have granted them again (``regrantLicences(_:_:)``); media that another device sealed stays unreadable until
+    /// that device's key is imported. A store that is already this device's stays as it is.
     ///
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
     public func acceptDevice() throws {
@@ -48,7 +48,17 @@ extension LectureManager {
         try openLicences(accepting: true)
     }
 
-    /// The ledger with this device's key; opened when first needed, and nothing is written.
+    /// The ledger with this device's key, to be written. A key is created for a store that loses nothing by it.
+    private func ownLedger(accepting: Bool) throws -> DeviceLedger {
+        let own = try deviceLedger()
+        guard own.isTemporary else { return own }
+        if !accepting, try own.ledger.hasBelievedLicences() { throw LectureError(.storeCopied) }
+        let made = try DeviceLedger(configuration, index: writer, clock: clock, creating: true)
+        (openedLedger, openedLicenceQueries, openedAuthenticator) = (made, nil, nil)
+        return made
+    }
+
+    /// The ledger with this device's key; opened when first needed, and nothing is written to the store.
     ///
     /// - Returns: the ledger.
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
@@ -59,14 +69,14 @@ extension LectureManager {
         return made
     }
 
-    /// Whoever works on contents deletes what a server has ordered away.
+    /// Has the download engine delete what a server has ordered removed.
     private func followRemovals() {
         guard let room = try? openRoom() else { return }
         room.engine.poke()
         room.wake()
     }
 
-    /// What a download asks of licences.
+    /// The licence interface of downloads.
     func makeDesk() -> (EngineInbox) -> any DownloadLicensing {
         let index = writer
         return { [weak self] _ in
@@ -90,16 +100,38 @@ extension LectureManager {
     /// The device's key as the codes of rows use it.
     func rowAuthenticator() throws -> any RowAuthenticator {
         if let openedAuthenticator { return openedAuthenticator }
-        let made = try LedgerAuthenticator(try configuration.deviceHome().key())
+        let made = try LedgerAuthenticator(try configuration.deviceKey(for: writer).key)
         openedAuthenticator = made
         return made
     }
 }
 
 extension LectureConfiguration {
+    /// Shares the store and the device's directory with ``sharedGroup``, where both are this user's.
+    func share() throws {
+        guard let sharedGroup else { return }
+        try GroupSharing.share(storeDirectory, with: sharedGroup)
+        try GroupSharing.share(deviceHome().directory, with: sharedGroup)
+    }
+
+    /// This device's key for a store. None is created for a store that another device has written.
+    ///
+    /// - Parameters:
+    ///   - index: the store's writer.
+    ///   - creating: whether a key is created for any store.
+    /// - Returns: the key, and whether it is only in memory and fits nothing.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    func deviceKey(
+        for index: SQLiteDownloadIndex, creating: Bool = false
+    ) throws -> (key: DeviceKey, isTemporary: Bool) {
+        let home = try deviceHome()
+        if !creating, !home.isInUse(), try index.knowsDevice() { return (try DeviceKey.generate(), true) }
+        return (try home.key(), false)
+    }
+
     /// Where this device's key is.
     ///
-    /// - Returns: the place.
+    /// - Returns: the directory.
     /// - Throws: ``LectureError`` with the code `configuration` when neither the configuration nor the environment
     ///   names one.
     func deviceHome() throws -> DeviceHome {
@@ -117,35 +149,36 @@ extension LectureConfiguration {
 }
 
 extension DeviceHome {
-    /// Whether a device's key is there already.
+    /// Whether a device key already exists.
     func isInUse() -> Bool { unsafe access("\(directory)/\(Self.keyName)", F_OK) == 0 }
 }
 
 extension LectureManager {
-    /// Keeps a licence file for the content it names. It is verified first, and kept only when nothing speaks against
-    /// it but that it begins later.
+    /// Stores a licence file for the lecture it names. It is verified first, and stored only when there is no objection
+    /// except that it starts later. For a lecture that already has a licence only the key that granted it counts.
     ///
     /// - Parameters:
     ///   - token: the compact token.
-    ///   - trust: what it is judged by; nil for the public keys and roots of the configuration. Its secrets are shared
-    ///     with callbacks, and do not count here.
-    /// - Returns: the licence, judged now.
-    /// - Throws: ``LectureError``: `licenceFileRefused` with every reason, `unknownContent` for a content that is not
-    ///   in the store, `licenceKeyMissing`, `sealRequired` when its media lies there in clear.
+    ///   - trust: what it is verified with, for a lecture that has no licence yet and no server to ask; nil for the
+    ///     public keys and roots of the configuration. Its secrets are shared with callbacks, and do not count here.
+    /// - Returns: the licence, evaluated now.
+    /// - Throws: ``LectureError``: `licenceFileRefused` with every reason, `keyNotGranting` or `trustNotConfigured` for
+    ///   a key that does not count, `unknownContent` for a lecture that is not in the store, `licenceKeyMissing`,
+    ///   `sealRequired` when its media is unsealed.
     public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws -> LicenceStatus {
-        let trust = try trust ?? LicenceTrust(configuration.rights).withoutSecrets
-        if trust.isEmpty { throw LectureError(.licenceKeyMissing, detail: "licence files need a public one") }
+        let used = try trust ?? LicenceTrust(configuration.rights).withoutSecrets
+        if used.isEmpty { throw LectureError(.licenceKeyMissing, detail: "licence files need a public one") }
         let room = try openLicences()
-        let verifier = LicenceVerifier(trust: trust)
+        let verifier = LicenceVerifier(trust: used)
         guard case let time = try room.engine.time(), let now = time.noEarlierThan else {
             throw LectureError(.clockUntrusted)
         }
         var context = LicenceFileContext(now: now)
         context.device = Base64URL.text(room.device)
         context.needsContent = true
-        let first = try verifier.verify(token: token, context: context)
+        let (first, signer) = try verifier.verifySigner(token: token, context: context)
         let reasons = first.reasonNames.filter { $0 != LicenceFileReason.notYetValid.name }
-        // A file that is bound to no device at all is nobody's in particular, and permitted.
+        // A file that is not bound to any device is permitted.
         let isUnbound = first.file.map { $0.thumbprint == nil && $0.deviceKey == nil } ?? false
         let left = reasons.filter { !(isUnbound && $0 == LicenceFileReason.deviceMissing.name) }
         guard left.isEmpty, let file = first.file, let text = file.content else {
@@ -157,11 +190,13 @@ extension LectureManager {
         if !user.isEmpty, let named = file.user, named != user {
             throw LectureError(.licenceFileRefused, detail: key.text, cause: "it names another user")
         }
-        // Licensed media never lies in clear: what was fetched in clear cannot become licensed where it lies.
+        // Licensed media is never stored unsealed: what was downloaded unsealed cannot become licensed in place.
         if item.currentVersion != nil, try placedMedia(key).seal == .plain {
-            throw LectureError(.sealRequired, detail: key.text, cause: "its media lies there in clear")
+            throw LectureError(.sealRequired, detail: key.text, cause: "its media is stored unsealed")
         }
-        let entry = try room.engine.keepFile(file, token: token, key: key)
+        let isConfigured = trust == nil || room.engine.configuredKeys.files.contains(signer)
+        let entry = try room.engine.keepFile(
+            file, token: token, key: key, signer: FileSigner(thumbprint: signer, isConfigured: isConfigured))
         return try judge().status(entry, isPlayable: try isPlayable(key))
     }
 }

@@ -4,14 +4,14 @@ import LectureLicence
 public import LectureModel
 import LectureStore
 
-/// Licences: what permits a play, and how it is kept valid.
+/// Licences: what permits a play, and how they are kept valid.
 extension LectureManager {
-    // MARK: Asking
+    // MARK: Queries
 
-    /// The licence of a content, judged now as a play is. Nothing is counted or stored and no server is asked.
+    /// The licence of a lecture, evaluated now as for a play. Nothing is counted or stored and no server is asked.
     ///
-    /// - Parameter key: the content.
-    /// - Returns: nil when the content needs none.
+    /// - Parameter key: the lecture.
+    /// - Returns: nil when the lecture needs none.
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's code.
     public func licence(_ key: ContentKey) throws -> LicenceStatus? {
         guard try writer.hasLicence(key) || isSealedForLicence(key) else { return nil }
@@ -19,27 +19,27 @@ extension LectureManager {
         return try judge().status(entry, isPlayable: try isPlayable(key))
     }
 
-    /// Whether a complete version of a content is on the disk.
+    /// Whether a complete version of a lecture is on the disk.
     func isPlayable(_ key: ContentKey) throws -> Bool { try content(key)?.isPlayable ?? false }
 
-    /// Questions that a licence server was asked about a content, latest first.
+    /// Requests made to a licence server about a lecture, latest first.
     ///
-    /// - Parameter key: the content.
+    /// - Parameter key: the lecture.
     /// - Returns: at most 20.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func licenceAttempts(_ key: ContentKey) throws -> [LicenceQuestion] {
         try licenceQueries().licenceAttempts(key, limit: 20).map(LicenceQuestion.init)
     }
 
-    /// A page of licences, each judged as a play is, also where the store turns out to be another one than this device
-    /// last wrote. Licences of contents that are gone are left out.
+    /// A page of licences, each evaluated as for a play, also where the store is not the one this device last wrote.
+    /// Licences of removed lectures are left out.
     ///
     /// - Parameters:
-    ///   - time: only what ends or has to be checked within this time, or has been, the soonest first; nil for all, in
-    ///     the order of their keys.
+    ///   - time: only those that end or have to be checked within this time, or already had to, the soonest first; nil
+    ///     for all, in the order of their keys.
     ///   - place: the ``LicencePage/next`` of the page before; nil for the first page.
-    ///   - limit: how many at the most; one to a thousand.
-    /// - Returns: the licences with the titles of their contents.
+    ///   - limit: the page size; one to a thousand.
+    /// - Returns: the licences with the titles of their lectures.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func licences(
         expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil, limit: Int = 1000
@@ -61,7 +61,7 @@ extension LectureManager {
             let status = try judge.status(row.entry, isPlayable: try isPlayable(row.entry.key))
             return LicencePage.Row(licence: status, title: row.title)
         }.filter { row in
-            // Of a ledger that is not believed every licence has to be looked after at once.
+            // In an untrusted ledger every licence needs attention at once.
             time == nil || judge.suspicion == nil || row.licence.deadline != nil
         }
         return LicencePage(rows: rows, next: page.count < limit ? nil : next)
@@ -69,7 +69,7 @@ extension LectureManager {
 
     private static let licencesInPage = 1000
 
-    /// The time that licences are judged by: the best guess, however the clock stands.
+    /// The time used to evaluate licences: the best guess, whatever the clock says.
     ///
     /// - Returns: the clock's time where nothing better is known.
     /// - Throws: ``LectureError`` when the store cannot be read.
@@ -78,7 +78,7 @@ extension LectureManager {
         return try judge().time.noEarlierThan ?? clock.now()
     }
 
-    /// The licences of some contents, judged as a play is; for lists.
+    /// The licences of some lectures, evaluated as for a play; for lists.
     ///
     /// - Parameter contents: a page of them.
     /// - Returns: those that need one.
@@ -96,17 +96,17 @@ extension LectureManager {
 
     // MARK: Playing
 
-    /// Begins a play: the licence is judged, and the play is counted, durably, before a byte is handed out. Where a
-    /// check is due its server is asked first; where nobody answers the stored licence decides.
+    /// Starts a play: the licence is evaluated, and the play is counted, durably, before a byte is returned. Where a
+    /// check is due its server is asked first; if there is no answer the stored licence decides.
     ///
     /// - Parameters:
-    ///   - key: a complete content.
-    ///   - patience: how long a licence server is waited for.
+    ///   - key: a complete lecture.
+    ///   - patience: how long to wait for a licence server.
     /// - Returns: the play.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, or the code of the first reason against it
     ///   (`licenceExpired`, `countUsedUp`, `clockUntrusted` …); `playRefused` with the server's sentence.
-    ///   `CancellationError` when the task is cancelled: then no play is counted. What the server answers to a question
-    ///   that was asked is kept all the same.
+    ///   `CancellationError` when the task is cancelled: then no play is counted. The server's answer to a request
+    ///   already sent is still stored.
     public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
         try Task.checkCancellation()
         let media = try placedMedia(key)
@@ -129,7 +129,7 @@ extension LectureManager {
                 throw LectureError(error.code, detail: key.text, cause: error.cause)
             }
             if case .unreachable(let error) = outcome { refusal = error }
-            // Whoever has gone meanwhile is not charged for a play.
+            // A caller that was cancelled meanwhile is not charged for a play.
             try Task.checkCancellation()
         }
         do {
@@ -141,44 +141,45 @@ extension LectureManager {
         }
     }
 
-    /// What a licence server may change.
+    /// Whether a licence server can resolve a reason.
     private static func isCuredByServer(_ reason: LicenceReason) -> Bool {
         switch reason {
         case .checkDue, .expired, .forceExpired, .clockUntrusted, .ledgerForged, .storeRolledBack, .storeCopied,
             .countUsedUp, .playTimeUsedUp:
             true
-        case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid: false
+        case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid, .anchorUnwritable: false
         }
     }
 
-    /// Keeps play time.
+    /// Stores play time.
     ///
-    /// - Returns: how much is left; nil for no bound.
+    /// - Returns: how much is left; nil for no limit.
     func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
         try openLicences().engine.addPlayTime(key, media: media, running: running)
     }
 
-    /// Whether the media's key says that it needs a licence, whatever the rows say.
+    /// Whether the media's key requires a licence, whatever the rows say.
     func isSealedForLicence(_ key: ContentKey) throws -> Bool {
         guard let item = try index.item(key) else { return false }
         return try writer.sealPurpose(item.id) == .licensed
     }
 
-    // MARK: Debts
+    // MARK: Pending callbacks
 
-    /// What licence servers must still be told, the oldest first.
+    /// Callbacks still to be sent to licence servers, the oldest first.
     ///
-    /// - Returns: all of it.
+    /// - Returns: all of them.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func debts() throws -> [DebtStatus] {
         guard try writer.hasLicences() else { return [] }
         return try licenceQueries().debts(limit: .max).map(DebtStatus.init)
     }
 
-    /// Tells licence servers what is owed, also what waits for a later attempt, and returns when each was tried once.
+    /// Sends the pending callbacks to licence servers, also those waiting for a later attempt, and returns when each
+    /// was tried once.
     ///
     /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the
-    ///   task is cancelled: the servers are asked all the same.
+    ///   task is cancelled: the callbacks are still sent.
     public func payDebts() async throws {
         try Task.checkCancellation()
         guard try writer.hasLicences() else { return }
@@ -194,26 +195,27 @@ extension LectureManager {
 
     // MARK: Parts
 
-    /// What lists judge licences by now.
+    /// What lists use to evaluate licences now.
     func judge() throws -> LicenceJudge {
         let own = try deviceLedger()
-        // An engine that is open has settled what there was to be found.
+        // An open engine has already inspected the ledger.
         let outlook = licences == nil ? try own.outlook() : nil
         let newest = try own.ledger.newestTime()
         var time = outlook?.time ?? newest.map { TimeLedger($0) } ?? TimeLedger(first: own.reading)
         time.look(at: own.reading)
         return LicenceJudge(
-            time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion)
+            time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion,
+            isAnchorUnwritable: own.anchors.obstacle(of: own.store) != nil)
     }
 }
 
-/// A question to a licence server, kept for `why`.
+/// A request to a licence server, kept for `why`.
 public struct LicenceQuestion: Sendable, Hashable {
     /// When it was asked.
     public let at: Timestamp
-    /// What was asked: `grant`, `completion` or `check`.
+    /// The kind of request: `grant`, `completion` or `check`.
     public let question: String
-    /// The HTTP status; nil when none came.
+    /// The HTTP status; nil without one.
     public let status: Int?
     /// `permitted`, `refused`, `missing`, `failed`, `ended`, `deleted` or `reset`.
     public let outcome: String

@@ -2,9 +2,9 @@ import LectureLicence
 public import LectureModel
 import LectureStore
 
-/// Batches: licences are renewed, or granted anew.
+/// Batches: licences are renewed, or granted again.
 extension LectureManager {
-    /// What a renewal would ask for, and in which requests; nobody is asked.
+    /// What a renewal would ask for, and in which requests; no server is asked.
     ///
     /// - Parameter selection: which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
@@ -13,7 +13,7 @@ extension LectureManager {
         try plan(selection, .renewal)
     }
 
-    /// What ``regrantLicences(_:_:)`` would ask for, and in which requests; nobody is asked.
+    /// What ``regrantLicences(_:_:)`` would ask for, and in which requests; no server is asked.
     ///
     /// - Parameter selection: of which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
@@ -24,8 +24,8 @@ extension LectureManager {
 
     private func plan(_ selection: RenewalSelection, _ kind: RenewalKind) throws -> [PlannedRenewal] {
         guard try writer.hasLicences() else { return [] }
-        // A store that was put back is noticed before it is asked what is due: then everything is.
-        try openLicences()
+        // A restored store is detected before determining what is due: then everything is.
+        try openLicences(accepting: try acceptsReturn(for: kind))
         let now = try judge().time.noEarlierThan ?? clock.now()
         let plan = RenewalPlan(try licenceQueries().candidates(selection, kind, now: now), now: clock.now())
         return plan.groups.enumerated().flatMap { number, group in
@@ -33,16 +33,16 @@ extension LectureManager {
         } + plan.waiting.map { PlannedRenewal($0, request: nil) }
     }
 
-    /// Asks the licence servers anew, ten licences a request, and waits until every licence is renewed, has failed, or
-    /// has to wait. What happens meanwhile comes as events. A renewal that was interrupted is gone on with.
+    /// Renews licences with their servers, ten per request, and waits until every licence is renewed, has failed, or
+    /// has to wait. Progress is reported as events. An interrupted renewal is continued.
     ///
-    /// A task that is cancelled stops waiting at once; the renewal goes on. ``stopRenewal()`` ends it.
+    /// A cancelled task stops waiting at once; the renewal continues. ``stopRenewal()`` ends it.
     ///
     /// - Parameters:
     ///   - selection: which licences.
-    ///   - options: how fast, how often.
-    /// - Returns: what became of it. Failed licences are as they were.
-    /// - Throws: ``LectureError``: `storeCopied` for a store of another device, of which nothing is touched; a store's
+    ///   - options: the rate and the attempts.
+    /// - Returns: the result. Failed licences are unchanged.
+    /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
     ///   code, `configuration`; `CancellationError` when the task is cancelled.
     public func renewLicences(
         _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
@@ -50,21 +50,21 @@ extension LectureManager {
         try await renew(selection, .renewal, options)
     }
 
-    /// Asks the licence servers for new grants (kind 1, as before a download) for licences that are not believed any
-    /// more, because the store was put back from a backup, changed, or taken over from another device. Nothing is
-    /// downloaded, and nothing is granted here: each server decides. Batched and gone on with like renewals.
+    /// Asks the licence servers for new grants (kind 1, as before a download) for licences that are no longer trusted,
+    /// because the store was restored from a backup, changed, or taken over from another device. Nothing is downloaded,
+    /// and nothing is granted here: each server decides. Batched and continued like renewals.
     ///
-    /// A store that another device has written last is taken over by this call where this device has written it before:
-    /// its key was imported again, and all licences are granted anew. Where it has not, ``acceptDevice()`` comes first.
+    /// A store last written by another device is taken over by this call where this device has written it before: its
+    /// key was imported again, and all licences are granted again. Where it has not, ``acceptDevice()`` comes first.
     ///
-    /// A licence that is believed is left alone, since a new grant gives back what was used of it. One whose media this
-    /// device cannot open fails with `sealedElsewhere`.
+    /// A trusted licence is left alone, since a new grant would reset its usage. One whose media this device cannot
+    /// open fails with `sealedElsewhere`.
     ///
     /// - Parameters:
-    ///   - selection: which licences; of these those that are not believed.
-    ///   - options: how fast, how often.
-    /// - Returns: what became of it: ``RenewalReport/renewed`` counts the grants. Failed licences are as they were.
-    /// - Throws: ``LectureError``: `storeCopied` for a store of another device, of which nothing is touched; a store's
+    ///   - selection: which licences; of these the untrusted ones.
+    ///   - options: the rate and the attempts.
+    /// - Returns: the result: ``RenewalReport/renewed`` counts the grants. Failed licences are unchanged.
+    /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
     ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renewLicences(_:_:)``.
     public func regrantLicences(
         _ selection: RenewalSelection = .all, _ options: RenewalOptions = RenewalOptions()
@@ -81,9 +81,7 @@ extension LectureManager {
             report.left = try left(of: selection, kind)
             return report
         }
-        // The device that has come back to its store, and asks for new grants, says with that whose the store is.
-        let accepts = try kind == .regrant && deviceLedger().ledger.hasOwnRows()
-        let room = try openLicences(accepting: accepts)
+        let room = try openLicences(accepting: try acceptsReturn(for: kind))
         let left = try left(of: selection, kind)
         room.use(options, attempts: attemptsOfBatches)
         let waiter = Waiter<RenewalReport>()
@@ -95,7 +93,12 @@ extension LectureManager {
         return report
     }
 
-    /// Named keys that no server is asked about.
+    /// A device that has returned to its store and asks for new grants thereby accepts the store as its own.
+    private func acceptsReturn(for kind: RenewalKind) throws -> Bool {
+        try kind == .regrant && deviceLedger().ledger.hasOwnRows()
+    }
+
+    /// Named keys for which no server is asked.
     ///
     /// - Parameters:
     ///   - selection: which licences; only keys are named.
@@ -118,11 +121,11 @@ extension LectureManager {
         return kind == .regrant && entry.suspicion == nil ? .believed : nil
     }
 
-    /// Waits until what a server has ordered away is gone.
+    /// Waits until the removals ordered by a server are done.
     func untilRemoved() async throws { if room != nil { try await untilRest() } }
 
-    /// Ends a renewal that is under way: what is renewed stays, the rest waits for the next one. It runs to its end
-    /// in a task that is cancelled as well.
+    /// Ends a running renewal: renewed licences stay, the rest waits for the next one. It completes even in a cancelled
+    /// task.
     public func stopRenewal() async {
         guard let room = licences else { return }
         licences = nil

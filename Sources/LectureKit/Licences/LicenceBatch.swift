@@ -1,23 +1,23 @@
 public import LectureModel
 
-/// Judges tokens that come as lines of JSON. Whatever a line holds, it is answered by one line:
+/// Verifies tokens read as lines of JSON. Every line, whatever it holds, is answered by one line:
 /// `{"id":…,"verdict":"accept|reject","reasons":[…]}`.
 public struct LicenceBatch: Sendable {
-    /// The longest line that is read, in bytes: a token of 1 MiB and much around it.
+    /// The longest line that is read, in bytes: a token of 1 MiB and its context.
     public static let longestLine = 8 << 20
-    /// A line may list many tokens that were seen.
+    /// A line may list many used tokens.
     private static let limits = JSONScanner.Limits(depth: 32, items: 1_000_000)
-    /// Reasons of the request itself.
+    /// The reason for a bad request.
     private static let badRequest = "bad_request"
 
     private let verifier: LicenceVerifier
     private let now: @Sendable () -> Timestamp
 
-    /// Makes a judge.
+    /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - trust: what tokens are judged by.
-    ///   - now: the time where a line does not say it.
+    ///   - trust: what tokens are verified with.
+    ///   - now: the time where a line has none.
     public init(trust: LicenceTrust, now: @escaping @Sendable () -> Timestamp) {
         verifier = LicenceVerifier(trust: trust)
         self.now = now
@@ -33,7 +33,7 @@ public struct LicenceBatch: Sendable {
         return Self.line(request["id"] ?? .null, reasons(request))
     }
 
-    /// Nothing speaks against a token whose reasons are empty.
+    /// The reasons against a token; empty when it is accepted.
     private func reasons(_ request: JSONValue) -> [String] {
         guard let token = request["token"]?.string else { return [Self.badRequest, "token_missing"] }
         guard let kind = request["trust"]?.string.flatMap(LicenceTrust.Kind.init) else {
@@ -58,8 +58,8 @@ public struct LicenceBatch: Sendable {
 
     // MARK: The context
 
-    /// The context of a line; nil when a member has a wrong type, since what was to be asked is then unknown. Members
-    /// that are missing or null ask for nothing.
+    /// The context of a line; nil when a member has a wrong type, since the intended check is then unknown. Missing or
+    /// null members check nothing.
     private func context(_ value: JSONValue) -> LicenceFileContext? {
         var reader = ContextReader(value)
         var context = LicenceFileContext(now: reader.time("now") ?? now())
@@ -78,9 +78,9 @@ public struct LicenceBatch: Sendable {
     }
 }
 
-/// Reads the members of a context; remembers when one cannot be read.
+/// Reads the members of a context; records when one cannot be read.
 private struct ContextReader {
-    /// What a time may be, in seconds: twice the length that certificates can name.
+    /// The permitted times, in seconds: twice the range that certificates can express.
     private static let seconds: ClosedRange<Double> = 0...500_000_000_000
 
     let value: JSONValue
@@ -108,7 +108,7 @@ private struct ContextReader {
         }
     }
 
-    /// Seconds since 1970, a fraction permitted: a clock may have one, unlike a claim.
+    /// Seconds since 1970, fractions permitted: a clock may have one, unlike a claim.
     mutating func time(_ name: String) -> Timestamp? {
         take(name) { member in
             if let whole = member.integer, Self.seconds.contains(Double(whole)) {

@@ -7,18 +7,18 @@ import LectureModel
 import LectureStore
 import LectureTransport
 
-/// Everything about licences that moves: the engine with its ports, its timer, and those who wait for an answer.
+/// The active part of licences: the engine with its ports, its timer, and the waiting callers.
 ///
-/// Made with the first content that needs a licence and not before: a store without licences draws no device key.
+/// Created with the first lecture that needs a licence and not before: a store without licences needs no device key.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
 final class LicenceRoom: @unchecked Sendable {
     let engine: LicenceEngine
     let ledger: SQLiteLicenceLedger
     let device: [UInt8]
-    /// Tells the download engine what became of grants.
+    /// Reports the results of grants to the download engine.
     var downloads: EngineInbox?
-    /// Makes whoever works on contents follow an ordered removal. Called on the core queue.
+    /// Makes the download engine follow an ordered removal. Called on the core queue.
     var followRemovals: () -> Void = {}
     private let executor: CoreExecutor
     private let clock: any LectureClock
@@ -34,7 +34,7 @@ final class LicenceRoom: @unchecked Sendable {
     private var isStopped = false
     private var troubles = 0
 
-    /// Opens the ledger, and holds it against its anchor.
+    /// Opens the ledger, and checks it against its anchor.
     ///
     /// - Throws: ``LectureError``: `storeCopied` for another device's store that is not accepted, `configuration`,
     ///   `secretReadable`, a store's or a disk's code.
@@ -74,9 +74,9 @@ final class LicenceRoom: @unchecked Sendable {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         guard !isStopped else { return }
         let (notices, next) = engine.step()
-        // Before anybody is told, so that who waits for the end of a removal finds it begun.
+        // Before callers are notified, so that one waiting for the end of a removal finds it started.
         if contents.takeOrder() { followRemovals() }
-        for notice in notices { tell(notice) }
+        for notice in notices { notify(notice) }
         if !engine.isBusy {
             let waiters = idleWaiters
             idleWaiters = []
@@ -86,10 +86,10 @@ final class LicenceRoom: @unchecked Sendable {
         timer.schedule(next)
     }
 
-    private func tell(_ notice: LicenceNotice) {
+    private func notify(_ notice: LicenceNotice) {
         if case .trouble = notice {} else { troubles = 0 }
         switch notice {
-        case .granted(let outcome): tell(outcome)
+        case .granted(let outcome): notify(outcome)
         case .checked(let key, let outcome):
             for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
         case .renewalStarted(let run, let total, let done, let isContinued):
@@ -99,7 +99,7 @@ final class LicenceRoom: @unchecked Sendable {
             hub.send(.renewalBegan(total: total, done: done))
         case .renewalProgress(_, let current, let count, let key, let error, _):
             hub.send(.renewed(key: key, current: current, count: count, error: error))
-        case .renewalEnded(let run, let summary): tellEnd(run, summary)
+        case .renewalEnded(let run, let summary): notifyEnd(run, summary)
         case .exchange(let record):
             hub.send(
                 .licenceExchange(
@@ -110,12 +110,12 @@ final class LicenceRoom: @unchecked Sendable {
         case .deleted(let key, _): hub.send(.licenceDeleted(key))
         case .debtPaid(_, let error): if let error { hub.send(.trouble(error)) }
         case .suspected(let doubt): hub.send(.trouble(LectureError(Self.code(of: doubt))))
-        case .trouble(let error): tellTrouble(error)
+        case .trouble(let error): reportFailure(error)
         case .stopped: finishStop()
         }
     }
 
-    private func tell(_ outcome: GrantOutcome) {
+    private func notify(_ outcome: GrantOutcome) {
         let answer: GrantAnswer
         if let error = outcome.error {
             answer = outcome.isFinal ? .refused(error) : .failed(error)
@@ -126,7 +126,7 @@ final class LicenceRoom: @unchecked Sendable {
         downloads?.post(.granted(outcome.content, answer))
     }
 
-    private func tellEnd(_ run: RenewalRunID, _ summary: RenewalSummary) {
+    private func notifyEnd(_ run: RenewalRunID, _ summary: RenewalSummary) {
         var report = RenewalReport()
         (report.total, report.renewed, report.failed) = (summary.total, summary.renewed, summary.failed)
         report.waiting = summary.waiting
@@ -136,9 +136,9 @@ final class LicenceRoom: @unchecked Sendable {
         for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
     }
 
-    /// A store that cannot be written for several steps is told to those who wait for a batch: what is done is done,
-    /// and the next run goes on.
-    private func tellTrouble(_ error: LectureError) {
+    /// Reports a store that cannot be written for several steps to callers waiting for a batch: finished work stays,
+    /// and the next run continues.
+    private func reportFailure(_ error: LectureError) {
         hub.send(.trouble(error))
         troubles += 1
         guard troubles >= 3 else { return }
@@ -158,7 +158,7 @@ final class LicenceRoom: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Asks a server whether a content may be played now.
+    /// Asks a server whether a lecture may be played now.
     func check(_ key: ContentKey, within time: Duration, _ waiter: Waiter<CheckOutcome>) {
         guard !isStopped else {
             waiter.answer(.unreachable(LectureError(.closing)))
@@ -168,14 +168,14 @@ final class LicenceRoom: @unchecked Sendable {
         engine.check(key, within: time)
     }
 
-    /// Renews a selection or asks for new grants, or goes on with an interrupted run.
+    /// Renews a selection or asks for new grants, or continues an interrupted run.
     func renew(_ selection: RenewalSelection, _ kind: RenewalKind, _ waiter: Waiter<RenewalReport>) {
         guard !isStopped else { return waiter.fail(LectureError(.closing)) }
         begun.append(waiter)
         engine.renew(selection, kind)
     }
 
-    /// How long servers are waited for, from the next request on.
+    /// Sets the timeout from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         let (stall, total) = Self.patience(configuration)
         engine.configure(stallTimeout: stall, totalTimeout: total)
@@ -188,8 +188,8 @@ final class LicenceRoom: @unchecked Sendable {
     /// Changes how fast and how often servers are asked.
     ///
     /// - Parameters:
-    ///   - options: what is wished.
-    ///   - attempts: how often, where the options do not say it.
+    ///   - options: the requested rate and attempts.
+    ///   - attempts: the attempts, where the options set none.
     func use(_ options: RenewalOptions, attempts: Int) {
         var limits = CallbackPace.Limits()
         limits.maximumRate = Double(max(1, options.requestsPerSecond))
@@ -200,7 +200,7 @@ final class LicenceRoom: @unchecked Sendable {
         engine.configure(attempts: options.maxAttempts ?? attempts)
     }
 
-    /// Whether a server is being asked, or about to be. Looks at what has just been asked for first.
+    /// Whether a server is being asked, or about to be. Processes new requests first.
     func isBusy() -> Bool {
         step()
         return !isStopped && engine.isBusy
@@ -215,23 +215,23 @@ final class LicenceRoom: @unchecked Sendable {
         idleWaiters.append(waiter)
     }
 
-    /// The caller waits no longer; servers are asked to the end.
+    /// The caller stops waiting; requests to servers are completed.
     func forget(_ waiter: Waiter<CheckOutcome>) {
         checks = checks.mapValues { $0.filter { $0 !== waiter } }.filter { !$0.value.isEmpty }
     }
 
-    /// The caller waits no longer; the renewal goes on.
+    /// The caller stops waiting; the renewal continues.
     func forget(_ waiter: Waiter<RenewalReport>) {
         begun.removeAll { $0 === waiter }
         renewals = renewals.mapValues { $0.filter { $0 !== waiter } }
     }
 
-    /// The caller waits no longer; servers are asked to the end.
+    /// The caller stops waiting; requests to servers are completed.
     func forget(_ waiter: Waiter<Void>) { idleWaiters.removeAll { $0 === waiter } }
 
     // MARK: Stopping
 
-    /// Ends all work cleanly: what was claimed is given back.
+    /// Ends all work cleanly: claims are released.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
         if isStopped { return continuation.resume() }
         stopWaiters.append(continuation)
@@ -267,7 +267,7 @@ final class LicenceRoom: @unchecked Sendable {
     }
 }
 
-/// The contents as the licence engine sees them. Confined to the core queue.
+/// The lectures as the licence engine sees them. Confined to the core queue.
 private final class StoreContents: LicensedContents {
     private let index: SQLiteDownloadIndex
     private let device: DeviceLedger

@@ -1,6 +1,6 @@
 public import LectureModel
 
-/// The licence of one content, as it is judged now.
+/// The licence of one lecture, as evaluated now.
 public struct LicenceStatus: Sendable, Hashable {
     /// How a right was proven.
     public enum Form: String, Sendable, CaseIterable {
@@ -10,25 +10,25 @@ public struct LicenceStatus: Sendable, Hashable {
         case file
     }
 
-    /// The content.
+    /// The lecture.
     public let key: ContentKey
-    /// What speaks against a play now, the reason that is named first; empty when it may be played.
+    /// The reasons against a play now, the most important first; empty when it may be played.
     public let reasons: [LicenceReason]
     /// How the right was proven; nil while nothing is granted.
     public let form: Form?
     /// What is permitted; nil while nothing is granted.
     public let policy: LicencePolicy?
-    /// How many plays were taken.
+    /// How many plays were used.
     public let countUsed: Int
-    /// How many plays are left; nil for no bound.
+    /// How many plays are left; nil for no limit.
     public let countLeft: Int?
-    /// How much play time was taken.
+    /// How much play time was used.
     public let playTimeUsed: Duration
-    /// How much play time is left; nil for no bound.
+    /// How much play time is left; nil for no limit.
     public let playTimeLeft: Duration?
     /// Scheme, host and port of the callback; empty for a licence file.
     public let server: String
-    /// When the token was issued; nil when it does not say.
+    /// When the token was issued; nil when the token has no time.
     public let issued: Timestamp?
     /// When it was granted.
     public let granted: Timestamp?
@@ -36,9 +36,9 @@ public struct LicenceStatus: Sendable, Hashable {
     public let checked: Timestamp?
     /// When it ends or has to be checked, whichever is sooner; nil for never.
     public let deadline: Timestamp?
-    /// Attempts to renew it since the last that succeeded.
+    /// Attempts to renew it since the last success.
     public let attempts: Int
-    /// No attempt before this moment; nil when none is put off.
+    /// No attempt before this moment; nil when none is postponed.
     public let nextAttempt: Timestamp?
     /// How the last attempt failed; nil when it did not.
     public let error: LectureError?
@@ -46,11 +46,11 @@ public struct LicenceStatus: Sendable, Hashable {
     /// Whether it may be played now.
     public var isPlayable: Bool { reasons.isEmpty }
 
-    /// A licence as it stands in the ledger.
+    /// Creates the status of a licence in the ledger.
     ///
     /// - Parameters:
     ///   - entry: the row.
-    ///   - reasons: what speaks against a play now.
+    ///   - reasons: the reasons against a play now.
     package init(_ entry: LicenceEntry, reasons: [LicenceReason]) {
         key = entry.key
         self.reasons = reasons
@@ -67,23 +67,23 @@ public struct LicenceStatus: Sendable, Hashable {
     }
 }
 
-/// What a batch renewal shall do.
+/// Options of a batch renewal.
 public struct RenewalOptions: Sendable, Hashable {
-    /// Requests under way at once to one server.
+    /// Concurrent requests to one server.
     public var jobs = 8
-    /// Requests a second to one server at the most; it begins slower and is slowed by the server.
+    /// Requests a second to one server at the most; it starts slower and the server may slow it down.
     public var requestsPerSecond = 100
     /// Attempts for one licence before it fails for this run; nil for 5, or one more than the retries of
     /// ``LectureManager/setPatience(timeout:retries:)``.
     public var maxAttempts: Int?
 
-    /// As most servers like it.
+    /// Creates the default options.
     public init() {}
 }
 
-/// One licence of a renewal's plan.
+/// One licence in a renewal plan.
 public struct PlannedRenewal: Sendable, Hashable {
-    /// The content.
+    /// The lecture.
     public let key: ContentKey
     /// Scheme, host and port of the callback.
     public let server: String
@@ -91,10 +91,10 @@ public struct PlannedRenewal: Sendable, Hashable {
     public let deadline: Timestamp?
     /// The request it goes into, from 1; nil when it waits for ``notBefore``.
     public let request: Int?
-    /// No attempt before this moment; nil when none is put off.
+    /// No attempt before this moment; nil when none is postponed.
     public let notBefore: Timestamp?
 
-    /// A licence of a plan.
+    /// Creates a planned renewal.
     ///
     /// - Parameters:
     ///   - candidate: the licence.
@@ -106,13 +106,13 @@ public struct PlannedRenewal: Sendable, Hashable {
     }
 }
 
-/// What a licence server must still be told.
+/// A callback still to be sent to a licence server.
 public struct DebtStatus: Sendable, Hashable {
-    /// The content.
+    /// The lecture.
     public let key: ContentKey
-    /// What is owed: `completion`.
+    /// The kind of callback: `completion`.
     public let kind: String
-    /// Since when.
+    /// When it became pending.
     public let since: Timestamp
     /// How often it was tried.
     public let attempts: Int
@@ -121,7 +121,7 @@ public struct DebtStatus: Sendable, Hashable {
     /// How the last attempt failed; nil when there was none.
     public let error: LectureError?
 
-    /// A debt as it stands in the ledger.
+    /// Creates the status of a pending callback in the ledger.
     ///
     /// - Parameter debt: the row.
     package init(_ debt: LicenceDebt) {
@@ -132,15 +132,15 @@ public struct DebtStatus: Sendable, Hashable {
 
 /// A page of licences.
 public struct LicencePage: Sendable, Hashable {
-    /// A licence and the title of its content.
+    /// A licence and the title of its lecture.
     public struct Row: Sendable, Hashable {
         /// The licence.
         public let licence: LicenceStatus
-        /// The content's title.
+        /// The lecture's title.
         public let title: String
     }
 
-    /// Where a page begins.
+    /// Where a page starts.
     public struct Place: Sendable, Hashable {
         var last: ContentKey?
         var deadline: Timestamp?
@@ -148,6 +148,6 @@ public struct LicencePage: Sendable, Hashable {
 
     /// The licences.
     public let rows: [Row]
-    /// Where the next page begins; nil after the last one.
+    /// Where the next page starts; nil after the last one.
     public let next: Place?
 }

@@ -2,10 +2,10 @@ import LectureCrypto
 import LectureFiles
 public import LectureModel
 
-/// What tokens are trusted by: secrets, public keys, roots. Read once; each kind may be missing or unusable by itself,
-/// and then only refuses what is to be judged by it.
+/// What tokens are verified with: secrets, public keys, roots. Read once; each kind may be missing or unusable by
+/// itself, and then refuses only the tokens that need it.
 public struct LicenceTrust: Sendable {
-    /// What a token is to be judged by.
+    /// What a token is to be verified with.
     public enum Kind: String, Sendable, CaseIterable {
         /// A secret that is shared with the issuer.
         case secret = "hs"
@@ -45,11 +45,11 @@ public struct LicenceTrust: Sendable {
     /// Trusts nothing.
     public init() {}
 
-    /// Reads files. None of them ends the reading: see ``faults``.
+    /// Reads files. An unusable file does not stop the reading: see ``faults``.
     ///
     /// - Parameters:
     ///   - hmacKeyFile: the raw bytes of a secret, at least 32.
-    ///   - keySetFile: a JWK set (RFC 7517); weak and broken keys in it are passed by.
+    ///   - keySetFile: a JWK set (RFC 7517); weak and broken keys in it are skipped.
     ///   - rootsFile: certificates of authorities, PEM or one in DER.
     ///   - revocationFile: revocation lists, PEM or one in DER; when there are any, every certificate must be covered.
     public init(
@@ -87,28 +87,28 @@ public struct LicenceTrust: Sendable {
             revocationFile: place("crl.pem"))
     }
 
-    /// Reads the keys of a configuration. What is unusable there ends the reading, unlike here: a configuration is
-    /// one's own.
+    /// Reads the keys of a configuration. Unlike with files, an unusable key is an error: the configuration is the
+    /// user's own.
     ///
     /// - Parameter rights: the configuration.
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile`, `json`.
     public init(_ rights: RightsConfiguration) throws(LectureError) { self = try ConfiguredKeys(rights.keys).trust }
 
-    /// Takes keys that were read elsewhere.
+    /// Uses keys that were read elsewhere.
     init(secrets: [VerificationKey], keys: [VerificationKey], certificates: CertificateVerifier?) {
         if !secrets.isEmpty { self.secrets = .ready(secrets) }
         if !keys.isEmpty { self.keys = .ready(keys) }
         if let certificates { self.certificates = .ready(certificates) }
     }
 
-    /// The same without secrets: who holds one could sign a licence file as well as the issuer.
+    /// The same without secrets: a holder of a secret could sign licence files as well as the issuer.
     var withoutSecrets: LicenceTrust {
         var trust = self
         trust.secrets = .missing
         return trust
     }
 
-    /// Whether anything is there to judge by.
+    /// Whether there are no usable keys.
     var isEmpty: Bool {
         if case .missing = secrets, case .missing = keys, case .missing = certificates { true } else { false }
     }
@@ -140,7 +140,7 @@ public struct LicenceTrust: Sendable {
         }
     }
 
-    /// The bytes of a file that anybody may read.
+    /// The bytes of a file that may be public.
     static func bytes(_ path: String) throws(LectureError) -> [UInt8] {
         try SecretFile.open(path, limit: longest, .open).bytes()
     }

@@ -2,9 +2,9 @@ import LectureCrypto
 package import LectureLicence
 public import LectureModel
 
-/// What a licence file is worth.
+/// The verdict on a licence file.
 public struct LicenceFileVerdict: Sendable, Hashable {
-    /// One thing that speaks against it.
+    /// One reason against it.
     public struct Reason: Sendable, Hashable {
         /// The frozen name, for programs.
         public let name: String
@@ -14,11 +14,11 @@ public struct LicenceFileVerdict: Sendable, Hashable {
         init(_ name: String, _ sentence: String) { (self.name, self.sentence) = (name, sentence) }
     }
 
-    /// Everything that speaks against it, the first that applies first; empty when it is accepted.
+    /// All reasons against it, in order of evaluation; empty when it is accepted.
     public let reasons: [Reason]
-    /// The algorithm of a signature that is right; nil when none is.
+    /// The algorithm of a valid signature; nil without one.
     public let algorithm: String?
-    /// The claims of a licence file whose signature is right.
+    /// The claims of a licence file with a valid signature.
     package let file: LicenceFile?
     private let payload: [UInt8]
 
@@ -26,7 +26,7 @@ public struct LicenceFileVerdict: Sendable, Hashable {
         (self.reasons, self.algorithm, self.payload, self.file) = (reasons, algorithm, payload, file)
     }
 
-    /// Whether nothing speaks against it.
+    /// Whether there is no reason against it.
     public var isAccepted: Bool { reasons.isEmpty }
 
     /// The names of the reasons, each once.
@@ -36,8 +36,8 @@ public struct LicenceFileVerdict: Sendable, Hashable {
         return names
     }
 
-    /// The claims, for people; none of a token whose signature is wrong. In their order, values that are no text as
-    /// JSON; of an encrypted key only that it is there.
+    /// The claims, for people; none for a token with an invalid signature. In order, non-text values as JSON; an
+    /// encrypted key is only mentioned.
     public var claims: [(name: String, value: String)] {
         let members = (try? JSONScanner.value(of: payload))?.members ?? []
         return members.map { member in
@@ -47,43 +47,64 @@ public struct LicenceFileVerdict: Sendable, Hashable {
     }
 }
 
-/// Judges licence files and answers of DRM callbacks: first the signature, then, only when it is right, the claims.
-/// Nothing of a token whose signature is wrong is read or told. Any thread may use it.
+/// Verifies licence files and answers of DRM callbacks: first the signature, then, only when it is valid, the claims.
+/// Nothing of a token with an invalid signature is read or returned. Any thread may use it.
 public struct LicenceVerifier: Sendable {
     private let trust: LicenceTrust
 
     /// Makes a verifier.
     ///
-    /// - Parameter trust: what tokens are judged by.
+    /// - Parameter trust: what tokens are verified with.
     public init(trust: LicenceTrust) { self.trust = trust }
 
-    /// Judges a token.
+    /// Verifies a token.
     ///
     /// - Parameters:
-    ///   - token: the whole compact token, nothing before and nothing behind it.
-    ///   - kind: what it is to be judged by; nil for whatever is there and fits.
-    ///   - context: what its claims are held against.
-    /// - Returns: the verdict. It is a refusal also when what it should be judged by is missing.
-    /// - Throws: ``LectureError`` with the code `cryptography` when nothing can be judged.
+    ///   - token: the whole compact token, with nothing before or after it.
+    ///   - kind: what it is to be verified with; nil for anything available that fits.
+    ///   - context: what its claims are checked against.
+    /// - Returns: the verdict. It is also a refusal when what it should be verified with is missing.
+    /// - Throws: ``LectureError`` with the code `cryptography` when nothing can be verified.
     public func verify(
         token: String, trust kind: LicenceTrust.Kind? = nil, context: LicenceFileContext
     ) throws(LectureError) -> LicenceFileVerdict {
+        try examine(token, kind, context).verdict
+    }
+
+    /// Verifies a token, and says who signed it.
+    ///
+    /// - Parameters:
+    ///   - token: as above.
+    ///   - context: as above.
+    /// - Returns: the verdict, and the thumbprint of the key; empty for a token whose signature is not valid.
+    /// - Throws: ``LectureError`` with the code `cryptography` when nothing can be verified.
+    func verifySigner(
+        token: String, context: LicenceFileContext
+    ) throws(LectureError) -> (verdict: LicenceFileVerdict, signer: String) {
+        let (verdict, verified) = try examine(token, nil, context)
+        return (verdict, try verified?.signerThumbprint() ?? "")
+    }
+
+    private func examine(
+        _ token: String, _ kind: LicenceTrust.Kind?, _ context: LicenceFileContext
+    ) throws(LectureError) -> (verdict: LicenceFileVerdict, verified: VerifiedToken?) {
         let policy: KeyPolicy
         switch self.policy(kind, purpose: context.purpose) {
-        case .failure(let reason): return LicenceFileVerdict([reason.reason])
+        case .failure(let reason): return (LicenceFileVerdict([reason.reason]), nil)
         case .success(let found): policy = found
         }
-        // Before it is copied: a line of many megabytes is not worth more of them.
-        if token.utf8.count > 1 << 20 { return LicenceFileVerdict([Self.reason(.tooLong)]) }
+        // Before copying: a line of many megabytes is not worth more memory.
+        if token.utf8.count > 1 << 20 { return (LicenceFileVerdict([Self.reason(.tooLong)]), nil) }
         let verdict = try TokenVerifier.verify(Array(token.utf8), keys: policy, at: context.now)
-        guard let verified = verdict.token else { return LicenceFileVerdict(verdict.reasons.map(Self.reason)) }
+        guard let verified = verdict.token else { return (LicenceFileVerdict(verdict.reasons.map(Self.reason)), nil) }
         if let type = verified.header["typ"]?.string, Self.isForeign(type) {
-            return LicenceFileVerdict([Self.reason(.type)])
+            return (LicenceFileVerdict([Self.reason(.type)]), nil)
         }
         let finding = LicenceFileJudge.judge(verified.payload, context) { try? JWK.thumbprint($0) }
-        return LicenceFileVerdict(
+        let found = LicenceFileVerdict(
             finding.reasons.map { .init($0.name, $0.sentence) }, algorithm: verified.algorithm.rawValue,
             payload: verified.payload, file: finding.file)
+        return (found, verified)
     }
 
     // MARK: Keys
@@ -113,12 +134,12 @@ public struct LicenceVerifier: Sendable {
         switch part {
         case .missing: .failure(missing)
         case .unusable(let error):
-            .failure(Unfit(reason: .init("trust_unusable", "what it is to be judged by is unusable: \(error.cause)")))
+            .failure(Unfit(reason: .init("trust_unusable", "what verifies it is unusable: \(error.cause)")))
         case .ready(let value): .success(make(value))
         }
     }
 
-    private static let missing = Unfit(reason: .init("trust_missing", "what it is to be judged by is not there"))
+    private static let missing = Unfit(reason: .init("trust_missing", "what verifies it is missing"))
 
     private static func reason(_ refusal: TokenRefusal) -> LicenceFileVerdict.Reason {
         .init(refusal.name, refusal.sentence)
@@ -126,9 +147,9 @@ public struct LicenceVerifier: Sendable {
 
     // MARK: Types
 
-    /// Types of tokens that others have registered for something else (RFC 8725 section 3.11): no licence says that it
-    /// is one of them, so a token that does was not issued to be a licence, whatever its claims. Issuers of licences
-    /// write `JWT`, something of their own, or nothing.
+    /// Token types registered for other purposes (RFC 8725 section 3.11): no licence has one of them, so a token that
+    /// does was not issued as a licence, whatever its claims. Issuers of licences write `JWT`, a type of their own, or
+    /// nothing.
     private static let foreignTypes: Set<String> = [
         "at+jwt", "dpop+jwt", "secevent+jwt", "logout+jwt", "token-introspection+jwt", "oauth-authz-req+jwt",
         "kb+jwt", "sd-jwt", "vc+sd-jwt", "dc+sd-jwt", "vc+jwt", "vp+jwt", "entity-statement+jwt", "trust-mark+jwt",

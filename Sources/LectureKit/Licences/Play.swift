@@ -1,6 +1,6 @@
 public import LectureModel
 
-/// One play of a complete lecture: permitted by its licence, and counted when it began.
+/// One play of a complete lecture: permitted by its licence, and counted when it started.
 ///
 /// ```swift
 /// let play = try await manager.beginPlay(key)
@@ -10,24 +10,24 @@ public import LectureModel
 /// try await play.end()
 /// ```
 ///
-/// The bytes are those of one version of the lecture, each held against its proof before it is handed out. Play time is
-/// kept at the latest when ten seconds of it have gathered, and when the play ends; a crash costs at most that. So is
-/// the place that was reached.
+/// The bytes are those of one version of the lecture, each checked against its proof before it is returned. Play time
+/// and position are stored at the latest after ten seconds of play time, and when the play ends; a crash costs at most
+/// that.
 public actor Play {
-    /// The content.
+    /// The lecture.
     public nonisolated let key: ContentKey
     /// The length of the media in bytes.
     public nonisolated let byteCount: Int64
-    /// How many plays are left after this one; nil for no bound.
+    /// How many plays are left after this one; nil for no limit.
     public nonisolated let countLeft: Int?
     private let manager: LectureManager
     private let media: PlacedMedia
     private let isLicensed: Bool
     private var watchedMedia: Duration = .zero
     private var watchedRunning: Duration = .zero
-    /// Where the player is, when that is not kept yet.
+    /// The player's position, when it is not stored yet.
     private var place: Duration?
-    /// The place that was kept last.
+    /// The position stored last.
     private var keptPlace: Duration?
     private var isOver = false
 
@@ -46,23 +46,22 @@ public actor Play {
     /// Reads media.
     ///
     /// - Parameters:
-    ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
-    ///   - receive: takes the bytes in order, at most a chunk a call; what it throws ends the reading.
-    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`; and what
-    ///   `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the play
-    ///   goes on.
+    ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
+    ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
+    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`; and what `receive` throws.
+    ///   `CancellationError` when the task is cancelled, at the latest after a chunk; the play continues.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
         try await manager.read(media, key, range: range, receive)
     }
 
-    /// Takes note of what was watched since the last call.
+    /// Records what was watched since the last call.
     ///
     /// - Parameters:
     ///   - media: how much of the lecture, at whatever speed.
     ///   - running: how much time has passed while it played.
-    /// - Throws: ``LectureError`` with `playTimeUsedUp` when this was the last of the play time: the play is over then;
-    ///   a store's code when it could not be kept, and then it is kept with the next call.
+    /// - Throws: ``LectureError`` with `playTimeUsedUp` when this used up the play time: the play is over then; a
+    ///   store's code when it could not be stored, in which case the next call stores it.
     public func watched(media: Duration, running: Duration) async throws {
         guard !isOver, isLicensed else { return }
         watchedMedia += max(.zero, media)
@@ -70,11 +69,11 @@ public actor Play {
         if max(watchedMedia, watchedRunning) >= Self.longestUnwritten { try await write() }
     }
 
-    /// Takes note of where the player is, so that the next one goes on there: see ``ContentDetails/resumePoint``. It is
-    /// kept when it is ten seconds or more from what was kept last, together with play time, and at the end.
+    /// Records the player's position, so that the next play resumes there: see ``ContentDetails/resumePoint``. It is
+    /// stored when it is ten seconds or more from the last stored one, together with play time, and at the end.
     ///
-    /// - Parameter position: from the beginning of the lecture.
-    /// - Throws: a store's code when it could not be kept; then it is kept with the next call.
+    /// - Parameter position: from the start of the lecture.
+    /// - Throws: a store's code when it could not be stored; then the next call stores it.
     public func reached(_ position: Duration) async throws {
         guard !isOver else { return }
         let reached = max(.zero, position)
@@ -83,7 +82,7 @@ public actor Play {
         if distance ?? Self.longestUnwritten >= Self.longestUnwritten { try await keepPlace() }
     }
 
-    /// Ends the play and keeps what was watched, and where; in a task that is cancelled as well.
+    /// Ends the play and stores play time and position; even in a cancelled task.
     ///
     /// - Throws: ``LectureError`` of the store.
     public func end() async throws {
@@ -93,22 +92,22 @@ public actor Play {
         isOver = true
     }
 
-    /// Keeps the place of a content that is still there.
+    /// Stores the position in a lecture that still exists.
     private func keepPlace() async throws {
         guard let kept = place else { return }
         do {
             try await manager.setResumePoint(key, kept)
         } catch let error as LectureError where error.code == .unknownContent {}
-        // Another place may have been told during the wait.
+        // Another position may have been reported during the wait.
         if place == kept { place = nil }
         keptPlace = kept
     }
 
     private func write() async throws {
-        // First, since the play may be over behind it.
+        // First, since the play may be over after this.
         try await keepPlace()
         let (media, running) = (watchedMedia, watchedRunning)
-        // Taken before the wait, so that a call that comes meanwhile counts nothing twice.
+        // Reset before the wait, so that a concurrent call counts nothing twice.
         (watchedMedia, watchedRunning) = (.zero, .zero)
         let left: Duration?
         do {
@@ -125,9 +124,9 @@ public actor Play {
     }
 }
 
-/// The media of a complete content, with what opens it.
+/// The media of a complete lecture, with its cipher.
 struct PlacedMedia: Sendable {
     let resource: ResourceRecord
-    /// Opens its segments; nil when it lies in clear.
+    /// Opens its segments; nil when it is unsealed.
     let cipher: (any ContentCipher)?
 }

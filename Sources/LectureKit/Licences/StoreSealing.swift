@@ -2,22 +2,22 @@ import LectureLicence
 import LectureModel
 import LectureStore
 
-/// Decides what is sealed: licensed lectures always, others when the configuration wants everything sealed. Confined to
-/// the core queue.
+/// Decides what is sealed: licensed lectures always, others when the configuration seals everything. Confined to the
+/// core queue.
 final class StoreSealing: ContentSealing {
     private let policy: SealPolicy
     private let index: SQLiteDownloadIndex
     private let clock: any LectureClock
-    /// The keys of contents; opened with the first content that is sealed.
+    /// The keys of lectures; opened with the first sealed one.
     private let keys: () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
 
-    /// Makes the decision for a store.
+    /// Creates the policy of a store.
     ///
     /// - Parameters:
     ///   - policy: what is sealed.
     ///   - index: the store's writer.
     ///   - clock: wall time for the rows.
-    ///   - keys: opens the keys of contents, once they are needed.
+    ///   - keys: opens the keys of lectures, once they are needed.
     init(
         _ policy: SealPolicy, index: SQLiteDownloadIndex, clock: any LectureClock,
         keys: @escaping () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
@@ -25,7 +25,7 @@ final class StoreSealing: ContentSealing {
         (self.policy, self.index, self.clock, self.keys) = (policy, index, clock, keys)
     }
 
-    /// The cipher of a content's media and subtitles; pictures for lists stay in clear.
+    /// The cipher of a lecture's media and subtitles; pictures for lists stay unsealed.
     func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
         guard role == .media || role == .subtitle else { return nil }
         let key = item.content.key
@@ -49,14 +49,14 @@ final class StoreSealing: ContentSealing {
     }
 }
 
-/// What the download engine asks of licences, with the ledger opened only when a content needs one. Confined to the
+/// The licence interface of the download engine, with the ledger opened only when a lecture needs one. Confined to the
 /// core queue.
 final class LicenceDesk: DownloadLicensing {
     private let index: SQLiteDownloadIndex
     private let open: () throws -> LicenceRoom
     private let present: () -> LicenceRoom?
 
-    /// Makes a desk.
+    /// Creates the interface.
     ///
     /// - Parameters:
     ///   - index: the store's writer.

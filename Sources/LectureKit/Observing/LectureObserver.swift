@@ -1,20 +1,20 @@
 public import LectureModel
 
-/// Takes log records and metrics of a ``LectureManager``, for instance to hand them to swift-log and swift-metrics.
+/// Receives log records and metrics of a ``LectureManager``, for instance to hand them to swift-log and swift-metrics.
 ///
 /// It is set in ``LectureConfiguration/observer``. Its methods are called one after the other, in the order in which
-/// things happened, on a queue of their own: one that is slow holds no download up. When too many records wait, log
-/// records are dropped and counted (`lecturekit_log_records_dropped_total`); counters stay exact. When
-/// ``LectureManager/close()`` returns, everything has been handed over.
+/// things happened, on a queue of their own: a slow one delays no download. When too many records wait, log records are
+/// dropped and counted (`lecturekit_log_records_dropped_total`); counters stay exact. When ``LectureManager/close()``
+/// returns, everything has been delivered.
 ///
-/// No record and no metric holds a secret: URLs come without user, query and fragment, errors without what they were
-/// about. Header fields, keys, titles and learners are in none of them.
+/// No record and no metric holds a secret: URLs come without user, query and fragment, errors without their details.
+/// They never contain header fields, keys, titles or learners.
 public protocol LectureObserver: Sendable {
-    /// Takes a log record.
+    /// Receives a log record.
     ///
     /// - Parameter record: what happened.
     func log(_ record: LectureLogRecord)
-    /// Takes a change of a metric.
+    /// Receives a change of a metric.
     ///
     /// - Parameter metric: by how much a counter rises, or what a gauge shows.
     func record(_ metric: LectureMetric)
@@ -24,25 +24,25 @@ public protocol LectureObserver: Sendable {
 public struct LectureLogRecord: Sendable, Hashable {
     /// How much it matters. The names are those of swift-log.
     public enum Level: String, Sendable, CaseIterable {
-        /// Each request.
+        /// A single request.
         case debug
-        /// What goes as it should.
+        /// Normal operation.
         case info
         /// What an operator may want to know.
         case notice
-        /// What went wrong and is tried again, or is decided elsewhere.
+        /// A failure that is retried, or is decided elsewhere.
         case warning
-        /// What went wrong and stays so until somebody acts.
+        /// A failure that stays until someone acts.
         case error
     }
 
     /// What it is about.
     public enum Category: String, Sendable, CaseIterable {
-        /// The database: migrations, and whatever keeps it from being written.
+        /// The database: migrations, and anything that prevents writing.
         case store
-        /// HTTP requests, of whatever kind.
+        /// HTTP requests of any kind.
         case request
-        /// Downloads, and whether complete lectures are still what their sources have.
+        /// Downloads, and checks of complete lectures against their sources.
         case download
         /// Licences and their renewal.
         case licence
@@ -58,19 +58,19 @@ public struct LectureLogRecord: Sendable, Hashable {
     public var time: Timestamp
     /// What it is about.
     public var category: Category
-    /// A sentence that is the same for every occurrence; what differs is in ``fields``.
+    /// A constant sentence; what varies is in ``fields``.
     public var message: String
-    /// What differs, by names in `snake_case`: `key`, `url`, `status`, `error` …
+    /// What varies, by names in `snake_case`: `key`, `url`, `status`, `error` …
     public var fields: [String: String]
 
-    /// Makes a record.
+    /// Creates a record.
     ///
     /// - Parameters:
     ///   - level: how much it matters.
     ///   - time: when it happened.
     ///   - category: what it is about.
     ///   - message: a constant sentence.
-    ///   - fields: what differs.
+    ///   - fields: what varies.
     public init(
         level: Level, time: Timestamp, category: Category, message: String, fields: [String: String] = [:]
     ) {
@@ -81,30 +81,30 @@ public struct LectureLogRecord: Sendable, Hashable {
 
 /// A change of a metric.
 public struct LectureMetric: Sendable, Hashable {
-    /// How values of one metric are put together.
+    /// How values of one metric are combined.
     public enum Kind: String, Sendable, CaseIterable {
-        /// They are added up; none is negative.
+        /// They are added; none is negative.
         case counter
         /// The last one counts.
         case gauge
     }
 
-    /// How values are put together.
+    /// How values are combined.
     public var kind: Kind
     /// The name, for instance `lecturekit_downloads_total`; all of them are in docs/use-in-your-package.md.
     public var name: String
     /// By how much a counter rises, or what a gauge shows.
     public var value: Int64
-    /// What is counted apart. A metric always has the same labels, and few values of each.
+    /// What is counted separately. A metric always has the same labels, and few values of each.
     public var labels: [String: String]
 
-    /// Makes a change.
+    /// Creates a change.
     ///
     /// - Parameters:
-    ///   - kind: how values are put together.
+    ///   - kind: how values are combined.
     ///   - name: the metric's name.
     ///   - value: by how much a counter rises, or what a gauge shows.
-    ///   - labels: what is counted apart.
+    ///   - labels: what is counted separately.
     public init(kind: Kind, name: String, value: Int64, labels: [String: String] = [:]) {
         (self.kind, self.name, self.value, self.labels) = (kind, name, value, labels)
     }

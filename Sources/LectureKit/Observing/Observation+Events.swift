@@ -1,6 +1,6 @@
 import LectureModel
 
-/// What happens, as log records and metrics. The names are a promise: docs/use-in-your-package.md lists them.
+/// Events as log records and metrics. The names are stable: docs/use-in-your-package.md lists them.
 extension Observation {
     // MARK: Store
 
@@ -25,7 +25,7 @@ extension Observation {
 
     // MARK: Verification
 
-    /// A lecture was read and compared with its proofs.
+    /// A lecture was read and checked against its proofs.
     func verified(_ report: VerifyReport) {
         let isSound = report.damaged.isEmpty
         let fields = [
@@ -43,7 +43,7 @@ extension Observation {
 
     // MARK: Events
 
-    /// Takes what became true.
+    /// Records an event.
     func take(_ event: LectureEvent) {
         switch event {
         case .queued(let content): queued(content)
@@ -59,7 +59,7 @@ extension Observation {
             log(.info, .download, "A lecture was removed.", ["key": key.text])
             countDownload("removed")
         case .publishingFailed(let key, _, let error):
-            log(.error, .download, "A complete lecture could not be given out.", fields(error, key))
+            log(.error, .download, "A complete lecture could not be published.", fields(error, key))
         case .unchanged(let content): checked(content.key, "unchanged")
         case .outdated(let content): checked(content.key, "outdated")
         case .checkFailed(let key, let error): checked(key, "failed", error)
@@ -73,7 +73,7 @@ extension Observation {
     }
 
     private func queued(_ content: Content) {
-        // One that was not being downloaded is news to nobody.
+        // One that was not being downloaded is not reported.
         guard note(content.key, isActive: false) else { return }
         guard let error = content.error else {
             log(.info, .download, "A download went back to the queue.", ["key": content.key.text])
@@ -129,7 +129,7 @@ extension Observation {
             log(.info, .licence, "A licence was granted.", ["key": key.text])
             count("lecturekit_licences_total", 1, ["event": "granted"])
         case .renewalBegan(let total, let done):
-            log(.info, .licence, "A renewal began.", ["total": "\(total)", "done": "\(done)"])
+            log(.info, .licence, "A renewal started.", ["total": "\(total)", "done": "\(done)"])
         case .renewed(let key, _, _, let error):
             let message = error == nil ? "A licence was renewed." : "A licence could not be renewed."
             log(error == nil ? .info : .warning, .licence, message, fields(error, key))
@@ -165,7 +165,7 @@ extension Observation {
             count("lecturekit_report_obstacles_total", 1, ["error": obstacle.error.code.name])
         case .reportsSent(let result):
             log(
-                .info, .report, "A sending of reports ended.",
+                .info, .report, "Sending reports ended.",
                 [
                     "delivered": "\(result.delivered)", "refused": "\(result.refused)", "left": "\(result.left)",
                     "requests": "\(result.requests)",
@@ -174,7 +174,7 @@ extension Observation {
         }
     }
 
-    /// Reports are with their LMS.
+    /// Reports have reached their LMS.
     func delivered(_ reports: Int) {
         log(.info, .report, "Reports were delivered.", ["reports": "\(reports)"])
         count("lecturekit_reports_total", Int64(reports), ["result": "delivered"])
@@ -182,7 +182,7 @@ extension Observation {
 
     // MARK: Parts
 
-    /// The error's frozen name and number and its sentence; what it was about may name what nobody should read.
+    /// The error's frozen name and number and its sentence; its detail may name private data.
     private func fields(
         _ error: LectureError?, _ key: ContentKey? = nil, _ more: [String: String] = [:]
     ) -> [String: String] {
@@ -196,7 +196,7 @@ extension Observation {
     }
 }
 
-/// A URL as it may stand in a log.
+/// A URL that is safe to log.
 enum SafeURL {
     /// Leaves out user, password, query and fragment, where signatures and tokens are.
     static func text(_ url: String) -> String {

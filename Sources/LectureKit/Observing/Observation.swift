@@ -2,14 +2,14 @@ import Dispatch
 import LectureFiles
 import LectureModel
 
-/// Hands records and metrics to the application's observer, in order, on a queue of its own.
+/// Delivers records and metrics to the application's observer, in order, on a queue of its own.
 package final class Observation: Sendable {
     private enum Item {
         case log(LectureLogRecord)
         case metric(LectureMetric)
     }
 
-    /// What is the same of all values of a metric.
+    /// What all values of a metric have in common.
     private struct Series: Hashable {
         let kind: LectureMetric.Kind
         let name: String
@@ -18,7 +18,7 @@ package final class Observation: Sendable {
 
     private struct State {
         var waiting: [Item] = []
-        /// Metrics for which there is no room in the line: they are put together.
+        /// Metrics for which the queue has no space: they are combined.
         var sums: [Series: Int64] = [:]
         var dropped: Int64 = 0
         var isDraining = false
@@ -34,18 +34,18 @@ package final class Observation: Sendable {
     private let queue = DispatchQueue(label: "lecturekit.observer", qos: .utility)
     private let state = Guarded(State())
 
-    /// Begins to hand over.
+    /// Starts delivering.
     ///
     /// - Parameters:
     ///   - observer: gets everything.
-    ///   - limit: how many records and metrics may wait for it.
+    ///   - limit: how many records and metrics may be queued for it.
     package init(_ observer: any LectureObserver, limit: Int = 10_000) {
         (self.observer, self.limit) = (observer, limit)
     }
 
     // MARK: Adding
 
-    /// Adds a log record, with the time of now.
+    /// Adds a log record with the current time.
     package func log(
         _ level: LectureLogRecord.Level, _ category: LectureLogRecord.Category, _ message: String,
         _ fields: [String: String] = [:]
@@ -86,7 +86,7 @@ package final class Observation: Sendable {
         }
     }
 
-    // MARK: Handing over
+    // MARK: Delivering
 
     private func drain() {
         while let items = take() {
@@ -99,7 +99,7 @@ package final class Observation: Sendable {
         }
     }
 
-    /// Everything that waits; nil at the end, and then the next one begins to drain again.
+    /// Everything queued; nil at the end, and then the next record starts draining again.
     private func take() -> [Item]? {
         state.withLock { state in
             var items = state.waiting
@@ -122,23 +122,23 @@ package final class Observation: Sendable {
         }
     }
 
-    /// Returns when everything that was added before has been handed over.
+    /// Returns when everything added before has been delivered.
     package func flush() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
     // MARK: Downloads
 
-    /// A lecture is being downloaded, or is not any more.
+    /// A lecture is being downloaded, or no longer is.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether that changed.
     func note(_ key: ContentKey, isActive: Bool) -> Bool {
         state.withLock { state in
             isActive ? state.active.insert(key).inserted : state.active.remove(key) != nil
         }
     }
 
-    /// So many lectures are being downloaded at once.
+    /// Sets the number of lectures being downloaded.
     func active(_ count: Int) {
         let isNews = state.withLock { state in
             defer { state.activeCount = count }
@@ -148,11 +148,11 @@ package final class Observation: Sendable {
         add(.metric(LectureMetric(kind: .gauge, name: "lecturekit_downloads_active", value: Int64(count))))
     }
 
-    /// So many bytes of media have come since the manager was made.
+    /// Records the bytes of media received since the manager was created.
     ///
     /// - Parameters:
-    ///   - sum: the whole of them.
-    ///   - isExact: whether also few of them are counted at once.
+    ///   - sum: the total.
+    ///   - isExact: whether small increases are also counted at once.
     func fetched(_ sum: Int64, isExact: Bool) {
         let news = state.withLock { state in
             let news = sum - state.countedBytes

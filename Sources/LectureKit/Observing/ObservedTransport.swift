@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Carries exchanges out over another transport, and has each of them logged and counted when it is over.
+/// Performs exchanges over another transport, and logs and counts each when it is over.
 struct ObservedTransport: Transport {
     let base: any Transport
     let observation: Observation
@@ -16,10 +16,10 @@ struct ObservedTransport: Transport {
     func limitRate(_ bytesPerSecond: Int?) { base.limitRate(bytesPerSecond) }
 }
 
-/// Looks on while another sink takes what comes.
+/// Observes the events that it forwards to another sink.
 ///
-/// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does. The one
-/// exception, ``hasRoom``, only asks the other sink.
+/// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread. The exception,
+/// ``hasRoom``, only asks the other sink.
 private final class ObservedSink: TransferSink, @unchecked Sendable {
     private let base: any TransferSink
     private let observation: Observation
@@ -43,7 +43,7 @@ private final class ObservedSink: TransferSink, @unchecked Sendable {
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe base.bodyReceived(bytes) }
 
     func transferEnded(_ outcome: TransferOutcome) {
-        // Before the other sink knows, so that what follows from a request is logged after it.
+        // Before the other sink is called, so that the consequences of a request are logged after it.
         observation.requested(method, url, status: status, outcome)
         base.transferEnded(outcome)
     }

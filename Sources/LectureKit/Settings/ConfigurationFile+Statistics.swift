@@ -72,7 +72,7 @@ extension ConfigurationReader {
 
     // MARK: Values
 
-    /// A URL without a password: the file may be read by others, and what it says is printed.
+    /// A URL without a password: others may read the file, and its settings are printed.
     private func url(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
         let text = try text(member, section)
         let parts: URLParts

@@ -2,8 +2,8 @@ import Glibc
 import LectureDownload
 package import LectureModel
 
-/// What `config.json` says. Unknown members are no error, so that one file serves several versions; each is named in a
-/// warning, so that a mistyped one is noticed.
+/// The settings in `config.json`. Unknown members are not an error, so that one file serves several versions; each is
+/// named in a warning, so that a mistyped one is noticed.
 package struct ConfigurationFile: Sendable {
     /// Further root certificates (PEM).
     package var caFile: String?
@@ -21,48 +21,50 @@ package struct ConfigurationFile: Sendable {
     package var rateLimit: Int?
     /// When downloads may run and how fast.
     package var timetable: String?
-    /// How long an attempt may stay without a byte.
+    /// How long an attempt may go without a byte.
     package var timeout: Duration?
-    /// Attempts after the first that may gain nothing.
+    /// Attempts after the first that may make no progress.
     package var retries: Int?
     /// Connections to one server.
     package var perHost: Int?
     /// Items at once.
     package var jobs: Int?
-    /// The most the store's files may take.
+    /// The maximum size of the store's files.
     package var quotaBytes: Int64?
-    /// Room left free on the disk.
+    /// Space to leave free on the disk.
     package var reserveBytes: Int64?
     /// What is sealed.
     package var seal: SealPolicy?
     /// Where the device's key is kept.
     package var deviceDirectory: String?
+    /// The group that shares the store.
+    package var group: String?
     /// How the answers of DRM callbacks are verified.
     package var rights = RightsConfiguration()
     /// The application's key.
     package var application: ApplicationConfiguration?
     /// Where learning reports go.
     package var statistics = StatisticsConfiguration()
-    /// Sentences about members that mean nothing to this version.
+    /// Warnings about members that this version does not know.
     package var warnings: [String] = []
 
-    /// Says nothing.
+    /// Creates settings without values.
     package init() {}
 
     /// A configuration is small; a larger file is a mistake.
     private static let longest = 1 << 20
 
-    /// Whether something stands at a path.
+    /// Whether a path exists.
     ///
     /// - Parameter path: the path.
-    /// - Returns: whether it is there; a link that leads nowhere is not.
+    /// - Returns: whether it exists; a dangling link does not.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Reads and checks a file.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - base: holds where the file says nothing; a list that the file has replaces the whole list.
+    ///   - base: applies where the file has no setting; a list in the file replaces the whole list.
     /// - Returns: its settings.
     /// - Throws: `LectureError` with `.configuration`, or with `.secretReadable` for a file it names.
     package static func read(
@@ -78,7 +80,7 @@ package struct ConfigurationFile: Sendable {
         guard let members = value.members else {
             throw LectureError(.configuration, detail: path, cause: "not an object")
         }
-        var reader = ConfigurationReader(path: path, file: base)
+        var reader = ConfigurationReader(path: path, text: bytes, file: base)
         for member in try reader.known(members, "") { try reader.take(section: member) }
         return reader.file
     }
@@ -103,7 +105,7 @@ package struct ConfigurationFile: Sendable {
         throw LectureError(.configuration, detail: path, cause: "more than \(longest) bytes")
     }
 
-    /// The system's words for an error number.
+    /// The system's text for an error number.
     ///
     /// - Parameter number: the number.
     /// - Returns: a sentence without a full stop.
@@ -113,9 +115,11 @@ package struct ConfigurationFile: Sendable {
     }
 }
 
-/// Takes the members of a configuration one by one.
+/// Reads the members of a configuration one by one.
 struct ConfigurationReader {
     let path: String
+    /// The bytes of the file.
+    let text: [UInt8]
     var file = ConfigurationFile()
 
     mutating func take(section: JSONMember) throws(LectureError) {
@@ -163,6 +167,7 @@ struct ConfigurationReader {
             }
             file.seal = policy
         case "device_dir": file.deviceDirectory = absolute(try text(member, "storage"))
+        case "group": file.group = try text(member, "storage")
         default: break
         }
     }
@@ -253,8 +258,8 @@ struct ConfigurationReader {
         return value
     }
 
-    /// Leaves out the members that mean nothing, and names each in a warning. One that looks like a secret is an error:
-    /// secrets are given by file.
+    /// Leaves out unknown members, and names each in a warning. One that looks like a secret is an error: secrets are
+    /// given by file.
     mutating func known(_ members: [JSONMember], _ section: String) throws(LectureError) -> [JSONMember] {
         let names = ConfigurationKeys.members(of: section)
         var known: [JSONMember] = []
@@ -266,14 +271,19 @@ struct ConfigurationReader {
                 throw refused(
                     "\(place)\(member.name): secrets are given by file, in a member whose name ends in _file")
             } else {
-                file.warnings.append(
-                    "\(path): unknown setting '\(place)\(member.name)' ignored\(hint(member, section))")
+                let setting = "'\(place)\(member.name)' ignored\(hint(member, section))"
+                file.warnings.append("\(path):\(line(at: member.offset)): unknown setting \(setting)")
             }
         }
         return known
     }
 
-    /// What was probably meant: a neighbour, or a setting of this name in another section.
+    /// The line of a place in the file.
+    private func line(at offset: Int) -> Int {
+        1 + text.prefix(offset).reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
+    }
+
+    /// A suggestion: a similar name, or a setting of this name in another section.
     private func hint(_ member: JSONMember, _ section: String) -> String {
         let place = section.isEmpty ? "" : "\(section)."
         let neighbours = ConfigurationKeys.members(of: section)
@@ -284,7 +294,7 @@ struct ConfigurationReader {
         return elsewhere.count == 1 ? " (did you mean '\(elsewhere[0])'?)" : ""
     }
 
-    /// A path in the file counts from the file's own directory.
+    /// A path in the file is relative to the file's own directory.
     func absolute(_ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
         return "\(path[..<slash])/\(name)"
@@ -307,7 +317,7 @@ struct ConfigurationReader {
         return place
     }
 
-    /// Every command looks, whether it needs the secret or not, so that it does not stay readable for long.
+    /// Every command checks, whether it needs the secret or not, so that it does not stay readable for long.
     func checkSecret(_ place: String) throws(LectureError) {
         var facts = stat()
         guard unsafe stat(place, &facts) == 0 else {

@@ -1,5 +1,5 @@
-/// The settings that a configuration file may hold. A name that does not stand here is not read, so that the list, the
-/// suggestions for mistyped names, and docs/configuration.md cannot say less than the reader takes.
+/// The settings that a configuration file may hold. A name that is not listed here is not read, so that the list, the
+/// suggestions for mistyped names, and docs/configuration.md are never behind the reader.
 package enum ConfigurationKeys {
     /// The members by the section that holds them; the file itself is the empty name.
     package static let sections: [(name: String, members: [String])] = [
@@ -11,7 +11,7 @@ package enum ConfigurationKeys {
                 "client_cert", "client_key", "limit_rate", "timetable",
             ]
         ),
-        ("storage", ["quota_bytes", "reserve_bytes", "seal", "device_dir"]),
+        ("storage", ["quota_bytes", "reserve_bytes", "seal", "device_dir", "group"]),
         ("application", ["key", "bundle_id", "expires", "trust_dir"]),
         ("drm", ["user_key", "strict", "unverified", "keys"]),
         ("drm.keys", ["id", "algorithm", "legacy", "secret_file", "jwks_file", "ca_file"]),
@@ -31,7 +31,7 @@ package enum ConfigurationKeys {
         ),
     ]
 
-    /// Every setting by its full name, such as `network.proxy`. Those of an array stand under the array's name.
+    /// Every setting by its full name, such as `network.proxy`. Those in an array are listed under the array's name.
     package static var all: [String] {
         sections.flatMap { section in
             section.members.map { section.name.isEmpty ? $0 : "\(section.name).\($0)" }
@@ -41,7 +41,7 @@ package enum ConfigurationKeys {
     /// The members of a section.
     ///
     /// - Parameter section: its full name.
-    /// - Returns: their names; none for a section that there is not.
+    /// - Returns: their names; none for an unknown section.
     package static func members(of section: String) -> [String] {
         sections.first { $0.name == section }?.members ?? []
     }

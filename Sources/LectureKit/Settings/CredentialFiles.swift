@@ -5,13 +5,13 @@ package import LectureModel
 package enum CredentialFiles {
     private static let longest = 1 << 20
 
-    /// Reads request headers, one a line, as `--header @FILE` names them. Empty lines and lines that begin with `#` are
-    /// no headers.
+    /// Reads request headers, one per line, for `--header @FILE`. Empty lines and lines that start with `#` are
+    /// skipped.
     ///
     /// - Parameter path: the file.
-    /// - Returns: the headers in their order.
-    /// - Throws: ``LectureError``: `secretReadable`, `readFile`, or `headerInvalid` with the number of the line, never
-    ///   with the line itself.
+    /// - Returns: the headers in order.
+    /// - Throws: ``LectureError``: `secretReadable`, `readFile`, or `headerInvalid` or `headerReserved` with the number
+    ///   of the line, never with the line itself.
     package static func headers(_ path: String) throws(LectureError) -> [HeaderField] {
         var fields: [HeaderField] = []
         for (number, line) in try lines(path).enumerated() {
@@ -20,7 +20,7 @@ package enum CredentialFiles {
             do throws(LectureError) {
                 fields.append(try HeaderField(line: String(text)))
             } catch {
-                throw LectureError(.headerInvalid, detail: "\(path), line \(number + 1)", cause: error.detail)
+                throw LectureError(error.code, detail: "\(path), line \(number + 1)", cause: error.detail)
             }
         }
         return fields
@@ -30,7 +30,8 @@ package enum CredentialFiles {
     ///
     /// - Parameter path: the file.
     /// - Returns: the headers of each origin.
-    /// - Throws: ``LectureError``: `secretReadable`, `readFile`, or `configuration` for what the file may not hold.
+    /// - Throws: ``LectureError``: `secretReadable`, `readFile`, `headerReserved`, or `configuration` for an invalid
+    ///   file.
     static func byOrigin(_ path: String) throws(LectureError) -> [Origin: [HeaderField]] {
         let bytes = try SecretFile.open(path, limit: longest).bytes()
         do throws(LectureError) {
@@ -41,12 +42,15 @@ package enum CredentialFiles {
             for member in members {
                 let origin = try origin(member.name)
                 guard fields[origin] == nil else {
-                    throw LectureError(.json, detail: "\(origin.text) stands there twice")
+                    throw LectureError(.json, detail: "\(origin.text) is listed twice")
                 }
                 fields[origin] = try headers(member)
             }
             return fields
         } catch {
+            if error.code == .headerReserved {
+                throw LectureError(.headerReserved, detail: path, cause: error.detail)
+            }
             let reason = error.detail.isEmpty ? error.code.summary : error.detail
             throw LectureError(.configuration, detail: path, cause: reason)
         }
@@ -101,13 +105,13 @@ package enum CredentialFiles {
                 keep()
                 machine = nil
             case "login", "password", "account":
-                // Taken before it is known whether anybody gets it: also the default entry has them.
+                // Read before it is known whether it is used: the default entry has them too.
                 let value = words.popFirst() ?? ""
                 if word == "login" { machine?.login = value }
                 if word == "password" { machine?.password = value }
             default:
                 throw LectureError(
-                    .configuration, detail: path, cause: "a word that is none of machine, login, password, account")
+                    .configuration, detail: path, cause: "a word other than machine, login, password, account")
             }
         }
         keep()
@@ -137,7 +141,7 @@ package enum CredentialFiles {
     ///
     /// - Parameters:
     ///   - certificate: a PEM file.
-    ///   - key: the file of its key; nil when it stands in `certificate`.
+    ///   - key: the file of its key; nil when it is in `certificate`.
     /// - Throws: ``LectureError``: `secretReadable`, `readFile`.
     static func check(certificate: String, key: String?) throws(LectureError) {
         if key != nil { _ = try SecretFile.open(certificate, limit: longest, .open) }
@@ -147,7 +151,7 @@ package enum CredentialFiles {
     private static func lines(_ path: String) throws(LectureError) -> [Substring] {
         let bytes = try SecretFile.open(path, limit: longest).bytes()
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw LectureError(.readFile, detail: path, cause: "it is no UTF-8")
+            throw LectureError(.readFile, detail: path, cause: "it is not UTF-8")
         }
         return text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }

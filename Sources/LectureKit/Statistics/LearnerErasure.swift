@@ -3,7 +3,7 @@ public import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// What was done to erase a learner, and what was found afterwards.
+/// What was erased of a learner, and what was found afterwards.
 public struct ErasureReceipt: Sendable, Hashable {
     /// A copy of the store that `store backup` made.
     public struct Copy: Sendable, Hashable {
@@ -11,48 +11,48 @@ public struct ErasureReceipt: Sendable, Hashable {
         public let path: String
         /// How many reports were erased in it.
         public let reports: Int
-        /// Why nobody knows what is in it; nil when the learner is erased there.
+        /// Why its state is unknown; nil when the learner is erased there.
         public let problem: LectureError?
 
-        /// A copy.
+        /// Creates a copy.
         public init(path: String, reports: Int, problem: LectureError?) {
             (self.path, self.reports, self.problem) = (path, reports, problem)
         }
     }
 
-    /// A place that still names the learner.
+    /// A location that still names the learner.
     public struct Trace: Sendable, Hashable {
-        /// For instance `licence of algebra-01`, or a file.
+        /// For example `licence of algebra-01`, or a file.
         public let place: String
         /// How often; 1 where that is not counted.
         public let count: Int
 
-        /// A place.
+        /// Creates a trace.
         public init(place: String, count: Int) { (self.place, self.count) = (place, count) }
     }
 
-    /// Whether nothing was erased: it says what would be.
+    /// Whether this is a dry run: nothing was erased.
     public let isDryRun: Bool
     /// Reports by the state they were in.
     public var reports: [ReportState: Int] = [:]
     /// Sessions.
     public var sessions = 0
-    /// Requests whose end was not known and that were dissolved; the other reports in them go out again.
+    /// Dissolved requests with an unknown result; their other reports are sent again.
     public var requests = 0
-    /// Copies of the store, in the order of their paths.
+    /// Copies of the store, ordered by path.
     public var copies: [Copy] = []
-    /// What is left.
+    /// Remaining traces.
     public var traces: [Trace] = []
-    /// Whether the raw bytes of the store and its copies were searched for the id. One below four bytes is found
-    /// everywhere by chance, and is not looked for.
+    /// Whether the raw bytes of the store and its copies were searched for the id. One below four bytes occurs
+    /// everywhere by chance, and is not searched for.
     public var isSearched = false
 
-    /// Nothing was done and nothing found.
+    /// Creates an empty receipt.
     ///
-    /// - Parameter isDryRun: whether it says what would be.
+    /// - Parameter isDryRun: whether nothing is to be erased.
     public init(isDryRun: Bool) { self.isDryRun = isDryRun }
 
-    /// What stands in the way of saying that the learner is gone; empty when nothing does.
+    /// Why the learner may not be gone completely; empty when the erasure is complete.
     public var problems: [LectureError] {
         let left = isDryRun ? [] : traces.map { LectureError(.learnerLeft, detail: $0.place) }
         return copies.compactMap(\.problem) + left
@@ -66,10 +66,10 @@ extension LectureManager {
     ///
     /// - Parameters:
     ///   - user: the learner's id, compared byte by byte.
-    ///   - isForced: also when it is in a request of which nobody knows whether it arrived. That is dissolved then, and
-    ///     the other reports in it go out once more.
-    ///   - isDryRun: only says what would be erased.
-    /// - Returns: what was done and what is left.
+    ///   - isForced: also when it is in a request whose delivery is unknown. That request is dissolved, and its other
+    ///     reports are sent again.
+    ///   - isDryRun: only reports what would be erased.
+    /// - Returns: what was erased and what is left.
     /// - Throws: ``LectureError``: `parameter` for an empty id, `reportsUnderWay`, a store's code; nothing is erased
     ///   then.
     public func eraseLearner(_ user: String, isForced: Bool = false, isDryRun: Bool = false) throws -> ErasureReceipt {
@@ -86,7 +86,7 @@ extension LectureManager {
         }
         let erased = try outbox.erase(user: user, isForced: isForced)
         (receipt.reports, receipt.sessions, receipt.requests) = (erased.reports, erased.sessions, erased.flights)
-        // A reader may hold the log up; the search below tells then what is left in it.
+        // A reader may block the log; the search below then reports what is left in it.
         _ = try outbox.scrub()
         for copy in try outbox.backups() { erase(user, inCopy: copy.path, &receipt) }
         receipt.traces += try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
@@ -96,7 +96,7 @@ extension LectureManager {
         let database = try StoreDatabase.existingPath(location)
         let found = try search(database, for: texts)
         receipt.traces += found
-        // Another learner's id or note may hold this one: then the bytes are those of reports that are to stay.
+        // Another learner's id or note may contain this one: then the bytes belong to reports that must stay.
         if !found.isEmpty, case let count = try mentions(of: texts, queries), count > 0 {
             receipt.traces.append(ErasureReceipt.Trace(place: "reports of other learners", count: count))
         }
@@ -106,7 +106,7 @@ extension LectureManager {
         return receipt
     }
 
-    /// Strikes a copy of the store from the list of those that an erasure has to reach.
+    /// Removes a copy of the store from the list of those that an erasure must cover.
     ///
     /// - Parameter path: as the receipt names it, or relative to the working directory.
     /// - Throws: ``LectureError`` when the store cannot be written.
@@ -115,7 +115,7 @@ extension LectureManager {
         try outbox().forgetBackup(try StoreTools.place(path))
     }
 
-    /// What of a learner is there.
+    /// Counts what the store has of a learner.
     private func count(
         _ user: String, _ queries: SQLiteContentQueries, _ receipt: inout ErasureReceipt
     ) throws {
@@ -142,7 +142,7 @@ extension LectureManager {
         }
     }
 
-    /// Searches a database and what SQLite keeps beside it.
+    /// Searches a database and the files SQLite keeps beside it.
     private func search(_ path: String, for texts: [[UInt8]]) throws -> [ErasureReceipt.Trace] {
         try ["", "-wal", "-journal"].compactMap { suffix in
             let count = try ByteSearch.count(of: texts, in: path + suffix) ?? 0
@@ -150,7 +150,7 @@ extension LectureManager {
         }
     }
 
-    /// How many reports hold one of the texts.
+    /// How many reports contain one of the texts.
     private func mentions(of texts: [[UInt8]], _ queries: SQLiteContentQueries) throws -> Int {
         var (count, writer) = (0, JSONWriter(reserving: 1024))
         try forEachReport(ReportSelection(), queries) { record in

@@ -1,13 +1,13 @@
 public import LectureModel
 
-/// What a learner did, as it is to reach an LMS.
+/// What a learner did, as reported to an LMS.
 public struct LearningReport: Sendable, Hashable {
-    /// Its identity, 1…256 bytes; nil draws a UUID. A report with an id that is stored already with the same content is
+    /// Its identity, 1…256 bytes; nil generates a UUID. A report whose id is already stored with the same payload is
     /// not stored again.
     public var id: String?
-    /// The media content key; empty when it is about no content.
+    /// The media content key; empty when it is not about a lecture.
     public var content: String
-    /// The course; nil takes the content's.
+    /// The course; nil takes the lecture's.
     public var course: String?
     /// The learner, up to 512 bytes.
     public var user: String
@@ -18,16 +18,16 @@ public struct LearningReport: Sendable, Hashable {
     /// The report itself: a JSON object of up to 1 MiB. The document of `{JSON_DATA}`, an object with the macros'
     /// names, or anything else that the LMS understands.
     public var values: String
-    /// A text that goes along, up to 64 KiB.
+    /// An attached text, up to 64 KiB.
     public var note: String?
-    /// Where it goes; nil sends it to the channels of its content, else to the configured target, and keeps it until
-    /// one is named where there is neither.
+    /// Where it goes; nil sends it to the channels of its lecture, else to the configured target, and keeps it until
+    /// one is named if there is neither.
     public var target: ReportTarget?
-    /// When it happened; nil is now. Of a time that is given it is not known in which run of the machine it was, so it
-    /// is never corrected.
+    /// When it happened; nil is now. A given time cannot be assigned to a boot of the machine, so it is never
+    /// corrected.
     public var time: Timestamp?
 
-    /// A report.
+    /// Creates a report.
     ///
     /// - Parameters:
     ///   - values: the report itself, a JSON object.
@@ -39,11 +39,11 @@ public struct LearningReport: Sendable, Hashable {
     }
 }
 
-/// A report as it was stored for one target.
+/// A report as stored for one target.
 public struct StoredReportID: Sendable, Hashable {
-    /// Its identity. The first target's is the report's own, the others have `.2`, `.3` … behind it.
+    /// Its identity. The first target's is the report's own, the others append `.2`, `.3` ….
     public let id: String
-    /// False when it was stored before.
+    /// False when it was already stored.
     public let isNew: Bool
     /// The number in the session.
     public let sequence: Int64
@@ -51,20 +51,20 @@ public struct StoredReportID: Sendable, Hashable {
     public let target: ReportTarget?
 }
 
-/// Reads and checks what is to be stored.
+/// Checks and converts what is to be stored.
 enum ReportForm {
     /// The longest report in bytes.
     static let longestValues = 1 << 20
     private static let longestID = 256
     private static let longestName = 512
     private static let longestNote = 65_536
-    /// What a report may use up: the blocks of the longest content, three values each, and as many stretches.
+    /// The limits of a report: the blocks of the longest lecture, three values each, and as many stretches.
     private static let limits = JSONScanner.Limits(depth: 32, items: 200_000)
 
     /// The row of a report, not yet bound to a target.
     ///
     /// - Parameters:
-    ///   - report: what an application or a script says.
+    ///   - report: what an application or a script supplies.
     ///   - id: its identity.
     ///   - reading: both clocks.
     /// - Returns: what the outbox stores.
@@ -74,7 +74,7 @@ enum ReportForm {
     ) throws(LectureError) -> ReportRecord {
         try check(id, "id", 1...longestID)
         if id.utf8.first == 0x20 || id.utf8.last == 0x20 || FieldText.hasControls(id) {
-            throw fault("id", "no control character, and no blank at its ends")
+            throw fault("id", "no control character, and no space at its ends")
         }
         try check(report.user, "user", 0...longestName)
         try check(report.session, "session", 0...longestName)
@@ -101,7 +101,7 @@ enum ReportForm {
         } catch {
             throw fault("values", error.message)
         }
-        guard value.members != nil else { throw fault("values", "\(value.kind) stands where an object is due") }
+        guard value.members != nil else { throw fault("values", "\(value.kind) where an object is expected") }
         return value
     }
 

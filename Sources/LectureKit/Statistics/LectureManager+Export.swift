@@ -5,19 +5,19 @@ public import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// Reports leave the store as a file and come back from one.
+/// Exporting reports to a file and importing them.
 extension LectureManager {
     /// Writes reports to a file or a stream, in constant memory.
     ///
-    /// A report is exported in the state it has at that moment. Reports that are stored meanwhile may be in it or not;
-    /// those that were there before are in it exactly once. Nobody is held up. A task that is cancelled ends the
-    /// export; nothing stands under the file's name then that was not there before.
+    /// A report is exported in its current state. Reports stored meanwhile may or may not be included; earlier ones are
+    /// included exactly once. Other work is not blocked. A cancelled task ends the export; the destination file is
+    /// unchanged then.
     ///
     /// - Parameters:
-    ///   - destination: where to.
-    ///   - format: what it is written as.
+    ///   - destination: the destination.
+    ///   - format: the output format.
     ///   - filter: which reports.
-    ///   - pseudonymKey: replaces learners by pseudonyms; nil names them.
+    ///   - pseudonymKey: replaces learners by pseudonyms; nil keeps their ids.
     /// - Returns: what it holds.
     /// - Throws: ``LectureError``: `outputRefused`, `storageFull`, a store's code; what a stream throws.
     ///   `CancellationError` when the task is cancelled, after the page that is being written.
@@ -72,21 +72,22 @@ extension LectureManager {
         }
     }
 
-    /// Stores the reports of an export, in the states they have there; what was being sent when it was made waits
-    /// again. Reports that are known with the same content are passed by, so an import may be repeated.
+    /// Stores the reports of an export, in their exported states; those that were being sent are pending again. Reports
+    /// that are known with the same payload are skipped, so an import may be repeated.
     ///
     /// - Parameters:
     ///   - path: a file, compressed with gzip or Zstandard or not; `-` is standard input.
-    ///   - format: what it holds; nil asks its name.
-    ///   - tell: gets each line that cannot be read (`reportLine`) and each report that cannot be stored
-    ///     (`reportConflict`, `reportInvalid`), in the file's order; the others go on. What it throws ends the import.
-    /// - Returns: what became of it. A damaged file is told by ``ReportImportResult/damage``; its readable reports are
-    ///   stored all the same.
-    /// - Throws: ``LectureError``: `readFile`, a store's code; what `tell` throws; `CancellationError` when the task is
-    ///   cancelled. What was stored before stays.
+    ///   - format: its format; nil derives it from the name.
+    ///   - onError: gets each line that cannot be read (`reportLine`) and each report that cannot be stored
+    ///     (`reportConflict`, `reportInvalid`), in the file's order; the others are still imported. An error it throws
+    ///     ends the import.
+    /// - Returns: the result. A damaged file is reported in ``ReportImportResult/damage``; its readable reports are
+    ///   still stored.
+    /// - Throws: ``LectureError``: `readFile`, a store's code; what `onError` throws; `CancellationError` when the task
+    ///   is cancelled. What was stored before stays.
     public func importReports(
         from path: String, format: ReportImportFormat? = nil,
-        tell: (LectureError) async throws -> Void
+        onError: (LectureError) async throws -> Void
     ) async throws -> ReportImportResult {
         try Task.checkCancellation()
         if isClosed { throw LectureError(.closing) }
@@ -94,7 +95,7 @@ extension LectureManager {
         var result = ReportImportResult()
         while let items = try await feed.next() {
             try Task.checkCancellation()
-            for error in try store(items, feed, &result) { try await tell(error) }
+            for error in try store(items, feed, &result) { try await onError(error) }
         }
         return result
     }
@@ -108,7 +109,7 @@ extension LectureManager {
         let outbox = try outbox()
         let now = clock.now()
         var refused: [LectureError] = []
-        // Counted aside: a transaction that fails has stored nothing.
+        // Counted separately: a failed transaction has stored nothing.
         var counts = result
         try outbox.transaction {
             for item in items {

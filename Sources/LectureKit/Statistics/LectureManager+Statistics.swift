@@ -3,16 +3,16 @@ public import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// Learning reports: they are kept until an LMS has them, or somebody decides otherwise.
+/// Learning reports: they are kept until delivered to an LMS, unless an operator decides otherwise.
 extension LectureManager {
-    // MARK: Keeping
+    // MARK: Storing
 
     /// Stores a report for each of its targets, in one transaction. Nothing is sent.
     ///
     /// - Parameter report: what a learner did.
     /// - Returns: one row for each target, or one that waits for a target; durable when this returns.
-    /// - Throws: ``LectureError``: `reportInvalid` with the member that is wrong, `reportConflict` when its id is known
-    ///   with another content, a store's code.
+    /// - Throws: ``LectureError``: `reportInvalid` with the invalid member, `reportConflict` when its id is known with
+    ///   another payload, a store's code.
     @discardableResult
     public func addReport(_ report: LearningReport) throws -> [StoredReportID] {
         let plan = try plan(report, reading: reading(), facts: [:])
@@ -46,9 +46,9 @@ extension LectureManager {
         return results
     }
 
-    /// A report with everything that was found out about it.
+    /// A report with everything needed to store it.
     private struct ReportPlan {
-        /// What the store knows of a content.
+        /// What the store knows of a lecture.
         struct Facts {
             var course = ""
             var channels = ReportChannels()
@@ -89,7 +89,7 @@ extension LectureManager {
         for (index, target) in plan.targets.enumerated() {
             if index > 0 { report.record.id = "\(plan.record.id).\(index + 1)" }
             rows.append(try store(report, target, outbox, now))
-            // The same event has the same number, wherever it is told.
+            // The same event has the same number for every target.
             (report.takesNextSequence, report.record.sequence) = (false, rows[0].sequence)
         }
         return rows
@@ -100,7 +100,7 @@ extension LectureManager {
     ) throws -> StoredReportID {
         var report = report
         report.record.target = target
-        // Reports without a session have nothing in common that one could say for the others.
+        // Reports without a session are unrelated, so a newer one cannot stand in for older ones.
         report.isCumulative =
             !report.record.session.isEmpty && target.map { configuration.statistics.isCumulative($0.url) } ?? false
         let addition = try outbox.add(report, now: now)
@@ -113,13 +113,13 @@ extension LectureManager {
 
     /// Sends every report that is due, and returns when nothing more can be done now.
     ///
-    /// Reports of one session go out in their order. What may have arrived before goes out again under the same id with
-    /// the same bytes. At its end delivered reports are deleted that have been kept for long enough.
+    /// Reports of one session are sent in order. What may already have arrived is sent again under the same id with the
+    /// same bytes. At the end delivered reports past their retention time are deleted.
     ///
-    /// A task that is cancelled stops waiting at once; what is due is sent all the same. ``stopSending()`` ends it.
+    /// A cancelled task stops waiting at once; what is due is still sent. ``stopSending()`` ends it.
     ///
-    /// - Parameter options: where to, how fast, how patiently.
-    /// - Returns: what became of them, and what stands in the way of those that are left.
+    /// - Parameter options: the target, the rate and the attempts.
+    /// - Returns: the results, and the obstacles for the remaining reports.
     /// - Throws: ``LectureError``: `reportInvalid` for a target, `configuration`, `secretReadable`, a store's code;
     ///   `closing` when the manager is. `CancellationError` when the task is cancelled.
     public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
@@ -149,15 +149,15 @@ extension LectureManager {
         return result
     }
 
-    /// Ends a sending that is under way; ``sendReports(_:)`` returns with what is done. What is not known to have
-    /// arrived is kept. It runs to its end in a task that is cancelled as well.
+    /// Stops sending; ``sendReports(_:)`` returns with what was done. Reports not known to have arrived are kept. It
+    /// completes even in a cancelled task.
     public func stopSending() async {
         guard let room = statistics else { return }
         statistics = nil
         await withCheckedContinuation { room.stop($0) }
     }
 
-    /// How many rows one transaction deletes, so that nobody else waits for long.
+    /// How many rows one transaction deletes, so that no other writer waits for long.
     private static let rowsPrunedAtOnce = 5000
 
     private func prune(_ outbox: SQLiteOutbox) throws {
@@ -165,7 +165,7 @@ extension LectureManager {
         while try outbox.prune(before: before, limit: Self.rowsPrunedAtOnce) == Self.rowsPrunedAtOnce {}
     }
 
-    /// Has dead letters sent again with the next sending.
+    /// Makes dead letters due again for the next call that sends.
     ///
     /// - Parameter query: which; reports in other states are left as they are.
     /// - Returns: how many.
@@ -180,7 +180,7 @@ extension LectureManager {
         return count
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     /// A page of reports, in the order in which they were stored.
     ///
@@ -199,13 +199,13 @@ extension LectureManager {
         for selection in try selections(query) {
             rows += try queries.reports(selection, after: place?.last, limit: limit)
         }
-        // Of several targets with the same URL each gave its first ones.
+        // Each of several targets with the same URL contributed its first rows.
         rows = Array(rows.sorted { $0.id < $1.id }.prefix(limit))
         let next = rows.count < limit ? nil : rows.last.map { ReportPage.Place(last: $0.id) }
         return ReportPage(rows: rows.map(ReportStatus.init), next: next)
     }
 
-    /// Where all reports are that were ever stored, and what waits for whom.
+    /// The state of all reports ever stored, and what waits for which target.
     ///
     /// - Throws: ``LectureError`` of the store.
     public func reportSummary() throws -> ReportSummary {
@@ -213,7 +213,7 @@ extension LectureManager {
         return ReportSummary(try queries.account(), try queries.targets())
     }
 
-    /// As the store asks; one for each target that the query means.
+    /// The store's selections; one for each target that the query matches.
     private func selections(_ query: ReportQuery) throws -> [ReportSelection] {
         guard let url = query.targetURL else { return [query.selection] }
         return try statisticsQueries().targets().filter { $0.address.url.utf8.elementsEqual(url.utf8) }.map { entry in
@@ -256,6 +256,6 @@ extension LectureManager {
         ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Self.bootID)
     }
 
-    /// It stays the same as long as the process does.
+    /// Constant for the life of the process.
     private static let bootID = Machine.bootID()
 }

@@ -4,15 +4,15 @@ public import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// What a player did without a change for some time.
+/// One activity of a player over some time.
 public struct PlayedInterval: Sendable, Hashable {
     /// What a player does.
     public enum Activity: String, Sendable, CaseIterable {
-        /// The content ran from one place to the other.
+        /// The lecture played from one position to the other.
         case play
-        /// The content stood still.
+        /// The lecture was paused.
         case pause
-        /// The learner went from one place to the other.
+        /// The learner jumped from one position to the other.
         case seek
         /// The player was closed.
         case stop
@@ -20,22 +20,22 @@ public struct PlayedInterval: Sendable, Hashable {
 
     /// What the player did.
     public var activity: Activity
-    /// Where in the content it began.
+    /// Where in the lecture it started.
     public var from: Duration
-    /// Where in the content it ended.
+    /// Where in the lecture it ended.
     public var to: Duration
-    /// How fast the content ran, 1 is normal.
+    /// The playback speed; 1 is normal.
     public var speed: Double
-    /// How long it took, by a clock that nobody sets.
+    /// How long it took, by a monotonic clock.
     public var lasting: Duration
 
-    /// An interval.
+    /// Creates an interval.
     ///
     /// - Parameters:
     ///   - activity: what the player did.
-    ///   - from: where in the content it began.
-    ///   - to: where in the content it ended.
-    ///   - speed: how fast the content ran, 1 is normal.
+    ///   - from: where in the lecture it started.
+    ///   - to: where in the lecture it ended.
+    ///   - speed: the playback speed; 1 is normal.
     ///   - lasting: how long it took.
     public init(_ activity: Activity, from: Duration, to: Duration, speed: Double = 1, lasting: Duration) {
         (self.activity, self.from, self.to, self.speed, self.lasting) = (activity, from, to, speed, lasting)
@@ -49,7 +49,7 @@ public struct PlayedInterval: Sendable, Hashable {
             case .seek: .seek
             case .stop: .stop
             }
-        // Only the length counts in the sums, so any beginning will do.
+        // Only the length counts in the sums, so any start will do.
         let began = ClockReading(wall: Timestamp(milliseconds: 0), boot: BootInstant(nanoseconds: 0), bootID: "")
         return PlayInterval(
             kind, from: from.milliseconds, to: to.milliseconds,
@@ -58,7 +58,7 @@ public struct PlayedInterval: Sendable, Hashable {
     }
 }
 
-/// What is watched of a content, summed up while it is watched, and reported.
+/// Sums up what is watched of a lecture, and reports it.
 ///
 /// ```swift
 /// let recorder = try await manager.recordPlay(of: key, user: "kim")
@@ -66,12 +66,12 @@ public struct PlayedInterval: Sendable, Hashable {
 /// try await recorder.report()
 /// ```
 ///
-/// Every report says all that was watched since the beginning, so a newer one replaces an older one. Report at the
-/// first play, every ``period`` while it plays, at a pause, behind a seek and at the end.
+/// Every report covers everything watched since the start, so a newer one replaces an older one. Report at the first
+/// play, every ``period`` while it plays, at a pause, after a seek and at the end.
 public actor PlayRecorder {
-    /// The content.
+    /// The lecture.
     public nonisolated let key: ContentKey
-    /// How often the channels of the content want a report while it plays; nil when none says so.
+    /// The report interval that the lecture's channels want while it plays; nil without one.
     public nonisolated let period: Duration?
     /// The session's name in all of its reports.
     public nonisolated let session: String
@@ -79,7 +79,7 @@ public actor PlayRecorder {
     private let source: ReportSource
     private let target: ReportTarget?
     private var sums: PlaySession
-    /// Where the player is; nil before it was anywhere.
+    /// The player's position; nil before the first one.
     private var place: Duration?
 
     init(
@@ -90,25 +90,25 @@ public actor PlayRecorder {
         (self.target, self.period, self.session) = (target, period, session)
     }
 
-    /// Adds what happened next. The order is the order of the calls.
+    /// Adds the next interval, in the order of the calls.
     public func record(_ interval: PlayedInterval) {
         sums.add(interval.interval)
         place = interval.to
     }
 
-    /// Stores a report about everything so far, for every channel of the content, and where the player is:
-    /// see ``ContentDetails/resumePoint``. Nothing is sent.
+    /// Stores a report about everything so far, for every channel of the lecture, and the player's position: see
+    /// ``ContentDetails/resumePoint``. Nothing is sent.
     ///
-    /// - Parameter course: the course; nil takes the content's.
+    /// - Parameter course: the course; nil takes the lecture's.
     /// - Returns: its rows, durable when this returns.
-    /// - Throws: ``LectureError``: `reportInvalid`, a store's code; then it may be asked for again.
+    /// - Throws: ``LectureError``: `reportInvalid`, a store's code; then it may be called again.
     @discardableResult
     public func report(course: String? = nil) async throws -> [StoredReportID] {
         var report = LearningReport(
             values: Self.values(sums.report, source), user: sums.clientUserID, session: session, content: key.text)
         (report.course, report.target) = (course, target)
-        // Before the report, so that whoever asks again after a failure does not report twice. A report about a content
-        // that is gone is still one.
+        // Before the report, so that a retry after a failure does not report twice. A report about a removed lecture is
+        // still valid.
         if let place {
             do {
                 try await manager.setResumePoint(key, place)
@@ -136,15 +136,15 @@ public actor PlayRecorder {
 }
 
 extension LectureManager {
-    /// Begins to record what is watched of a content.
+    /// Starts recording what is watched of a lecture.
     ///
     /// - Parameters:
-    ///   - key: the content.
-    ///   - user: the learner; nil takes the one that the gateway named.
-    ///   - duration: the length of the content; nil takes what the gateway said.
-    ///   - blocks: into how many equal parts reports divide the content, 1…10 000.
+    ///   - key: the lecture.
+    ///   - user: the learner; nil takes the one named by the gateway.
+    ///   - duration: the length of the lecture; nil takes the gateway's value.
+    ///   - blocks: into how many equal parts reports divide the lecture, 1…10 000.
     ///   - target: where the reports go; nil is as for ``LearningReport/target``.
-    /// - Returns: what takes the intervals.
+    /// - Returns: the recorder.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
     public func recordPlay(
         of key: ContentKey, user: String? = nil, duration: Duration? = nil, blocks: Int = 100,
@@ -162,13 +162,13 @@ extension LectureManager {
         let sums = PlaySession(
             clientUserID: user, startAt: now.milliseconds / 1000,
             duration: (duration ?? content.duration ?? .zero).milliseconds, blockCount: blocks)
-        // With chance in it: sums of two players must never be taken for one session.
+        // With a random part: sums of two players must never be taken for one session.
         let session = "\(sums.startAt)-\(UUIDv7.text(at: now, random: SystemRandom()))"
         return PlayRecorder(
             self, key: key, sums: sums, source: source, target: target, period: channels.period, session: session)
     }
 
-    /// Who reports: this device by its public name when it has one, the kind of machine, the content.
+    /// The source of reports: this device's public id when it has one, the kind of machine, the lecture.
     private func playSource(_ content: String) -> ReportSource {
         var source = ReportSource()
         (source.mediaContentKey, source.device) = (content, Machine.model())
@@ -185,8 +185,8 @@ extension LectureManager {
     ///   - content: the media content key; empty for none.
     ///   - user: the learner.
     ///   - startAt: when it began.
-    ///   - duration: the length of the content.
-    ///   - blocks: into how many equal parts the report divides the content, 1…10 000.
+    ///   - duration: the length of the lecture.
+    ///   - blocks: into how many equal parts the report divides the lecture, 1…10 000.
     /// - Returns: a JSON object for ``LearningReport/values``.
     public nonisolated static func playValues(
         _ intervals: [PlayedInterval], content: String, user: String, startAt: Timestamp, duration: Duration,

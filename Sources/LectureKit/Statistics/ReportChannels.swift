@@ -1,21 +1,21 @@
 import LectureDownload
 import LectureModel
 
-/// What the descriptor of a content says about its reports.
+/// The report channels in a lecture's descriptor.
 struct ReportChannels: Sendable {
     /// Where they go, in the descriptor's order; none twice.
     private(set) var targets: [ReportTarget] = []
-    /// How often a player reports while it plays; nil when no channel says so.
+    /// How often a player reports while it plays; nil when no channel sets it.
     private(set) var period: Duration?
-    /// The learner, as the gateway named them.
+    /// The learner, as named by the gateway.
     private(set) var user = ""
     /// What the LMS passed with the link.
     private(set) var userValues: [String: String] = [:]
 
-    /// No channel.
+    /// Creates an empty value.
     init() {}
 
-    /// Reads a descriptor. It was checked when it came; a channel that nothing can be sent to is passed by.
+    /// Reads a descriptor. It was checked on arrival; an unusable channel is skipped.
     init(descriptor text: String) {
         guard let value = try? JSONScanner.value(of: Array(text.utf8), limits: ContentDescriptor.limits) else { return }
         user = value["client_user_id"]?.string ?? ""

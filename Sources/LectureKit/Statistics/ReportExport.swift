@@ -4,16 +4,16 @@ import LectureFiles
 public import LectureModel
 import LectureStatistics
 
-/// What an export is written as.
+/// The format of an export.
 public enum ReportExportFormat: String, Sendable, CaseIterable {
-    /// One JSON object a line, and a summary line with a digest: what can be read back and told to be whole.
+    /// One JSON object per line, and a summary line with a digest: it can be read back and checked for completeness.
     case jsonLines = "jsonl"
     /// RFC 4180 with a header, safe in spreadsheets.
     case csv
     /// An array of xAPI 1.0.3 statements of the video profile.
     case xapi
 
-    /// The format that a file's name asks for, whatever compresses it; nil when it says nothing.
+    /// The format for a file name, ignoring compression; nil when the name does not show it.
     ///
     /// - Parameter path: a path.
     public init?(path: String) {
@@ -29,11 +29,11 @@ public enum ReportExportFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// Which reports are exported. Every rule that is given has to hold.
+/// Which reports are exported. All given conditions must hold.
 public struct ReportExportFilter: Sendable, Hashable {
-    /// Nothing that happened before; by the corrected time where it is known.
+    /// Only reports from this time on; by the corrected time where it is known.
     public var since: Timestamp?
-    /// Nothing that happened then or later.
+    /// Only reports before this time.
     public var until: Timestamp?
     /// Only these states; all for an empty set.
     public var states: Set<ReportState> = []
@@ -45,7 +45,7 @@ public struct ReportExportFilter: Sendable, Hashable {
     /// Everything.
     public init() {}
 
-    /// As the store is asked.
+    /// The store's selection.
     var selection: ReportSelection {
         var selection = ReportSelection()
         selection.since = since
@@ -59,14 +59,14 @@ public struct ReportExportFilter: Sendable, Hashable {
 
 /// Where an export goes.
 public enum ReportExportDestination: Sendable {
-    /// A file, readable by its owner, that stands under its name only when it is whole and durable. A name that ends
-    /// with `.gz` or `.zst` has it compressed. A file that stands there goes only when it may be replaced.
+    /// A file, readable only by its owner, that gets its name only when it is whole and durable. It is compressed when
+    /// the name ends with `.gz` or `.zst`. An existing file is replaced only when that is allowed.
     case file(String, mayReplace: Bool)
-    /// Takes the bytes as they come, piece by piece, on one thread, which it may block.
+    /// Gets the bytes piece by piece on one thread, which it may block.
     case stream(@Sendable ([UInt8]) throws -> Void)
 }
 
-/// A key under which learners are replaced by pseudonyms. Without it nobody can tell whose rows they are; with it the
+/// A key under which learners are replaced by pseudonyms. Without the key rows cannot be attributed to learners; the
 /// same learner has the same pseudonym in every export.
 public struct PseudonymKey: Sendable {
     /// The shortest key, in bytes.
@@ -98,20 +98,20 @@ public struct ReportExportResult: Sendable, Hashable {
     public var reports = 0
     /// How many by state.
     public var states: [ReportState: Int] = [:]
-    /// How many bytes before they were compressed.
+    /// How many bytes before compression.
     public var bytes = 0
 
-    /// Nothing.
+    /// Creates an empty result.
     public init() {}
 }
 
 /// Writes an export page by page, on a reader's connection of its own and on one thread, which may block.
 ///
-/// Every page is a look of its own: a read transaction over all of it would keep the log of the store from being
-/// emptied as long as whoever reads the output likes. So a report is exported in the state it has when its page is
-/// read; what is stored while the export runs may be in it or not, and what was stored before is in it exactly once.
+/// Every page is read in its own transaction: one over the whole export would keep the store's log from being truncated
+/// for as long as the reader of the output likes. So a report is exported in its state when its page is read; reports
+/// stored while the export runs may or may not be included, and earlier ones are included exactly once.
 struct ReportExporter {
-    /// Rows of one page, at the most: a report may have a MiB.
+    /// The maximum rows of a page: a report may have 1 MiB.
     private static let longestPage = 256
     /// A page with more bytes is followed by a shorter one.
     private static let pageBytes = 1 << 20
@@ -125,12 +125,12 @@ struct ReportExporter {
     private var buffer: [UInt8] = []
     private var result = ReportExportResult()
 
-    /// Makes an exporter.
+    /// Creates an exporter.
     ///
     /// - Parameters:
     ///   - queries: the reader.
     ///   - form: how it is written, and whether learners are replaced.
-    ///   - write: takes the bytes.
+    ///   - write: gets the bytes.
     /// - Throws: ``LectureError`` with the code `cryptography`.
     init(
         _ queries: any StatisticsQueries, _ form: ReportExportForm, write: @escaping ([UInt8]) throws -> Void
@@ -158,11 +158,11 @@ struct ReportExporter {
     ///
     /// - Parameters:
     ///   - selection: which reports.
-    ///   - isCancelled: asked between pages.
+    ///   - isCancelled: called between pages.
     /// - Returns: what it holds.
     /// - Throws: ``LectureError`` of the store; `interrupted`; what the output throws.
     mutating func run(_ selection: ReportSelection, isCancelled: () -> Bool) throws -> ReportExportResult {
-        // Rows are exported in the order of their numbers, so those that are here now are out before as many are.
+        // Rows are exported in the order of their numbers, so exporting as many as exist now covers all existing ones.
         var left = try queries.account().rows.values.reduce(0, +)
         var (place, limit) = (OutboxID?.none, 16)
         while left > 0 {
@@ -183,7 +183,7 @@ struct ReportExporter {
 
     private mutating func append(_ record: ReportRecord) throws {
         writer.append(pseudonymiser?.apply(to: record) ?? record, to: &buffer)
-        // Before anything goes out: a hash that failed gives no pseudonym.
+        // Before anything is written: a failed hash gives no pseudonym.
         if let failure = hashing.failure.withLock({ $0 }) { throw failure }
         result.reports += 1
         result.states[record.state, default: 0] += 1
@@ -208,7 +208,7 @@ struct ReportExportForm: Sendable {
     var digests: OpenSSLDigests
 }
 
-/// Keeps what went wrong in a hash that cannot throw.
+/// Stores the error of a hash function that cannot throw.
 private final class HashFailure: Sendable {
     let failure = Guarded<LectureError?>(nil)
 

@@ -4,31 +4,31 @@ import LectureCrypto
 public import LectureModel
 import LectureStatistics
 
-/// What is read back.
+/// The format of an import.
 public enum ReportImportFormat: String, Sendable, CaseIterable {
     /// A JSON Lines export.
     case jsonLines = "jsonl"
-    /// A CSV export; that it was cut off between two rows cannot be told.
+    /// A CSV export; truncation between two rows cannot be detected.
     case csv
 
-    /// The format that a file's name asks for, whatever compresses it: CSV for `.csv`, else JSON Lines.
+    /// The format for a file name, ignoring compression: CSV for `.csv`, else JSON Lines.
     ///
     /// - Parameter path: a path; `-` is standard input.
     public init(path: String) { self = ReportExportFormat(path: path) == .csv ? .csv : .jsonLines }
 }
 
-/// What became of an import.
+/// The result of an import.
 public struct ReportImportResult: Sendable, Hashable {
     /// Reports that were stored.
     public var stored = 0
-    /// Reports that were known with the same content.
+    /// Reports that were known with the same payload.
     public var known = 0
-    /// Lines that could not be read, and reports that were refused; each was told.
+    /// Lines that could not be read, and reports that were refused; each was reported.
     public var refused = 0
-    /// What is wrong with the file as a whole: it is cut off, or its lines are not those of its summary.
+    /// What is wrong with the file as a whole: it is truncated, or its lines do not match its summary.
     public var damage: LectureError?
 
-    /// Nothing.
+    /// Creates an empty result.
     public init() {}
 }
 
@@ -36,11 +36,11 @@ public struct ReportImportResult: Sendable, Hashable {
 ///
 /// `@unchecked Sendable`: everything is used on the feed's own serial queue.
 final class ImportFeed: @unchecked Sendable {
-    /// What stands next in the file, in its order.
+    /// The next item of the file, in order.
     enum Item {
         case report(line: Int, ReportRecord)
         case fault(LectureError)
-        /// The file as a whole is not what was written.
+        /// The file as a whole is damaged.
         case damage(LectureError)
     }
 
@@ -49,7 +49,7 @@ final class ImportFeed: @unchecked Sendable {
         case rows(CSVImportReader)
     }
 
-    /// A transaction costs a sync, whatever is in it.
+    /// Every transaction costs a sync, whatever its size.
     private static let batchReports = 1000
     private static let batchBytes = 4 << 20
 
@@ -63,8 +63,8 @@ final class ImportFeed: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: the file; `-` is standard input.
-    ///   - format: what it holds.
-    ///   - digests: makes the digest that a summary names.
+    ///   - format: its format.
+    ///   - digests: computes the digest in a summary.
     /// - Throws: ``LectureError`` with the code `readFile`.
     init(_ path: String, _ format: ReportImportFormat, digests: OpenSSLDigests) throws(LectureError) {
         self.path = path == "-" ? "standard input" : path
@@ -110,7 +110,7 @@ final class ImportFeed: @unchecked Sendable {
                 take(feed(piece), &items)
             } catch {
                 guard error.code == .exportIncomplete else { throw error }
-                // What stands before the damage is as good as its lines are.
+                // Lines before the damage are still valid.
                 end(&items, because: error)
                 break
             }
@@ -121,7 +121,7 @@ final class ImportFeed: @unchecked Sendable {
     private func feed(_ piece: [UInt8]) -> [ImportEvent] {
         switch parser {
         case .lines(var reader):
-            // Taken out, so that the reader's buffers are not copied.
+            // Moved out, so that the reader's buffers are not copied.
             parser = .rows(CSVImportReader())
             defer { parser = .lines(reader) }
             return reader.feed(piece[...])
@@ -138,7 +138,7 @@ final class ImportFeed: @unchecked Sendable {
         case .lines(var reader):
             let last = reader.finish()
             if let damage {
-                // The line in which the stream breaks off is no line.
+                // The line in which the stream breaks off is not complete.
                 return items.append(.damage(damage))
             }
             take(last, &items)
@@ -172,7 +172,7 @@ final class ImportFeed: @unchecked Sendable {
 
     /// A report that was read and cannot be stored.
     func refusal(_ line: Int, _ error: LectureError) -> LectureError {
-        // The id of a report that is in conflict is the line's to tell.
+        // The line number identifies a report in conflict.
         let cause = error.code == .reportInvalid ? "member '\(error.detail)'" : ""
         return LectureError(error.code, detail: "\(path), line \(line)", cause: cause)
     }

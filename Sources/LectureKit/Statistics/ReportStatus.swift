@@ -1,10 +1,10 @@
 public import LectureModel
 
-/// A stored report, and where it is on its way.
+/// A stored report and its delivery state.
 public struct ReportStatus: Sendable, Hashable {
     /// Its identity.
     public let id: String
-    /// The media content key; empty when it is about no content.
+    /// The media content key; empty when it is not about a lecture.
     public let content: String
     /// The course; nil when none is known.
     public let course: String?
@@ -14,21 +14,21 @@ public struct ReportStatus: Sendable, Hashable {
     public let session: String
     /// The number in the session.
     public let sequence: Int64
-    /// When it happened, as well as it is known: corrected once a server has told the time.
+    /// When it happened, as well as is known: corrected once a server has sent the time.
     public let time: Timestamp
     /// Whether ``time`` is corrected.
     public let isCorrected: Bool
-    /// Where it is on its way.
+    /// The delivery state.
     public let state: ReportState
     /// How often it was sent.
     public let attempts: Int64
-    /// Why it is a dead letter; nil when it is none.
+    /// Why it is a dead letter; nil when it is not one.
     public let reason: DeadReason?
-    /// What was answered last, when it was no success.
+    /// The last answer, when it was not a success.
     public let answer: ReportAnswer?
     /// When it last changed its state.
     public let changed: Timestamp
-    /// A text that goes along.
+    /// An attached text.
     public let note: String?
     /// Where it goes; nil when it waits for a target.
     public let target: ReportTarget?
@@ -49,19 +49,19 @@ public struct ReportStatus: Sendable, Hashable {
     }
 }
 
-/// What a target answered that was no success.
+/// An unsuccessful answer of a target.
 public struct ReportAnswer: Sendable, Hashable {
-    /// When.
+    /// When it was received.
     public let at: Timestamp
     /// The status; nil when there was none.
     public let status: Int?
-    /// The first 1,024 bytes of the body, or what the connection said.
+    /// The first 1,024 bytes of the body, or the connection's error.
     public let text: String
 
     init(_ answer: SendAnswer) { (at, status, text) = (answer.at, answer.status, answer.text) }
 }
 
-/// Which reports. Every rule that is given has to hold.
+/// Which reports. All given conditions must hold.
 public struct ReportQuery: Sendable, Hashable {
     /// These ids; empty for all.
     public var ids: [String] = []
@@ -75,15 +75,15 @@ public struct ReportQuery: Sendable, Hashable {
     public var user: String?
     /// Targets with this URL.
     public var targetURL: String?
-    /// Nothing that happened before.
+    /// Only reports from this time on.
     public var since: Timestamp?
-    /// Nothing that happened then or later.
+    /// Only reports before this time.
     public var until: Timestamp?
 
     /// Everything.
     public init() {}
 
-    /// As the store asks; the target is looked up elsewhere.
+    /// The store's selection; the target is looked up elsewhere.
     var selection: ReportSelection {
         var selection = ReportSelection()
         (selection.ids, selection.states, selection.reason) = (ids, states, reason)
@@ -95,24 +95,24 @@ public struct ReportQuery: Sendable, Hashable {
 
 /// Some reports in the order in which they were stored.
 public struct ReportPage: Sendable {
-    /// Where the next page begins.
+    /// Where the next page starts.
     public struct Place: Sendable, Hashable {
         let last: OutboxID
     }
 
     /// The reports.
     public let rows: [ReportStatus]
-    /// Asks for what follows; nil behind the last page.
+    /// The start of the next page; nil after the last one.
     public let next: Place?
 }
 
-/// Where all reports are that were ever stored: created = the counts + pruned + erased.
+/// The state of all reports ever stored: created = the counts + pruned + erased.
 public struct ReportSummary: Sendable, Hashable {
     /// How many were ever stored.
     public let created: Int
     /// How many are in each state; states without any are left out.
     public let counts: [ReportState: Int]
-    /// Deleted because their time to be kept was over.
+    /// Deleted because their retention time was over.
     public let pruned: Int
     /// Deleted with their learner.
     public let erased: Int
@@ -137,15 +137,15 @@ public struct ReportSummary: Sendable, Hashable {
 public struct ReportTargetStatus: Sendable, Hashable {
     /// Where.
     public let target: ReportTarget
-    /// Reports that wait for it or are under way.
+    /// Reports that wait for it or are being sent.
     public let open: Int
     /// Failures in a row.
     public let failures: Int
-    /// Until when it is left alone; nil when it may be asked.
+    /// No request before this time; nil when it may be contacted.
     public let waitsUntil: Timestamp?
-    /// Why it gets nothing until somebody sees to it; nil when it does.
+    /// Why nothing is sent until an operator acts; nil when it is not suspended.
     public let suspension: SuspendReason?
-    /// What it answered last that was no success.
+    /// Its last unsuccessful answer.
     public let answer: ReportAnswer?
 
     init(_ entry: TargetEntry) {
@@ -158,18 +158,18 @@ public struct ReportTargetStatus: Sendable, Hashable {
 
 /// How reports are sent.
 public struct SendOptions: Sendable, Hashable {
-    /// Everything that is open goes there; nil sends each report to where it belongs.
+    /// Sends every open report there; nil sends each to its own target.
     public var target: ReportTarget?
-    /// Requests a second to one target at the most; nil for what is configured.
+    /// Requests a second to one target at the most; nil for the configured rate.
     public var requestsPerSecond: Int?
-    /// A target that failed so many times in a row is given up for this call; nil for 5, or one more than the retries
+    /// A target that failed this many times in a row is skipped for this call; nil for 5, or one more than the retries
     /// of ``LectureManager/setPatience(timeout:retries:)``.
     public var attempts: Int?
-    /// A target that has to be waited for longer is left to the next call.
+    /// A target that needs a longer wait is left to the next call.
     public var longestWait: Duration = .seconds(30)
-    /// Whether ``LectureEvent/reportsDelivered(_:)`` names what arrived.
+    /// Whether ``LectureEvent/reportsDelivered(_:)`` lists the delivered reports.
     public var namesDelivered = false
 
-    /// The usual way.
+    /// Creates the default options.
     public init() {}
 }

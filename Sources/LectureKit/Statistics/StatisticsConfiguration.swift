@@ -1,25 +1,25 @@
 public import LectureModel
 
-/// Where learning reports go, how, and how long they are kept.
+/// Where and how learning reports are sent, and how long they are kept.
 public struct StatisticsConfiguration: Sendable, Hashable {
-    /// What is special about targets whose URL begins in some way.
+    /// Settings for targets whose URL starts with a prefix.
     public struct Rule: Sendable, Hashable {
-        /// What a success looks like, beside 204 and 205.
+        /// What counts as a success, besides 204 and 205.
         public enum Answer: String, Sendable, CaseIterable {
             /// A 2xx with an empty body or JSON.
             case json
             /// A 2xx with an empty body or a JSON object with `"ok":true`.
             case ok
-            /// A 2xx with any body that is no page.
+            /// A 2xx with any body that is not an HTML page.
             case text
-            /// Any 2xx. A captive portal is taken for the LMS then.
+            /// Any 2xx. A captive portal is then taken for the LMS.
             case anything
         }
 
-        /// The beginning of the targets' URLs: scheme, host and port must be the same, the path ends at a slash, a
-        /// question mark or the end. Of several rules that fit the longest holds.
+        /// The prefix of the targets' URLs: scheme, host and port must match, the path ends at a slash, a question mark
+        /// or the end. The longest matching rule applies.
         public var url: String
-        /// What a success looks like; nil for what the format usually gives.
+        /// What counts as a success; nil for the format's default.
         public var answer: Answer?
         /// Reports in one request at the most.
         public var batch: Int?
@@ -27,36 +27,36 @@ public struct StatisticsConfiguration: Sendable, Hashable {
         public var batchBytes: Int?
         /// Requests a second at the most.
         public var rate: Int?
-        /// Requests under way at once.
+        /// Concurrent requests.
         public var concurrency: Int?
         /// Whether bodies are compressed with gzip.
         public var isCompressed = false
         /// A file with the value of the `Authorization` field; only its owner may read it.
         public var authorizationFile: String?
-        /// Whether a newer report of a session says all that an older one says, so that older ones that wait need not
+        /// Whether a newer report of a session includes everything in an older one, so that waiting older ones need not
         /// be sent.
         public var isCumulative = false
 
-        /// A rule that changes nothing.
+        /// Creates a rule that changes nothing.
         ///
-        /// - Parameter url: the beginning of the targets' URLs.
+        /// - Parameter url: the prefix of the targets' URLs.
         public init(url: String) { self.url = url }
     }
 
-    /// Where reports go that name no target and whose content has no channel; nil keeps them until one is named.
+    /// The target of reports that name none and whose lecture has no channel; nil keeps them until one is named.
     public var target: ReportTarget?
-    /// What is special about some targets.
+    /// Settings for some targets.
     public var rules: [Rule] = []
     /// For how many days delivered and superseded reports are kept.
     public var keepDays = 30
-    /// After how many days a report that could not be sent is given up; nil never gives one up.
+    /// After how many days an undelivered report expires; nil for never.
     public var expireDays: Int?
-    /// What names the learners' accounts in xAPI, an IRI; nil for the default.
+    /// The home page of learners' accounts in xAPI, an IRI; nil for the default.
     public var homePage: String?
-    /// What stands before the content key in an activity's id in xAPI; nil for the default.
+    /// The prefix of the content key in an activity's id in xAPI; nil for the default.
     public var activityPrefix: String?
 
-    /// Nothing special.
+    /// Creates the default configuration.
     public init() {}
 }
 
@@ -69,7 +69,7 @@ public struct ReportTarget: Sendable, Hashable {
         /// The text with its macros, for example `{JSON_DATA}`.
         public var template: String
 
-        /// A parameter.
+        /// Creates a parameter.
         ///
         /// - Parameters:
         ///   - name: the name on the wire.
@@ -79,18 +79,18 @@ public struct ReportTarget: Sendable, Hashable {
 
     /// An http or https URL without user and password.
     public var url: String
-    /// How reports go over the wire.
+    /// The wire format of reports.
     public var format: ReportFormat
-    /// `POST`, or `GET` for a channel that wants it so.
+    /// `POST`, or `GET` for a channel that requires it.
     public var method: String
-    /// The parameters of a channel in their order; only for ``ReportFormat/kollus``.
+    /// The parameters of a channel in order; only for ``ReportFormat/kollus``.
     public var parameters: [Parameter]
 
-    /// A target.
+    /// Creates a target.
     ///
     /// - Parameters:
     ///   - url: an http or https URL.
-    ///   - format: how reports go over the wire.
+    ///   - format: the wire format of reports.
     ///   - method: `POST` or `GET`.
     ///   - parameters: the parameters of a channel.
     public init(url: String, format: ReportFormat, method: String = "POST", parameters: [Parameter] = []) {
@@ -99,9 +99,9 @@ public struct ReportTarget: Sendable, Hashable {
 }
 
 extension ReportTarget {
-    /// As it is stored.
+    /// The stored form.
     ///
-    /// - Throws: ``LectureError`` with `reportInvalid` that names what is wrong.
+    /// - Throws: ``LectureError`` with `reportInvalid` that names the fault.
     func address() throws(LectureError) -> ReportRecord.Target {
         let parts: URLParts
         do throws(LectureError) {
@@ -129,7 +129,7 @@ extension ReportTarget {
             parameters: parameters.map { .init(name: $0.name, template: $0.template) })
     }
 
-    /// From the store.
+    /// Creates a target from the store.
     init(_ address: ReportRecord.Target) {
         self.init(
             url: address.url, format: address.format, method: address.method,

@@ -6,9 +6,9 @@ import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// Everything about reports that moves: the engine with its ports, its timer, and those who wait for an end.
+/// The active part of reports: the engine with its ports, its timer, and the waiting callers.
 ///
-/// Made with the first sending and not before: who only stores reports needs no place at the store.
+/// Created when reports are first sent and not before: storing reports needs no registration at the store.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
 final class StatisticsRoom: @unchecked Sendable {
@@ -23,16 +23,16 @@ final class StatisticsRoom: @unchecked Sendable {
     private var lastOrder = 0
     private var waiters: [Int: Waiter<SendSummary>] = [:]
     private var progress: [Int: SendSummary] = [:]
-    /// Orders whose caller wants the names of what arrived.
+    /// Orders whose caller wants the delivered reports listed.
     private var namingOrders: Set<Int> = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastLivenessLook: BootInstant?
     private var isStopped = false
     private var troubles = 0
 
-    /// Makes the engine.
+    /// Creates the engine.
     ///
-    /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for what is configured.
+    /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for the configured values.
     init(
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
         digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, seat: Seat
@@ -68,13 +68,12 @@ final class StatisticsRoom: @unchecked Sendable {
         guard !isStopped else { return }
         dismissDeadOwners()
         let (notices, next) = engine.step()
-        for notice in notices { tell(notice) }
+        for notice in notices { notify(notice) }
         guard !isStopped else { return }
         timer.schedule(next)
     }
 
-    /// Requests of a program that was killed meanwhile are free for this one, at the latest two seconds after its
-    /// death.
+    /// Releases requests of killed programs, at the latest two seconds after their death.
     private func dismissDeadOwners() {
         let boot = clock.boot()
         if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
@@ -82,7 +81,7 @@ final class StatisticsRoom: @unchecked Sendable {
         seat.dismissDeadOwners(index, now: clock.now())
     }
 
-    private func tell(_ notice: StatisticsNotice) {
+    private func notify(_ notice: StatisticsNotice) {
         if case .trouble = notice {} else { troubles = 0 }
         switch notice {
         case .progress(let order, let summary):
@@ -102,14 +101,14 @@ final class StatisticsRoom: @unchecked Sendable {
             progress[order] = nil
             namingOrders.remove(order)
             waiters.removeValue(forKey: order)?.answer(summary)
-        case .trouble(let error): tellTrouble(error)
+        case .trouble(let error): reportFailure(error)
         case .stopped: finishStop()
         }
     }
 
-    /// A store that cannot be written for several steps is told to those who wait: what is done is done, and the next
-    /// call goes on.
-    private func tellTrouble(_ error: LectureError) {
+    /// Reports a store that cannot be written for several steps to waiting callers: finished work stays, and the next
+    /// call continues.
+    private func reportFailure(_ error: LectureError) {
         hub.send(.trouble(error))
         troubles += 1
         guard troubles >= 3 else { return }
@@ -120,7 +119,7 @@ final class StatisticsRoom: @unchecked Sendable {
 
     // MARK: Sending
 
-    /// How long servers are waited for, from the next request on.
+    /// Sets the timeout from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         let (stall, total) = Self.patience(configuration)
         engine.configure(stallTimeout: stall, totalTimeout: total)
@@ -137,16 +136,16 @@ final class StatisticsRoom: @unchecked Sendable {
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
         if options.namesDelivered { namingOrders.insert(order.id) }
-        // What is counted is counted by what arrived, since two callers may wait for the same reports.
+        // Metrics are counted by delivered reports, since two callers may wait for the same ones.
         order.namesDelivered = options.namesDelivered || seat.observation != nil
         waiters[order.id] = waiter
         engine.send(order)
     }
 
-    /// The caller waits no longer; what is due is sent all the same.
+    /// The caller stops waiting; what is due is still sent.
     func forget(_ waiter: Waiter<SendSummary>) { waiters = waiters.filter { $0.value !== waiter } }
 
-    /// The numbers of an order, with its obstacles by their URLs.
+    /// The result of an order, with its obstacles by URL.
     func result(_ summary: SendSummary) -> ReportSendResult {
         var result = ReportSendResult()
         (result.delivered, result.refused) = (summary.delivered, summary.dead)
@@ -163,13 +162,13 @@ final class StatisticsRoom: @unchecked Sendable {
     }
 
     private func addresses() -> [TargetID: String] {
-        // Names for people: a store that cannot be read is told by the engine's own trouble.
+        // Names for people only: the engine itself reports a store that cannot be read.
         let targets = (try? outbox.targets()) ?? []
         return Dictionary(targets.map { ($0.id, $0.address.url) }) { first, _ in first }
     }
 
-    /// SHA-256 for names in xAPI. There is no name to go on with when memory for a hash is missing: two reports with
-    /// the same one would be taken for one.
+    /// SHA-256 for names in xAPI. Without memory for a hash there is no usable name: two reports with the same one
+    /// would be taken for one.
     private static func hash(_ digests: OpenSSLDigests) -> @Sendable ([UInt8]) -> [UInt8] {
         { bytes in
             do { return try digests.sha256(of: bytes) } catch { preconditionFailure("SHA-256 fails: \(error)") }
@@ -178,7 +177,7 @@ final class StatisticsRoom: @unchecked Sendable {
 
     // MARK: Stopping
 
-    /// Ends all work cleanly: requests are cancelled and wait for whoever comes next, with their ids and bytes.
+    /// Ends all work cleanly: requests are cancelled and kept for the next program, with their ids and bytes.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
         if isStopped { return continuation.resume() }
         stopWaiters.append(continuation)

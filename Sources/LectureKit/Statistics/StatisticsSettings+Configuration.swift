@@ -2,7 +2,7 @@ import LectureFiles
 import LectureModel
 import LectureStatistics
 
-/// From what is configured to what the engine works by.
+/// Converts the configuration to the engine's settings.
 extension StatisticsConfiguration {
     /// The longest value of an `Authorization` field.
     private static let longestAuthorization = 16_384
@@ -18,8 +18,8 @@ extension StatisticsConfiguration {
     /// Everything the engine needs, credentials included.
     ///
     /// - Parameters:
-    ///   - bootID: this run of the machine.
-    ///   - rate: requests a second to one target, over what the rules say; nil where they hold.
+    ///   - bootID: this boot of the machine.
+    ///   - rate: requests a second to one target, overriding the rules; nil to use them.
     /// - Returns: the settings of an engine.
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile`.
     func settings(bootID: String, rate: Guarded<Int?>) throws -> StatisticsSettings {
@@ -34,7 +34,7 @@ extension StatisticsConfiguration {
         return settings
     }
 
-    /// Whether reports for a target may be left out for a newer one.
+    /// Whether reports for a target may be superseded by a newer one.
     func isCumulative(_ url: String) -> Bool {
         rules.filter { LoadedRule.fits($0.url, url) }.max { $0.url.utf8.count < $1.url.utf8.count }?.isCumulative
             ?? false
@@ -57,7 +57,7 @@ extension StatisticsConfiguration {
 
         private static func authorization(_ path: String) throws -> HeaderField {
             let file = try SecretFile.open(path, limit: StatisticsConfiguration.longestAuthorization)
-            // An editor and `echo` end a text with a line end, which is not meant.
+            // An editor and `echo` append a line end, which does not count.
             let bytes = try file.bytes()
             let kept = bytes.prefix((bytes.lastIndex { $0 > 0x20 } ?? -1) + 1)
             let value = FieldText.trimmed(String(decoding: kept, as: UTF8.self))
@@ -65,8 +65,8 @@ extension StatisticsConfiguration {
                 if value.isEmpty { throw LectureError(.headerInvalid) }
                 return try HeaderField(outgoing: "Authorization", value: String(value))
             } catch {
-                // What is in it is never told.
-                throw LectureError(.configuration, detail: path, cause: "it holds no value of a header field")
+                // The text of the file is never reported.
+                throw LectureError(.configuration, detail: path, cause: "it is not a valid header value")
             }
         }
 
@@ -74,7 +74,7 @@ extension StatisticsConfiguration {
             rules.filter { fits($0.rule.url, url) }.max { $0.rule.url.utf8.count < $1.rule.url.utf8.count }
         }
 
-        /// By the origin and not by the text: `https://lms.example` is not the beginning of `https://lms.example.org`.
+        /// By origin and not by text: `https://lms.example` is not a prefix of `https://lms.example.org`.
         static func fits(_ beginning: String, _ url: String) -> Bool {
             guard let rule = try? URLParts(beginning), let parts = try? URLParts(url),
                 let wanted = try? Origin(rule), let origin = try? Origin(parts), wanted == origin
@@ -100,8 +100,8 @@ extension StatisticsConfiguration {
             if let authorization { target.headers.append(authorization) }
         }
 
-        /// A burst of a tenth of a second beside what may be under way, so that a high rate is reached with timers that
-        /// are a few milliseconds late.
+        /// A burst of a tenth of a second besides the concurrent requests, so that a high rate is reached with timers
+        /// that are a few milliseconds late.
         static func use(rate: Int, _ target: inout TargetSettings) {
             target.pace.interval = .seconds(1) / max(1, rate)
             target.pace.burst = max(1, min(target.pace.concurrency, rate), rate / 10)

@@ -1,9 +1,10 @@
 import LectureDownload
 import LectureModel
 
-/// Takes the bytes of one or several exchanges, in order, cuts them into blocks, and hands the blocks to one reader.
+/// Collects the bytes of one or several exchanges, in order, cuts them into blocks, and passes the blocks to one
+/// reader.
 ///
-/// Bounded: when as many blocks wait as ``StreamAhead/waiting`` says, there is no room, and the connection is not read.
+/// Bounded: when ``StreamAhead/waiting`` blocks wait, there is no space, and the connection is not read.
 final class BlockCollector: Sendable {
     /// What the reader gets.
     enum Piece: Sendable {
@@ -15,10 +16,10 @@ final class BlockCollector: Sendable {
 
     /// How an exchange ended.
     struct Ending: Sendable {
-        /// What its head was judged to be; nil when none came.
+        /// The verdict on its head; nil without one.
         var verdict: ResponseVerdict?
         var outcome: TransferOutcome
-        /// Bytes of the media that it brought.
+        /// Bytes of the media received in it.
         var gained: UInt64
     }
 
@@ -32,18 +33,18 @@ final class BlockCollector: Sendable {
         var waiter: CheckedContinuation<Piece, Never>?
     }
 
-    /// The blocks that are collected.
+    /// The blocks to collect.
     let range: Range<Int>
     private let blocks: StreamBlocks
     private let state: Guarded<State>
 
-    /// Begins before the first block of a range.
+    /// Starts before the first block of a range.
     init(_ range: Range<Int>, of blocks: StreamBlocks) {
         (self.range, self.blocks) = (range, blocks)
         state = Guarded(State(position: blocks.range(of: range.lowerBound).lowerBound, index: range.lowerBound))
     }
 
-    /// The next byte that is due.
+    /// The next expected byte.
     var position: UInt64 { state.withLock { $0.position } }
 
     /// The block that the reader gets next.
@@ -77,13 +78,13 @@ final class BlockCollector: Sendable {
 
     // MARK: For the exchange
 
-    /// Whether more may come.
+    /// Whether there is space for more.
     var hasRoom: Bool { state.withLock { $0.ready.count < StreamAhead.waiting } }
 
-    /// Begins an exchange, at ``position``.
+    /// Starts an exchange at ``position``.
     func begin() { state.withLock { $0.gained = 0 } }
 
-    /// Takes bytes.
+    /// Adds bytes.
     ///
     /// - Returns: false when there is nothing more to collect.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -110,7 +111,7 @@ final class BlockCollector: Sendable {
         return goesOn
     }
 
-    /// Takes the end of the exchange.
+    /// Ends the exchange.
     func end(_ verdict: ResponseVerdict?, _ outcome: TransferOutcome) {
         let (waiter, piece) = state.withLock { state in
             state.ending = Ending(verdict: verdict, outcome: outcome, gained: state.gained)
@@ -119,7 +120,7 @@ final class BlockCollector: Sendable {
         if let piece { waiter?.resume(returning: piece) }
     }
 
-    /// Who waits, and for what; nothing when nobody does or there is nothing for them.
+    /// The waiting reader and its piece; nil without a reader or a piece.
     private static func answer(_ state: inout State) -> (CheckedContinuation<Piece, Never>?, Piece?) {
         guard let waiter = state.waiter, let piece = take(&state) else { return (nil, nil) }
         state.waiter = nil
@@ -129,8 +130,8 @@ final class BlockCollector: Sendable {
 
 /// One exchange for a collector: its head is judged before the first byte is taken.
 ///
-/// `@unchecked Sendable`: the transport calls the methods one after the other on one thread; nobody else does. The one
-/// exception, ``hasRoom``, asks the collector, which locks.
+/// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread. The exception,
+/// ``hasRoom``, asks the collector, which locks.
 final class BlockSink: TransferSink, @unchecked Sendable {
     private let collector: BlockCollector
     private let expectation: Expectation
@@ -138,12 +139,12 @@ final class BlockSink: TransferSink, @unchecked Sendable {
     private let needsProof: Bool
     private var verdict: ResponseVerdict?
 
-    /// Takes what comes of one request.
+    /// Creates a sink for one request.
     ///
     /// - Parameters:
     ///   - collector: where bytes go.
-    ///   - expectation: what was asked for.
-    ///   - needsProof: whether the bytes are put together with those of other answers.
+    ///   - expectation: what was requested.
+    ///   - needsProof: whether the bytes are combined with those of other answers.
     init(_ collector: BlockCollector, _ expectation: Expectation, needsProof: Bool) {
         (self.collector, self.expectation, self.needsProof) = (collector, expectation, needsProof)
         first = collector.position
@@ -154,14 +155,14 @@ final class BlockSink: TransferSink, @unchecked Sendable {
 
     func headReceived(_ head: ResponseHead) -> Bool {
         var judged = ResponseJudge.judge(head, asked: expectation)
-        // A part that was asked for with If-Range is a proof by itself (RFC 9110 section 15.3.7); a whole is not.
+        // A part requested with If-Range proves its version (RFC 9110 section 15.3.7); a whole does not.
         if needsProof, head.status == 200, case .body(let plan) = judged, let known = expectation.validator,
             known.agrees(with: plan.validator) != .same
         {
             judged = .changed(plan, .validator)
         }
         verdict = judged
-        // Bytes from elsewhere than asked are not searched through; who asks decides what to do.
+        // Bytes at another offset than requested are not searched; the caller decides what to do.
         guard case .body(let plan) = judged else { return false }
         return plan.first == first
     }

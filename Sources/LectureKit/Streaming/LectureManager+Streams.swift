@@ -6,24 +6,24 @@ import LectureStore
 import LectureTransport
 
 extension LectureManager {
-    /// Opens a stream. Nothing is registered among the contents.
+    /// Opens a stream. No lecture is registered.
     ///
     /// - Parameter url: a media file or a gateway link, http or https.
-    /// - Returns: the stream; ``LectureStream/end()`` gives its place in the cache free.
+    /// - Returns: the stream; ``LectureStream/end()`` releases its place in the cache.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when nobody tells how long the media is.
+    ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when the length of the media is unknown.
     ///   `CancellationError` when the task is cancelled, which also ends the request.
     public func openStream(_ url: String) async throws -> LectureStream {
         let seat = try openSeat()
         let text = try CurlURL.normalise(url)
-        // Servers name playlists carelessly, so the name counts as well as the media type.
+        // Servers label playlists carelessly, so the name counts as well as the media type.
         if case let parts = try URLParts(text), parts.path.hasSuffix(".m3u8") {
             throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)")
         }
         let probe = SourceProbe(transport: seat.transport, clock: clock, configuration: configuration)
         let source = StreamSource(url: text, probe: probe)
         let media = try await source.patiently(attempts: configuration.maxAttempts)
-        // Nobody would end a stream that its caller does not get.
+        // A stream that its caller does not get would never be ended.
         try Task.checkCancellation()
         if isClosed { throw LectureError(.closing) }
         let identity = try digests.sha256(of: media.identity)
@@ -38,7 +38,7 @@ extension LectureManager {
         return stream
     }
 
-    /// Bounds the streaming cache, for every process on this store; what is beyond goes at once, the longest unused
+    /// Limits the streaming cache, for every process on this store; the excess is deleted at once, least recently used
     /// first. What is being streamed stays.
     ///
     /// - Parameter bytes: 0 keeps a stream's bytes only until it ends.
@@ -58,19 +58,19 @@ extension LectureManager {
 
     /// What the streaming cache may take, in bytes; 0 keeps a stream's bytes only until it ends.
     ///
-    /// - Returns: what was set last, by whichever process; 512 MiB where nothing was.
+    /// - Returns: the last limit set by any process; 512 MiB by default.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func streamCacheLimit() throws -> Int64 {
         try SQLiteStreamCache(index: writer).limit() ?? StreamLimit.standard
     }
 
-    /// Bytes on the disk that the streaming cache takes.
+    /// Bytes on disk used by the streaming cache.
     ///
     /// - Returns: the sum of the lengths of its files.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func streamCacheBytes() throws -> Int64 { try cacheFiles().bytes() }
 
-    /// Empties the streaming cache, except of what is being streamed, by whichever process.
+    /// Empties the streaming cache, except what any process is streaming.
     ///
     /// - Throws: ``LectureError`` of the store or the disk.
     public func clearStreamCache() async throws {
@@ -82,7 +82,7 @@ extension LectureManager {
 
     // MARK: For the streams
 
-    /// Takes a place in the cache for a version; nil when it cannot be kept, which is told once.
+    /// Takes a place in the cache for a version; nil when it cannot be cached, which is reported once.
     func joinCache(_ identity: [UInt8], key: ContentKey, validator: Validator) -> StreamPlace? {
         do {
             let room = try openStreams()
@@ -96,18 +96,18 @@ extension LectureManager {
         }
     }
 
-    /// Takes room for blocks of a stream.
+    /// Reserves space for blocks of a stream.
     func takeStreamRoom(_ blocks: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
         try streams?.takeRoom(blocks) ?? ([], false)
     }
 
-    /// Gives room back that a stream could not use.
+    /// Releases space that a stream could not use.
     func giveStreamRoomBack(_ blocks: [StreamBlock]) { try? streams?.giveRoomBack(blocks) }
 
-    /// Notes which blocks a stream has handed out.
+    /// Records which blocks a stream has returned.
     func touchStream(_ blocks: Set<Int>, of item: StreamItemID) { try? streams?.touch(blocks, of: item) }
 
-    /// Gives a stream's place up.
+    /// Releases a stream's place.
     func leaveStream(_ item: StreamItemID) {
         do {
             try streams?.leave(item)
@@ -116,8 +116,8 @@ extension LectureManager {
         } catch {}
     }
 
-    /// Tells that a stream goes on without its cache.
-    func tellStreamTrouble(_ error: LectureError) { hub.send(.trouble(error)) }
+    /// Reports that a stream continues without its cache.
+    func reportStreamFailure(_ error: LectureError) { hub.send(.trouble(error)) }
 
     /// Ends every stream, when the manager is closed.
     func endStreams() async {

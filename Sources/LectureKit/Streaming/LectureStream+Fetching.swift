@@ -4,12 +4,12 @@ import LectureModel
 
 /// Requests, and what their answers mean for a stream.
 extension LectureStream {
-    /// The longest wait a server may ask a stream for; one that asks for more is not waited for.
+    /// The longest wait a server may ask a stream for; longer ones are not waited for.
     static let longestWait = Duration.seconds(10)
-    /// How often the URL is asked for anew, and how often another version is taken, before that is an error.
+    /// How often the URL is renewed, and how often another version is accepted, before that is an error.
     static let longestChain = 3
 
-    /// Begins to fetch blocks.
+    /// Starts fetching blocks.
     func begin(_ range: Range<Int>) {
         stopFetching()
         collector = BlockCollector(range, of: blocks)
@@ -17,7 +17,7 @@ extension LectureStream {
         send(to: url)
     }
 
-    /// Asks for what is left of the collector's blocks.
+    /// Requests the rest of the collector's blocks.
     private func send(to target: String) {
         guard let collector else { return }
         let id = ProbeSink.nextID()
@@ -39,7 +39,7 @@ extension LectureStream {
         parts.transport.start(request)
     }
 
-    /// Ends the request under way; what it brought and nobody took is dropped.
+    /// Ends the running request; unread data is dropped.
     func stopFetching() {
         if let transfer { parts.transport.cancel(transfer) }
         (transfer, collector) = (nil, nil)
@@ -56,7 +56,7 @@ extension LectureStream {
         case .body(let plan): try await goOn(behind: plan, ending)
         case .noRanges(let plan):
             guard !isKept || StreamVersion.isSame(validator, plan.validator) else { return try await beginAnew() }
-            // From now on it is read in order; what passes by goes into the cache.
+            // From now on it is read in order; skipped data goes into the cache.
             servesRanges = false
             collector = nil
         case .changed, .empty, .rangeBeyondEnd, .descriptor: try await beginAnew()
@@ -80,7 +80,7 @@ extension LectureStream {
 
     private var host: String { (try? Origin(url: url).host) ?? "" }
 
-    /// A body ended. Where a strong validator proves that the rest belongs to it, the rest is asked for.
+    /// A body ended. Where a strong validator proves that the rest belongs to it, the rest is requested.
     private func goOn(behind plan: BodyPlan, _ ending: BlockCollector.Ending) async throws {
         guard let collector else { return }
         if collector.position >= collector.end {
@@ -101,7 +101,7 @@ extension LectureStream {
         try await tryAgain(error)
     }
 
-    /// Asks once more, after a pause that grows with the failures in a row.
+    /// Retries after a pause that grows with consecutive failures.
     private func tryAgain(_ error: LectureError, after wait: Duration = .zero) async throws {
         failures += 1
         if failures > parts.attempts { throw error }
@@ -115,7 +115,7 @@ extension LectureStream {
         send(to: url)
     }
 
-    /// The URL is over: a gateway is asked for a new one.
+    /// The URL has expired: a gateway is asked for a new one.
     private func renew(_ error: LectureError) async throws {
         renewals += 1
         if renewals > Self.longestChain || url == parts.source.url { throw error }
@@ -137,7 +137,7 @@ extension LectureStream {
         return !isKept || StreamVersion.isSame(validator, media.validator)
     }
 
-    /// The server has another version. As long as nothing was handed out it is taken in place of the old one.
+    /// The server has another version. As long as nothing was returned it replaces the old one.
     private func beginAnew(with known: StreamSource.Media? = nil) async throws {
         let unstable = LectureError(.versionUnstable, detail: key.text)
         changes += 1
@@ -157,16 +157,16 @@ extension LectureStream {
         if let item = shelf.leave() { await parts.manager.leaveStream(item) }
         let place = await parts.manager.joinCache(parts.identity, key: key, validator: validator)
         shelf = StreamShelf(place, blocks)
-        // Ended meanwhile: nobody else would give the place up.
+        // Ended meanwhile: nothing else would release the place.
         if failure != nil, let item = shelf.leave() { await parts.manager.leaveStream(item) }
         try check()
     }
 }
 
 extension StreamSource {
-    /// Asks the source, again when it failed in a way that may pass.
+    /// Asks the source, and retries transient failures.
     ///
-    /// - Parameter attempts: how often at the most.
+    /// - Parameter attempts: the maximum number.
     /// - Returns: the media.
     /// - Throws: ``LectureError`` of the last attempt.
     func patiently(attempts: Int) async throws -> Media {

@@ -1,17 +1,17 @@
 import LectureDownload
 public import LectureModel
 
-/// Media that is read without being kept: what was read lies, sealed, in the store's streaming cache, and is not
-/// fetched again while it is there.
+/// Media that is read without being stored as a lecture: data is kept, sealed, in the store's streaming cache, and is
+/// not downloaded again while it is there.
 ///
-/// A stream is one version of the media, from its opening to its end: bytes of another version are never handed out by
-/// it. When the server has another one, the stream begins anew as long as nothing was handed out and the length is the
-/// same; otherwise it ends with `versionUnstable`, and is to be opened again.
+/// A stream is one version of the media, from its opening to its end: it never returns bytes of another version. When
+/// the server has another one, the stream restarts as long as nothing was returned and the length is the same;
+/// otherwise it ends with `versionUnstable`, and must be opened again.
 ///
-/// Reads run one after the other. `receive` is called on a thread of the stream's own and may block it: bytes come no
-/// faster than they are taken.
+/// Reads run one after the other. `receive` is called on a thread of the stream's own and may block it: bytes arrive no
+/// faster than they are consumed.
 public actor LectureStream {
-    /// What a stream works with.
+    /// The parts a stream works with.
     struct Parts: Sendable {
         let manager: LectureManager
         let source: StreamSource
@@ -21,7 +21,7 @@ public actor LectureStream {
         let attempts: Int
     }
 
-    /// The content.
+    /// The lecture.
     public nonisolated let key: ContentKey
     /// The length of the media in bytes.
     public nonisolated let byteCount: Int64
@@ -30,7 +30,7 @@ public actor LectureStream {
     let parts: Parts
     let blocks: StreamBlocks
     var url: String
-    /// Where the request under way went: a redirect leads elsewhere.
+    /// The URL of the running request: a redirect leads elsewhere.
     var sentTo = ""
     var validator: Validator
     var shelf: StreamShelf
@@ -39,17 +39,17 @@ public actor LectureStream {
     var transfer: TransferID?
     /// Whether the server answers ranges with ranges, as far as is known.
     var servesRanges = true
-    /// Attempts in a row that brought nothing, renewals of the URL, and other versions.
+    /// Consecutive attempts without data, renewals of the URL, and other versions.
     var failures = 0
     var renewals = 0
     var changes = 0
     var redirects = 0
-    /// Whether a byte was handed out, ever and by this read.
+    /// Whether a byte was returned, ever and by this read.
     private(set) var hasHandedOut = false
     private(set) var readHasHandedOut = false
-    /// Why nothing more is handed out.
+    /// Why nothing more is returned.
     var failure: LectureError?
-    /// The block behind the last one that was read.
+    /// The block after the last one read.
     private var following: Int?
     private var isReading = false
     private var waiting: [Waiter<Void>] = []
@@ -65,7 +65,7 @@ public actor LectureStream {
     }
 
     deinit {
-        // Nobody reads any more. The place must not stay taken until the manager is closed.
+        // There is no reader any more. The place must not stay taken until the manager is closed.
         if let transfer { parts.transport.cancel(transfer) }
         if let item = shelf.place?.item.id {
             Task { [manager = parts.manager] in await manager.leaveStream(item) }
@@ -74,14 +74,14 @@ public actor LectureStream {
 
     // MARK: Reading
 
-    /// Reads media, from the cache where it lies there.
+    /// Reads media, from the cache where possible.
     ///
     /// - Parameters:
-    ///   - range: which bytes, from 0; nil for all. What lies beyond the end is left out.
-    ///   - receive: takes the bytes in order; what it throws ends the reading.
+    ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
+    ///   - receive: gets the bytes in order; an error it throws ends the reading.
     /// - Throws: ``LectureError``: a transfer's or the server's code, `versionUnstable` when the media changed on the
     ///   server, `closing` after the end; and what `receive` throws. `CancellationError` when the task is cancelled,
-    ///   also while another read has its turn; other reads go on.
+    ///   also while it waits for another read; other reads continue.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await takeTurn()
         defer { giveTurn() }
@@ -107,8 +107,7 @@ public actor LectureStream {
         await noteUse(atLeast: StreamShelf.noted)
     }
 
-    /// Ends the stream; what it has read may leave the cache from now on. It does so in a task that is cancelled as
-    /// well.
+    /// Ends the stream; its data may leave the cache from now on. It completes even in a cancelled task.
     public func end() async {
         guard failure?.code != .closing else { return }
         failure = LectureError(.closing)
@@ -133,7 +132,7 @@ public actor LectureStream {
         }
     }
 
-    /// The turn goes to the first that still waits.
+    /// Passes the turn to the first waiting read.
     private func giveTurn() {
         while !waiting.isEmpty { if waiting.removeFirst().answer(()) { return } }
         isReading = false
@@ -167,7 +166,7 @@ public actor LectureStream {
                 do {
                     try await goOn(after: ending)
                 } catch {
-                    // Nothing comes any more of what was asked for; the next read asks anew.
+                    // Nothing more arrives for the request; the next read sends a new one.
                     stopFetching()
                     throw error
                 }
@@ -175,8 +174,8 @@ public actor LectureStream {
         }
     }
 
-    /// What is fetched next: up to the next block that is there. Without a strong validator an answer is one version
-    /// only by itself, so that it is read to its end; a server without ranges begins at the first byte.
+    /// What to fetch next: up to the next cached block. Without a strong validator only a single answer is one version,
+    /// so it is read to its end; a server without ranges starts at the first byte.
     private func run(from index: Int, upTo last: Int, isSequential: Bool) -> Range<Int> {
         if !servesRanges { return 0..<blocks.count }
         if !isKept { return index..<blocks.count }
@@ -184,10 +183,10 @@ public actor LectureStream {
             first: index, last: last, isSequential: isSequential, count: blocks.count, cached: shelf.has)
     }
 
-    /// Whether bytes of several answers may be put together.
+    /// Whether bytes of several answers may be combined.
     var isKept: Bool { StreamVersion.isKept(validator) }
 
-    /// Whether what is being fetched comes to a block soon.
+    /// Whether the running request reaches a block soon.
     private func isFetching(_ index: Int) -> Bool {
         guard let collector, collector.range.contains(index) else { return false }
         let ahead = index - collector.next
@@ -207,18 +206,18 @@ public actor LectureStream {
         }
     }
 
-    // MARK: Keeping
+    // MARK: Caching
 
-    /// Puts a block into the cache, if there is room.
+    /// Puts a block into the cache, if there is space.
     private func keep(_ bytes: [UInt8], as index: Int) async {
         if isKept, let due = shelf.asksForRoom(index, before: collector?.range.upperBound ?? 0) {
             do {
                 let (granted, isDiskFull) = try await parts.manager.takeStreamRoom(due)
                 shelf.got(granted)
-                if isDiskFull { await tell(LectureError(.storageFull, detail: "the streaming cache")) }
+                if isDiskFull { await notify(LectureError(.storageFull, detail: "the streaming cache")) }
             } catch {
                 shelf.isWritable = false
-                await tell(error as? LectureError ?? LectureError(.bug))
+                await notify(error as? LectureError ?? LectureError(.bug))
             }
         }
         guard isKept, failure == nil, !shelf.has(index) else { return }
@@ -226,14 +225,14 @@ public actor LectureStream {
             try shelf.write(bytes, as: index)
         } catch {
             await parts.manager.giveStreamRoomBack(shelf.giveUp())
-            await tell(error)
+            await notify(error)
         }
         await noteUse(atLeast: StreamShelf.noted)
     }
 
-    /// Tells once that the stream goes on without keeping what it reads.
-    private func tell(_ error: LectureError) async {
-        if shelf.takesTrouble() { await parts.manager.tellStreamTrouble(error) }
+    /// Reports once that the stream continues without caching.
+    private func notify(_ error: LectureError) async {
+        if shelf.takesTrouble() { await parts.manager.reportStreamFailure(error) }
     }
 
     private func noteUse(atLeast count: Int) async {

@@ -4,7 +4,7 @@ import LectureFiles
 import LectureModel
 import LectureStore
 
-/// A stream's place in the cache: the version it reads, the cipher of its blocks, and who it is.
+/// A stream's place in the cache: the version it reads, the cipher of its blocks, and its item.
 struct StreamPlace: Sendable {
     let item: StreamItem
     let cipher: any ContentCipher
@@ -14,7 +14,7 @@ struct StreamPlace: Sendable {
     let blocks: Set<Int>
 }
 
-/// The streaming cache at work: rows on the store's connection, files beside it, and the streams of this manager.
+/// The active streaming cache: rows on the store's connection, files beside it, and the streams of this manager.
 /// Confined to the core queue.
 final class StreamRoom {
     let cache: SQLiteStreamCache
@@ -42,9 +42,9 @@ final class StreamRoom {
     ///   - seat: this program's place at the store.
     ///   - clock: wall time for the rows.
     ///   - reserve: bytes that stay free on the disk.
-    ///   - freeBytes: what the disk has left.
+    ///   - freeBytes: the free bytes of the disk.
     ///   - vault: opens the device's key, when it is needed.
-    /// - Throws: ``LectureError`` of the store; a disk that cannot be read is told by the first stream.
+    /// - Throws: ``LectureError`` of the store; a disk that cannot be read is reported by the first stream.
     init(
         index: SQLiteDownloadIndex, files: CacheFiles, seat: Seat, clock: any LectureClock, reserve: Int64,
         freeBytes: @escaping () throws -> UInt64, vault: @escaping () throws -> any ContentVault
@@ -57,13 +57,13 @@ final class StreamRoom {
 
     // MARK: Streams
 
-    /// Remembers a stream, so that it is ended with the manager.
+    /// Registers a stream, so that it is ended with the manager.
     func add(_ stream: LectureStream) {
         streams = streams.filter { $0.value.stream != nil }
         streams[ObjectIdentifier(stream)] = WeakStream(stream: stream)
     }
 
-    /// The streams that are open.
+    /// The open streams.
     var open: [LectureStream] { streams.values.compactMap(\.stream) }
 
     /// Forgets the streams.
@@ -71,11 +71,11 @@ final class StreamRoom {
 
     // MARK: Places
 
-    /// Takes a place for a version; what was kept of another one is not handed out for it.
+    /// Takes a place for a version; cached blocks of another one are not used for it.
     ///
     /// - Parameters:
     ///   - identity: of the media, 32 bytes.
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - validator: of the version, strong, with its length.
     /// - Returns: the place.
     /// - Throws: ``LectureError`` of the store, the device's key or the disk.
@@ -103,17 +103,17 @@ final class StreamRoom {
             do {
                 return (known, try vault.cipher(wrapped: known.wrapped, for: key, purpose: .licensed))
             } catch {
-                // Of another device, or damaged: its blocks cannot be opened, so it is as if they were not there.
+                // Of another device, or damaged: its blocks cannot be opened, so they count as missing.
                 guard error.code == .sealedElsewhere else { throw error }
             }
         }
-        // The cache cannot know what needs a licence, so all of it is treated as if it did.
+        // The cache cannot know what needs a licence, so everything is treated as licensed.
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
         let item = try cache.add(identity, key: key, validator: validator, wrapped: wrapped, now: now)
         return (item, cipher)
     }
 
-    /// Gives a place up. With the last one of an item its bytes become those of the longest unused, or go.
+    /// Releases a place. With the last one of an item its bytes become evictable, or are deleted.
     func leave(_ item: StreamItemID) throws {
         guard let count = uses[item] else { return }
         uses[item] = count > 1 ? count - 1 : nil
@@ -123,12 +123,12 @@ final class StreamRoom {
         try trim()
     }
 
-    // MARK: Room
+    // MARK: Space
 
-    /// Takes room for blocks.
+    /// Reserves space for blocks.
     ///
     /// - Parameter wanted: the blocks, in order.
-    /// - Returns: which have room, and whether it is the disk that has none for the others.
+    /// - Returns: which have space, and whether the disk is full for the others.
     /// - Throws: ``LectureError`` of the store or the disk.
     func takeRoom(_ wanted: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
         let limit = try cache.limit() ?? StreamLimit.standard
@@ -140,12 +140,12 @@ final class StreamRoom {
         return (granted, isDiskFull)
     }
 
-    /// Gives room back that was not used.
+    /// Releases unused space.
     func giveRoomBack(_ blocks: [StreamBlock]) throws {
         try index.transaction { for block in blocks { try cache.remove(block) } }
     }
 
-    /// Notes which blocks were handed out.
+    /// Records which blocks were returned.
     func touch(_ blocks: Set<Int>, of item: StreamItemID) throws {
         try cache.touch(blocks, of: item, now: clock.now())
     }
@@ -158,7 +158,7 @@ final class StreamRoom {
     }
 }
 
-/// Brings rows and files of the streaming cache together again, after processes that were killed. Needs no stream.
+/// Makes rows and files of the streaming cache consistent after processes were killed. Needs no stream.
 struct StreamCleaning {
     let index: SQLiteDownloadIndex
     let cache: SQLiteStreamCache
@@ -166,18 +166,18 @@ struct StreamCleaning {
     let locks: OwnerLocks
     let now: Timestamp
 
-    /// Dismisses the dead, and deletes drafts of theirs, files without a row, rows without a file, and old versions.
+    /// Dismisses dead owners, and deletes their drafts, files without a row, rows without a file, and old versions.
     ///
     /// - Throws: ``LectureError`` of the store or the disk.
     func run() throws {
         try dismissDead()
-        // The files first: a file is made after its row, so that one without a row now is nobody's.
+        // The files first: a file is created after its row, so one without a row now is an orphan.
         let found = try files.look { locks.isAlive($0) }
         try files.delete(try cache.reconcile(found))
         try files.delete(try cache.removeUnused(onlyOver: try cache.limit() != 0))
     }
 
-    /// What killed programs streamed is no longer being streamed.
+    /// Ends the streams of killed programs.
     func dismissDead() throws {
         try index.transaction {
             for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }

@@ -2,14 +2,14 @@ import LectureDownload
 import LectureFiles
 import LectureModel
 
-/// What one stream knows of the cache: which blocks are there, which have room, which were used. A value of its stream.
+/// What one stream knows of the cache: which blocks exist, which have space, which were used. A value of its stream.
 struct StreamShelf {
-    /// So many uses are noted in one transaction.
+    /// Uses recorded in one transaction.
     static let noted = 64
-    /// Room is taken for so many blocks in one transaction.
+    /// Blocks whose space is reserved in one transaction.
     static let roomAtOnce = 8
 
-    /// The place; nil when nothing is kept.
+    /// The place; nil when nothing is cached.
     private(set) var place: StreamPlace?
     /// Whether blocks are still written.
     var isWritable = true
@@ -18,23 +18,23 @@ struct StreamShelf {
     private var room: Set<Int>
     private var asked: Set<Int>
     private var touched: Set<Int> = []
-    private var hasToldTrouble = false
+    private var hasReportedFailure = false
 
     init(_ place: StreamPlace?, _ blocks: StreamBlocks) {
         (self.place, self.blocks) = (place, blocks)
         (there, room, asked) = (place?.blocks ?? [], place?.blocks ?? [], place?.blocks ?? [])
     }
 
-    /// Whether a block is believed to be there.
+    /// Whether a block is believed to be cached.
     func has(_ index: Int) -> Bool { there.contains(index) }
 
-    /// Opens a block; also one that another process has put there since.
+    /// Opens a block; also one that another process has added since.
     mutating func read(_ index: Int) -> [UInt8]? {
         guard let place else { return nil }
         guard let bytes = try? place.files.read(block(index, place), isLast: blocks.isLast(index), place.cipher),
             bytes.count == blocks.range(of: index).count
         else {
-            // Damaged, cut or gone: it is fetched anew and put into the room it has.
+            // Damaged, truncated or gone: it is fetched again into its reserved space.
             there.remove(index)
             return nil
         }
@@ -43,7 +43,7 @@ struct StreamShelf {
         return bytes
     }
 
-    /// The blocks for which room is due, when it was not asked for yet.
+    /// The blocks for which space is to be reserved, when not done yet.
     mutating func asksForRoom(_ index: Int, before end: Int) -> [StreamBlock]? {
         guard let place, isWritable, !asked.contains(index), !there.contains(index) else { return nil }
         let due = (index..<max(index + 1, min(index + Self.roomAtOnce, end))).filter {
@@ -53,10 +53,10 @@ struct StreamShelf {
         return due.map { block($0, place) }
     }
 
-    /// Notes room.
+    /// Records reserved space.
     mutating func got(_ granted: Set<Int>) { room.formUnion(granted) }
 
-    /// Writes a block that has room; passes others by.
+    /// Writes a block that has space; skips others.
     mutating func write(_ bytes: [UInt8], as index: Int) throws(LectureError) {
         guard let place, isWritable, room.contains(index) else { return }
         try place.files.write(
@@ -65,9 +65,9 @@ struct StreamShelf {
         touched.insert(index)
     }
 
-    /// Writes nothing more.
+    /// Stops writing.
     ///
-    /// - Returns: the room that is not used.
+    /// - Returns: the unused space.
     mutating func giveUp() -> [StreamBlock] {
         isWritable = false
         guard let place else { return [] }
@@ -75,20 +75,20 @@ struct StreamShelf {
         return room.subtracting(there).map { block($0, place) }
     }
 
-    /// Whether trouble is to be told: only the first time.
+    /// Whether a failure is to be reported: only the first time.
     mutating func takesTrouble() -> Bool {
-        defer { hasToldTrouble = true }
-        return !hasToldTrouble
+        defer { hasReportedFailure = true }
+        return !hasReportedFailure
     }
 
-    /// The uses that are to be noted, when there are enough of them.
+    /// The uses to record, when there are enough of them.
     mutating func takeTouched(atLeast count: Int) -> (StreamItemID, Set<Int>)? {
         guard let place, touched.count >= count else { return nil }
         defer { touched = [] }
         return (place.item.id, touched)
     }
 
-    /// Gives the place up.
+    /// Releases the place.
     ///
     /// - Returns: the item; nil without a place.
     mutating func leave() -> StreamItemID? {

@@ -2,13 +2,13 @@ import LectureDownload
 import LectureModel
 import LectureTransport
 
-/// Where the media of a stream is, and what it is: asked when the stream is opened, and again when its URL is over.
+/// Where the media of a stream is, and what it is: asked when the stream is opened, and again when its URL has expired.
 struct StreamSource: Sendable {
     /// Media as its server describes it.
     struct Media: Sendable {
-        /// What names it among all media, before it is digested.
+        /// What identifies it among all media, before it is digested.
         var identity: [UInt8]
-        /// The content; nil when the URL has to name it.
+        /// The lecture; nil when the URL identifies it.
         var key: ContentKey?
         /// Where it is now.
         var url: String
@@ -16,7 +16,7 @@ struct StreamSource: Sendable {
         var validator: Validator
     }
 
-    /// The URL that the application gave.
+    /// The URL passed by the application.
     let url: String
     let probe: SourceProbe
 
@@ -24,7 +24,7 @@ struct StreamSource: Sendable {
     ///
     /// - Returns: the media.
     /// - Throws: ``LectureError``: a transfer's or the server's code, `notMedia`, `playlistUnsupported`,
-    ///   `descriptorUnreadable`, `badLength` when nobody tells how long it is.
+    ///   `descriptorUnreadable`, `badLength` when its length is unknown.
     func ask() async throws -> Media {
         switch try await probe.ask(url) {
         case .media(let plan):
@@ -33,7 +33,7 @@ struct StreamSource: Sendable {
                 validator: try await whole(plan, url))
         case .descriptor(let document):
             let descriptor = try ContentDescriptor(document)
-            // Whether it may be kept is no question of a stream.
+            // Whether it may be downloaded does not matter to a stream.
             if let code = descriptor.refusal, code != .notDownloadable { throw LectureError(code) }
             guard case .file(let file) = descriptor.media else { throw LectureError(.playlistUnsupported) }
             let mediaURL = try CurlURL.normalise(file.url)
@@ -42,12 +42,12 @@ struct StreamSource: Sendable {
             return Media(
                 identity: identity, key: try descriptor.key.map { try ContentKey($0) }, url: mediaURL,
                 validator: try await whole(plan, mediaURL))
-        // Nothing was asked on a condition.
+        // The request was not conditional.
         case .unchanged: throw LectureError(.unexpectedStatus, detail: try Origin(url: url).host)
         }
     }
 
-    /// The validator with a length: a server that does not announce one may tell it with a range.
+    /// The validator with a length: a server that does not announce one may return it with a range.
     private func whole(_ plan: BodyPlan, _ url: String) async throws -> Validator {
         if case let total = plan.total ?? plan.validator.total, let total {
             return Validator(etag: plan.validator.etag, lastModified: plan.validator.lastModified, total: total)
@@ -55,6 +55,6 @@ struct StreamSource: Sendable {
         if case .media(let part) = try await probe.ask(url, range: .from(0)), let total = part.total {
             return Validator(etag: part.validator.etag, lastModified: part.validator.lastModified, total: total)
         }
-        throw LectureError(.badLength, detail: try Origin(url: url).host, cause: "the server tells no length")
+        throw LectureError(.badLength, detail: try Origin(url: url).host, cause: "the server sends no length")
     }
 }

@@ -2,13 +2,14 @@ package import LectureModel
 
 /// One answer of a DRM callback, decoded: an element of `data` in the payload of its token.
 ///
-/// Every number has to be a JSON integer inside its range, as the callback's documents say; a member that is missing
-/// says nothing. What real servers add (`iat`, `exp`, `message` on success, other members) is passed by.
+/// Every number has to be a JSON integer inside its range, as the callback's documents say; a missing member changes
+/// nothing, and `null` is no integer. What real servers add (`iat`, `exp`, `message` on success, other members) is
+/// ignored.
 package struct CallbackAnswer: Hashable, Sendable {
     /// The latest end a server may name: 2029-12-31T23:59:59Z.
     package static let latestDate: Int64 = 1_893_455_999
 
-    /// When it is asked, and what for.
+    /// When the callback is requested, and for what.
     package enum Kind: Int, Sendable, CaseIterable {
         /// Before a download: may it be kept, and how long.
         case grant = 1
@@ -18,15 +19,15 @@ package struct CallbackAnswer: Hashable, Sendable {
         case check = 3
     }
 
-    /// What it answers.
+    /// The kind of request it answers.
     package let kind: Kind
-    /// The content it is about.
+    /// The key of the lecture it is about.
     package let mediaContentKey: String
     /// Whether it permits (`result` 1).
     package let isPermitted: Bool
-    /// A sentence for people.
+    /// A message for people.
     package let message: String?
-    /// `expiration_date`: the outer `nil` where the answer does not say, the inner one for no bound.
+    /// `expiration_date`: the outer `nil` if the answer does not say, the inner one for no bound.
     package let expiresAt: Timestamp??
     /// `expiration_count`, likewise.
     package let countLimit: Int??
@@ -53,29 +54,16 @@ package struct CallbackAnswer: Hashable, Sendable {
     /// `session_key`.
     package let sessionKey: String?
 
-    /// Reads all answers of a payload. `data` may be one object instead of an array, as some servers send it.
-    ///
-    /// - Parameter payload: the payload of the token.
-    /// - Returns: for each element an answer, or the error that it is not one.
-    /// - Throws: `LectureError(.json)` when there is no `data`.
-    package static func all(in payload: JSONValue) throws(LectureError) -> [Result<CallbackAnswer, LectureError>] {
-        guard let data = payload["data"] else { throw LectureError(.json, detail: "member 'data' is missing") }
-        let elements = data.elements ?? [data]
-        return elements.map { element in
-            do throws(LectureError) {
-                return .success(try CallbackAnswer(element))
-            } catch {
-                return .failure(error)
-            }
-        }
-    }
-
     /// Reads an element of `data`.
     ///
     /// - Parameter value: the element.
     /// - Throws: `LectureError(.json)`, whose detail names the member.
     package init(_ value: JSONValue) throws(LectureError) {
         let reader = try MemberReader(value)
+        // `null` may stand for "no limit" or for "as it was": the documents permit integers only, so it says neither.
+        if let name = Self.limits.first(where: { value[$0]?.isNull == true }) {
+            throw LectureError(.json, detail: "member '\(name)' is null")
+        }
         guard let number = try reader.integer("kind", in: 1...3), let kind = Kind(rawValue: number) else {
             throw LectureError(.json, detail: "member 'kind' is missing")
         }
@@ -103,6 +91,13 @@ package struct CallbackAnswer: Hashable, Sendable {
         resets = try reader.flag("content_expire_reset") ?? false
         sessionKey = try reader.string("session_key")
     }
+
+    /// The members of a policy: what a licence file says about them has the same meaning.
+    private static let limits = [
+        "expiration_date", "expiration_count", "expiration_playtime", "expiration_playtime_type",
+        "check_expiration_date", "check_abuse", "expiration_refresh_popup", "offline_bookmark", "content_delete",
+        "content_expired", "content_expire_reset",
+    ]
 
     private static func playTime(_ reader: MemberReader) throws(LectureError) -> Duration?? {
         guard let seconds = try reader.integer("expiration_playtime", in: 0...604_800) else { return nil }

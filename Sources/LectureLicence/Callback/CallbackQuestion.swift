@@ -2,9 +2,9 @@ package import LectureModel
 
 /// One item of a request to a DRM callback, before it is written as JSON.
 package struct CallbackQuestion: Hashable, Sendable {
-    /// What is asked.
+    /// The kind of the request.
     package var kind: CallbackAnswer.Kind
-    /// The content.
+    /// The lecture.
     package var mediaContentKey: String
     /// The learner (`cuid` of the link's token).
     package var clientUserID: String
@@ -12,11 +12,11 @@ package struct CallbackQuestion: Hashable, Sendable {
     package var playerID: String
     /// The device's model.
     package var deviceName: String
-    /// Values of the link that go through (`uservalue0`…`uservalue99`).
+    /// Values of the link that are passed on (`uservalue0`…`uservalue99`).
     package var userValues: [String: String] = [:]
     /// The device's time, UTC.
     package var localTime: Timestamp
-    /// Kind 3: made anew for each question, and must come back for a reset.
+    /// Kind 3: made for each question, and must be returned for a reset.
     package var sessionKey = ""
     /// Kind 3: whether the licence has ended on this device.
     package var isExpired = false
@@ -24,14 +24,14 @@ package struct CallbackQuestion: Hashable, Sendable {
     package var isCheckDue = false
     /// Kind 3: whether it is a renewal and not a play.
     package var isRenewal = false
-    /// Kind 3: the end as it is stored; `nil` for no bound.
+    /// Kind 3: the stored end; `nil` for no bound.
     package var expiresAt: Timestamp?
 
-    /// A question about a content.
+    /// A question about a lecture.
     ///
     /// - Parameters:
-    ///   - kind: what is asked.
-    ///   - mediaContentKey: the content.
+    ///   - kind: the kind of the request.
+    ///   - mediaContentKey: the lecture's key.
     ///   - clientUserID: the learner.
     ///   - playerID: the installation.
     ///   - deviceName: the device's model.
@@ -44,7 +44,7 @@ package struct CallbackQuestion: Hashable, Sendable {
         (self.playerID, self.deviceName, self.localTime) = (playerID, deviceName, localTime)
     }
 
-    /// The value of the form field `items`: an array, also for one question.
+    /// The value of the form field `items`: an array, even for one question.
     ///
     /// - Parameters:
     ///   - questions: at most ten.
@@ -58,7 +58,7 @@ package struct CallbackQuestion: Hashable, Sendable {
         return writer.text
     }
 
-    /// The body of the request: the form field `items`, and `extra_drm_param` where the application adds something
+    /// The body of the request: the form field `items`, and `extra_drm_param` if the application adds something
     /// (`application/x-www-form-urlencoded`, WHATWG URL section 5.2).
     ///
     /// - Parameters:

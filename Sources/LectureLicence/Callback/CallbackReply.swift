@@ -1,33 +1,33 @@
 package import LectureModel
 
-/// What came of one exchange with a DRM callback.
+/// The reply of one exchange with a DRM callback.
 package struct CallbackReply: Sendable {
-    /// The header; nil when none came.
+    /// The header; nil when none was received.
     package var head: ResponseHead?
-    /// The body as far as it was taken.
+    /// The body as far as it was read.
     package var body: [UInt8]
-    /// Whether the body is larger than any answer may be.
+    /// Whether the body exceeds the size limit.
     package var isTooLarge: Bool
     /// How it ended.
     package var outcome: TransferOutcome
 
-    /// What came.
+    /// Makes a reply.
     package init(head: ResponseHead?, body: [UInt8], isTooLarge: Bool, outcome: TransferOutcome) {
         (self.head, self.body, self.isTooLarge, self.outcome) = (head, body, isTooLarge, outcome)
     }
 }
 
-/// Why an exchange brought no answer to anything.
+/// Why an exchange failed as a whole.
 package struct CallbackFault: Hashable, Sendable {
-    /// What is told.
+    /// The error to report.
     package var error: LectureError
     /// What it says about the origin.
     package var outcome: CallbackPace.Outcome
-    /// Whether asking again can help.
+    /// Whether a retry is useless.
     package var isFinal = false
-    /// Whether it can be the fault of one of the items, so that asking for each alone can help.
+    /// Whether one of the items may be the cause, so that requesting each alone can help.
     package var mayBeOfOneItem = false
-    /// How long the server asks to wait; nil when it asks for nothing.
+    /// How long the server asks to wait; nil when it does not.
     package var wait: Duration?
 
     /// A fault.
@@ -36,13 +36,13 @@ package struct CallbackFault: Hashable, Sendable {
     }
 }
 
-/// What an answer says about one of the items that were asked for.
+/// What an answer says about one of the requested items.
 package enum CallbackItemAnswer: Hashable, Sendable {
     /// An answer.
     case answer(CallbackAnswer)
-    /// Something was answered that cannot be.
+    /// The answer is invalid.
     case unreadable(LectureError)
-    /// Nothing was answered.
+    /// There is no answer.
     case missing
 }
 
@@ -60,14 +60,14 @@ extension CallbackReply {
     /// The largest body that is read: 1 MiB.
     package static let bodyLimit = 1 << 20
 
-    /// Reads the token of the body. Only HTTP 200 carries an answer; text before or behind the token is refused by its
-    /// verifier.
+    /// Reads the token of the body. Only HTTP 200 carries an answer; the verifier refuses text before or after the
+    /// token.
     ///
     /// - Returns: the token.
     /// - Throws: ``CallbackFault``.
     package func token() throws(CallbackFault) -> String {
         if case .failed(let curl, let detail) = outcome.end {
-            // 28: the time is over.
+            // 28: timeout.
             throw CallbackFault(
                 LectureError(.callbackTransfer(curl), cause: detail), curl == 28 ? .timedOut : .failed)
         }
@@ -107,54 +107,7 @@ extension CallbackReply {
 
 extension CallbackFault: Error {}
 
-extension CallbackReading {
-    /// Reads what a payload says about each question. Answers are matched by key and kind; two answers for one item are
-    /// none that can be believed.
-    ///
-    /// - Parameters:
-    ///   - payload: of the token.
-    ///   - kind: what was asked.
-    ///   - keys: the contents that were asked about.
-    /// - Returns: an answer for each key.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/answerUnreadable``.
-    package static func items(
-        in payload: JSONValue, kind: CallbackAnswer.Kind, keys: [String]
-    ) throws(LectureError) -> [CallbackItemAnswer] {
-        guard let data = payload["data"], data.elements != nil || data.members != nil else {
-            throw LectureError(.answerUnreadable, cause: "member 'data' is missing or no array")
-        }
-        let elements = data.elements ?? [data]
-        var found: [[UInt8]: CallbackItemAnswer] = [:]
-        for element in elements {
-            // What is asked for alone, and answered by one element that names no content, is answered by that.
-            let isOnly = keys.count == 1 && elements.count == 1
-            let name = element["media_content_key"]?.string ?? (isOnly ? keys[0] : nil)
-            guard let name, let answer = item(element, kind) else { continue }
-            // By bytes: to `String` two spellings of a letter are one.
-            let known = found.updateValue(answer, forKey: Array(name.utf8))
-            if known != nil {
-                found[Array(name.utf8)] = .unreadable(
-                    LectureError(.answerInvalid, cause: "two answers for one content"))
-            }
-        }
-        return keys.map { found[Array($0.utf8)] ?? .missing }
-    }
-
-    /// One element; nil when it answers another kind.
-    private static func item(_ element: JSONValue, _ kind: CallbackAnswer.Kind) -> CallbackItemAnswer? {
-        do throws(LectureError) {
-            let answer = try CallbackAnswer(element)
-            return answer.kind == kind ? .answer(answer) : nil
-        } catch {
-            if let other = element["kind"]?.integer, other != Int64(kind.rawValue), (1...3).contains(other) {
-                return nil
-            }
-            return .unreadable(LectureError(.answerInvalid, cause: error.detail))
-        }
-    }
-}
-
-/// Takes what comes of one exchange and hands it over in one piece. Used by the transport's thread only, except for
+/// Collects the reply of one exchange and hands it over at its end. Used by the transport's thread only, except for
 /// ``post``, which may be called from anywhere.
 final class CallbackSink: TransferSink {
     private struct State {
@@ -175,7 +128,7 @@ final class CallbackSink: TransferSink {
 
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
-            // Trimming takes white space away, so a little more than the limit may be a good answer; nobody sends it.
+            // After trimming white space, slightly more than the limit might be a valid answer; no server sends that.
             if state.body.count + bytes.count > CallbackReply.bodyLimit {
                 (state.isTooLarge, state.body) = (true, [])
                 return false

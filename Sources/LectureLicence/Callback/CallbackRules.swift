@@ -1,19 +1,19 @@
 package import LectureModel
 
-/// What an answer of a DRM callback does to a licence. Pure: the old row and the answer in, the new row out.
+/// The effect of a DRM callback's answer on a licence. Pure: the old row and the answer in, the new row out.
 ///
-/// A refusal never takes away a right: it refuses what was asked for (a download, a play), and the licence stays as it
-/// is. Only `content_expired` and `content_delete` end one, in whatever answer they come.
+/// A refusal never removes a right: it refuses the request (a download, a play), and the licence stays as it is. Only
+/// `content_expired` and `content_delete` end one, in any answer.
 package enum CallbackRules {
-    /// What became of an answer.
+    /// The result of an answer.
     package struct Outcome: Hashable, Sendable {
         /// The licence from now on; `nil` when there is none.
         package var licence: LicenceRecord?
-        /// Why the licence is not believed from now on; `nil` when it is.
+        /// Why the licence is not trusted from now on; `nil` when it is.
         package var suspicion: LicenceSuspicion?
-        /// What was refused, as an error with the server's sentence; `nil` when it was permitted.
+        /// The refusal, as an error with the server's message; `nil` when it was permitted.
         package var refusal: LectureError?
-        /// Whether the file has to go.
+        /// Whether the file must be deleted.
         package var deletes = false
         /// Whether an ended licence was made playable again.
         package var wasReset = false
@@ -24,10 +24,10 @@ package enum CallbackRules {
     /// - Parameters:
     ///   - answer: the answer.
     ///   - licence: the row as it is; `nil` before the first grant.
-    ///   - suspicion: why the row is not believed; `nil` when it is.
-    ///   - sessionKey: what was sent with the question; `nil` where none was.
+    ///   - suspicion: why the row is not trusted; `nil` when it is.
+    ///   - sessionKey: what was sent with the question; `nil` for none.
     ///   - isStrict: whether a completed download that is refused ends the licence.
-    /// - Returns: what becomes of it.
+    /// - Returns: the result.
     package static func apply(
         _ answer: CallbackAnswer, to licence: LicenceRecord?, suspicion: LicenceSuspicion? = nil,
         sessionKey: String?, isStrict: Bool = false
@@ -42,9 +42,9 @@ package enum CallbackRules {
         return outcome
     }
 
-    /// Whether a licence whose row was not believed is believed again. What was used of it is not known then, so only
-    /// an answer after which nothing that was used counts clears it: a new grant, a reset, or a check of a licence
-    /// whose plays and play time nobody counts.
+    /// Whether an untrusted licence becomes trusted again. Its use is unknown, so only an answer after which earlier
+    /// use does not count clears it: a new grant, a reset, or a check of a licence without limits on plays and play
+    /// time.
     private static func isCleared(by answer: CallbackAnswer, _ outcome: Outcome) -> Bool {
         guard outcome.refusal == nil, let licence = outcome.licence else { return false }
         switch answer.kind {
@@ -97,9 +97,9 @@ package enum CallbackRules {
             (next.countUsed, next.playTimeUsed) = (0, .zero)
             outcome.wasReset = true
         }
-        // The answer has verified, whatever became of the token that granted the licence.
+        // The answer is verified, whatever the state of the token that granted the licence.
         if next.form == .callback { next.isVerified = true }
-        // The server has been asked: what was due is done, and only a new date makes it due again.
+        // The server was asked: the check is done, and only a new date makes it due again.
         next.policy.checkAt = nil
         next.policy.take(answer)
         outcome.licence = next
@@ -108,7 +108,7 @@ package enum CallbackRules {
 }
 
 extension LicencePolicy {
-    /// Takes what an answer says; what it does not say stays.
+    /// Takes over what an answer says; the rest stays.
     fileprivate mutating func take(_ answer: CallbackAnswer) {
         if let end = answer.expiresAt { expiresAt = end }
         if let limit = answer.countLimit { countLimit = limit }

@@ -1,16 +1,16 @@
 package import LectureModel
 
-/// How often, and how many at once, the licence servers are asked; shared by everything in a process. Pure: time and
-/// chance are parameters.
+/// Limits the rate and concurrency of requests to licence servers; shared by everything in a process. Pure: time and
+/// randomness are parameters.
 ///
 /// Per origin:
 ///
-/// | what | begins | grows | shrinks |
+/// | what | starts | grows | shrinks |
 /// | --- | --- | --- | --- |
 /// | requests a second | 20 | by 10 a second while answers are good | half at 429 and 503 |
 /// | requests at once | 8 | by one a whole window of good answers | half at a time-out |
 ///
-/// Failures of requests that were begun before a halving are echoes of it and halve nothing again. `Retry-After` holds
+/// Failures of requests that started before a halving are echoes of it and halve nothing again. `Retry-After` blocks
 /// the origin. Five failures in a row open the breaker:
 ///
 ///     closed ──(five failures in a row)──▶ open ──(backoff is over)──▶ half-open: one request
@@ -19,9 +19,9 @@ package import LectureModel
 ///                                           └────────(a failure)───────────┘
 ///
 /// Requests are spaced (GCRA). A late caller may catch up by a twentieth of a second less one request, so that in no
-/// second more than 1.05 times ``Limits/maximumRate`` begin.
+/// second more than 1.05 times ``Limits/maximumRate`` start.
 package struct CallbackPace: Sendable {
-    /// Bounds, for each origin unless another thing is said.
+    /// Bounds, per origin unless stated otherwise.
     package struct Limits: Hashable, Sendable {
         /// Requests a second at first.
         package var initialRate = 20.0
@@ -44,29 +44,29 @@ package struct CallbackPace: Sendable {
         package init() {}
     }
 
-    /// How an exchange ended, as far as its origin is concerned.
+    /// What the end of an exchange says about its origin.
     package enum Outcome: Hashable, Sendable {
-        /// With an answer that can be used.
+        /// With a usable answer.
         case good
-        /// The origin has too much to do: 429, 503.
+        /// The origin is overloaded: 429, 503.
         case overloaded
         /// It did not answer in time.
         case timedOut
-        /// Anything else that is no answer.
+        /// Any other failure.
         case failed
-        /// It was given up by this side.
+        /// This side cancelled it.
         case cancelled
     }
 
-    /// Whether a request may begin.
+    /// Whether a request may start.
     package enum Admission: Hashable, Sendable {
-        /// It may.
+        /// Yes.
         case yes
-        /// The rate allows it then.
+        /// The rate allows it from then on.
         case notBefore(BootInstant)
-        /// As many as are allowed are on their way; the end of one tells more.
+        /// As many as are allowed are running; ask again when one ends.
         case busy
-        /// The origin asked to be left alone until then.
+        /// The origin asked to wait until then.
         case held(until: BootInstant)
         /// The breaker is open until then.
         case open(until: BootInstant)
@@ -76,7 +76,7 @@ package struct CallbackPace: Sendable {
         var rate: Double
         var concurrency: Int
         var running = 0
-        /// When the next request would be due if none were ever late.
+        /// When the next request would be due if none were late.
         var due: BootInstant?
         var successes = 0
         var failures = 0
@@ -94,14 +94,14 @@ package struct CallbackPace: Sendable {
     private var running = 0
     private let reopening = Backoff(base: .seconds(1))
 
-    /// A pace that knows no origin yet.
+    /// Makes a pace without any known origins.
     ///
     /// - Parameter limits: the bounds.
     package init(limits: Limits = Limits()) { self.limits = limits }
 
     // MARK: Questions
 
-    /// Whether a request may begin.
+    /// Whether a request may start.
     ///
     /// - Parameters:
     ///   - origin: where to.
@@ -126,15 +126,15 @@ package struct CallbackPace: Sendable {
     /// How often in a row the breaker has opened without a good answer between.
     package func openings(_ origin: Origin) -> Int { states[origin]?.openings ?? 0 }
 
-    /// Requests a second that the origin is asked at the most now.
+    /// The current maximum of requests a second to the origin.
     package func rate(_ origin: Origin) -> Double { rate(of: state(of: origin)) }
 
-    /// Requests at once that the origin is asked at the most now.
+    /// The current maximum of requests at once to the origin.
     package func concurrency(_ origin: Origin) -> Int { min(state(of: origin).concurrency, limits.maximumConcurrency) }
 
     // MARK: What happens
 
-    /// A request begins.
+    /// A request started.
     package mutating func started(_ origin: Origin, at now: BootInstant) {
         var state = state(of: origin)
         state.running += 1
@@ -149,7 +149,7 @@ package struct CallbackPace: Sendable {
     ///
     /// - Parameters:
     ///   - origin: where to.
-    ///   - begun: when it began.
+    ///   - begun: when it started.
     ///   - outcome: how it ended.
     ///   - now: the boot clock.
     ///   - random: a uniformly random number.
@@ -179,19 +179,19 @@ package struct CallbackPace: Sendable {
         states[origin] = state
     }
 
-    /// The origin asked to be left alone; of two waits the longer one counts.
+    /// Records that the origin asked to wait; the longest wait applies.
     package mutating func held(_ origin: Origin, until: BootInstant) {
         var state = state(of: origin)
         state.heldUntil = max(state.heldUntil ?? until, until)
         states[origin] = state
     }
 
-    /// Somebody asks for a new run: what was given up for dead gets another chance. Waits stay.
+    /// Resets the counts of circuit-breaker openings for a new run; `Retry-After` deadlines stay.
     package mutating func forgive() {
         for origin in Array(states.keys) { states[origin]?.openings = 0 }
     }
 
-    /// All requests that run are given up; their ends are not told.
+    /// Forgets all running requests; their ends will not be reported.
     package mutating func forget() {
         for origin in Array(states.keys) {
             states[origin]?.running = 0
@@ -223,7 +223,7 @@ package struct CallbackPace: Sendable {
         state.failures += 1
         guard isProbe || state.openUntil == nil && state.failures >= limits.failuresToOpen else { return }
         state.openings += 1
-        // At least half of the longest wait: a probe right after a failure tells nothing new.
+        // At least half of the longest wait: a probe right after a failure shows nothing new.
         let ceiling = reopening.ceiling(failures: state.openings)
         let jitter = Duration.nanoseconds(
             Int64(UInt64(max(0, ceiling.nanosecondCount / 2)).multipliedFullWidth(by: random).high))

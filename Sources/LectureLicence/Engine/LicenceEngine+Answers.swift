@@ -1,10 +1,10 @@
 import LectureModel
 
-/// What answers do. Everything here is part of the step's transaction.
+/// Applies answers. Everything here is part of the step's transaction.
 extension LicenceEngine {
     /// An exchange is over.
     func answered(_ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn) throws {
-        hear(reply, from: exchange, &turn)
+        try hear(reply, from: exchange, &turn)
         let reading: CallbackReading
         do throws(CallbackFault) {
             reading = try read(reply, exchange, turn)
@@ -13,12 +13,21 @@ extension LicenceEngine {
         }
         note(.good, exchange, turn)
         faults[exchange.origin] = nil
-        believe(reading.answer, &turn)
+        let foreign = try foreignItems(exchange, reading.answer)
+        if foreign.isEmpty {
+            believe(reading.answer, &turn)
+            try hearFreshAnswer(reading, to: exchange, &turn)
+        }
         let answered = reading.items.count { $0 != .missing }
         if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
         let place = notices.count
         for (index, asked) in exchange.items.enumerated() {
             switch reading.items[index] {
+            case .answer where foreign.contains(asked.key):
+                let error = LectureError(.keyNotGranting, detail: asked.key.text)
+                try record("failed", asked, exchange, reply, error)
+                try keepError(asked, error, until: nil, turn)
+                try finish(asked, error, &turn)
             case .answer(let answer):
                 try apply(
                     answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &turn
@@ -30,11 +39,11 @@ extension LicenceEngine {
             case .missing: try missing(asked, exchange, reply, &turn)
             }
         }
-        let told = record(exchange, reading.answer.payload, nil)
+        let reported = record(exchange, reading.answer.payload, nil)
         let leaving = exchange.items.map(\.key).filter { work.removals[$0] != nil }
-        if leaving.isEmpty { return notices.insert(.exchange(told), at: place) }
-        // The lecture is gone when anybody hears of the order.
-        work.held.append(HeldExchange(record: told, waiting: Set(leaving), since: turn.boot))
+        if leaving.isEmpty { return notices.insert(.exchange(reported), at: place) }
+        // The order is reported only when the lecture is gone.
+        work.held.append(HeldExchange(record: reported, waiting: Set(leaving), since: turn.boot))
     }
 
     private func read(
@@ -45,8 +54,8 @@ extension LicenceEngine {
             let answer = try ports.verifier.payload(
                 of: token, keyID: exchange.lane.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
                 at: turn.time.time.noEarlierThan)
-            let items = try CallbackReading.items(
-                in: answer.payload, kind: exchange.kind, keys: exchange.items.map(\.key.text))
+            let items = try CallbackAnswers(answer.payload).answers(
+                for: exchange.items.map(\.key.text), exchange.kind)
             return CallbackReading(items: items, token: token, answer: answer)
         } catch {
             var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
@@ -91,7 +100,7 @@ extension LicenceEngine {
         try finish(asked, outcome.refusal ?? Self.verdict(of: entry, outcome), &turn)
     }
 
-    /// What is written into a licence that a server has just permitted.
+    /// Updates a licence that a server has just permitted.
     private func accept(
         _ entry: inout LicenceEntry, _ kind: CallbackAnswer.Kind, _ reading: CallbackReading, _ turn: Turn
     ) {
@@ -99,16 +108,20 @@ extension LicenceEngine {
         (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)
         if kind != .check { entry.owesCompletion = false }
         if kind == .grant { entry.granted = turn.now }
-        // A completion changes no bound: the token that granted stays. So does a licence file that a server permits:
-        // by what it says of itself it is known when it is put back.
+        if reading.answer.isVerified {
+            entry.grantingKeys = .afterAnswer(
+                reading.answer.signer, entry.grantingKeys, configured: configuredKeys)
+        }
+        // A completion changes no bound: the granting token stays. So does a licence file that a server permits: its
+        // own claims identify it if it is imported again.
         guard kind != .completion, entry.record?.form == .callback else { return }
         entry.token = reading.token
-        // Where the answer does not say it, what was held before still tells older licence files from newer ones.
+        // If the answer does not say it, the stored time still distinguishes older licence files from newer ones.
         entry.issued = reading.answer.issued ?? entry.issued
         entry.tokenID = reading.answer.payload["jti"]?.string ?? ""
     }
 
-    /// An answer may permit and yet take the licence away.
+    /// An answer may permit and still end the licence.
     private static func verdict(of entry: LicenceEntry, _ outcome: CallbackRules.Outcome) -> LectureError? {
         if outcome.deletes { return LectureError(.licenceDeleted) }
         return entry.record?.isForceExpired == true ? LectureError(.licenceForceExpired) : nil
@@ -123,7 +136,7 @@ extension LicenceEngine {
         }
     }
 
-    /// No answer is no refusal: it is asked for alone, once.
+    /// A missing answer is not a refusal: the item is requested alone, once.
     private func missing(
         _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn
     ) throws {
@@ -140,7 +153,7 @@ extension LicenceEngine {
 
     // MARK: Failures
 
-    /// A whole exchange brought nothing.
+    /// A whole exchange failed.
     private func failed(
         _ exchange: CallbackExchange, _ reply: CallbackReply, _ fault: CallbackFault, _ turn: inout Turn
     ) throws {
@@ -183,13 +196,13 @@ extension LicenceEngine {
         }
     }
 
-    /// Keeps how an attempt went, without touching what is granted.
+    /// Stores the result of an attempt without changing what is granted.
     ///
     /// - Parameters:
     ///   - asked: the item.
     ///   - error: what went wrong.
-    ///   - until: no attempt before; nil for no wait.
-    ///   - counts: whether the server was asked at all.
+    ///   - until: the earliest next attempt; nil for no wait.
+    ///   - counts: whether a request was sent at all.
     ///   - turn: now.
     /// - Throws: ``LectureError``: a store's code.
     func keepError(
@@ -207,11 +220,11 @@ extension LicenceEngine {
 
     // MARK: Ends
 
-    /// An item is done: nothing more is asked for it.
+    /// An item is done: no more requests are made for it.
     ///
     /// - Parameters:
     ///   - asked: the item.
-    ///   - error: what it failed with, for good; nil when its server has permitted it.
+    ///   - error: why it failed permanently; nil when its server has permitted it.
     ///   - turn: now.
     /// - Throws: ``LectureError``: a store's code.
     func finish(_ asked: Asked, _ error: LectureError?, _ turn: inout Turn) throws {
@@ -230,7 +243,7 @@ extension LicenceEngine {
         case .renewal(let run), .regrant(let run): try settle(asked.key, run, error, turn)
         case .debt(let debt):
             work.heldDebts[debt.id] = nil
-            // Refused for good, or nobody to be told; what was not answered is tried for ever.
+            // Refused permanently, or no server to notify; unanswered callbacks are retried forever.
             if let error, !Self.refusals.contains(error.code), error.code != .licenceMissing {
                 let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: ports.random.next())
                 return try postponeDebt(debt, error, attempts: debt.attempts + 1, by: delay, turn)
@@ -240,12 +253,12 @@ extension LicenceEngine {
         }
     }
 
-    /// What a server said itself.
+    /// The errors that are a server's own answer.
     private static let refusals: Set<LectureError.Code> = [
         .grantRefused, .completionRefused, .playRefused, .licenceDeleted, .licenceForceExpired, .sessionMismatch,
     ]
 
-    /// Puts an item off: it is not done, and nothing is asked for it before a moment.
+    /// Postpones an item: it is not done, and no request is made for it before then.
     func postpone(_ asked: Asked, _ error: LectureError, by delay: Duration, _ turn: Turn) throws {
         switch asked.purpose {
         case .check: notices.append(.checked(asked.key, .unreachable(error)))
@@ -260,7 +273,7 @@ extension LicenceEngine {
         }
     }
 
-    /// Gives an item back as if nobody had taken it.
+    /// Releases an item as if it had not been claimed.
     func giveBack(_ asked: Asked, _ turn: Turn) throws {
         switch asked.purpose {
         case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, turn)
@@ -286,9 +299,9 @@ extension LicenceEngine {
         try ledger.record(attempt, of: asked.key)
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
-    /// One notice an exchange, without session keys; the token is in none.
+    /// One notice per exchange, without session keys and without the token.
     private func record(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) -> ExchangeRecord {
         ExchangeRecord(
             origin: exchange.origin.text, kind: exchange.kind,
@@ -296,7 +309,7 @@ extension LicenceEngine {
             payload: payload?.without("session_key"), error: error)
     }
 
-    /// A lecture is gone: exchanges that waited for nothing else are told.
+    /// A lecture is gone: reports exchanges that waited for nothing else.
     func releaseExchanges(without key: ContentKey) -> [LicenceNotice] {
         work.removedAt = ports.clock.boot()
         for index in work.held.indices { work.held[index].waiting.remove(key) }
@@ -304,9 +317,9 @@ extension LicenceEngine {
         return work.held.filter(\.waiting.isEmpty).map { .exchange($0.record) }
     }
 
-    /// A removal that takes too long keeps nobody from being told; it goes on by itself. As long as lectures go, the
-    /// others have their turn.
-    func tellOverdue(_ turn: Turn) {
+    /// Reports exchanges whose removals take too long; the removals continue by themselves. As long as removals
+    /// complete, the others keep waiting.
+    func reportOverdue(_ turn: Turn) {
         guard let oldest = work.held.map(\.since).min() else { return }
         let patience = settings.removalPatience
         let moment = max(oldest, work.removedAt ?? oldest) + patience
@@ -319,7 +332,7 @@ extension LicenceEngine {
         notices += giveUpHeld()
     }
 
-    /// Tells every exchange that was held back.
+    /// Reports every exchange that was held back.
     func giveUpHeld() -> [LicenceNotice] {
         defer { work.held = [] }
         return work.held.map { .exchange($0.record) }

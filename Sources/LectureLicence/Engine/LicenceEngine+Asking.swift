@@ -1,12 +1,12 @@
 import LectureModel
 
-/// From items that wait to requests on their way.
+/// From waiting items to running requests.
 extension LicenceEngine {
-    /// Puts what was asked for since the last step into its lanes.
-    func enqueueWishes(_ turn: inout Turn) throws {
-        let wishes = work.wishes
-        work.wishes = []
-        for asked in wishes where !isAskedAlready(asked) {
+    /// Puts what was requested since the last step into its lanes.
+    func enqueueRequests(_ turn: inout Turn) throws {
+        let requests = work.requests
+        work.requests = []
+        for asked in requests where !isAskedAlready(asked) {
             guard let entry = try ledger.entry(asked.key), !entry.source.callbackURL.isEmpty else {
                 try finish(asked, LectureError(.licenceMissing), &turn)
                 continue
@@ -15,14 +15,14 @@ extension LicenceEngine {
         }
     }
 
-    /// A download that asks twice gets one answer.
+    /// Two equal requests of a download get one answer.
     private func isAskedAlready(_ asked: Asked) -> Bool {
         let waiting = work.lanes.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
         let running = work.exchanges.values.lazy.flatMap(\.items)
         return waiting.contains { $0.isSame(asked) } || running.contains { $0.isSame(asked) }
     }
 
-    /// Puts an item into its lane; one whose URL cannot be used has failed.
+    /// Puts an item into its lane; one with an unusable URL fails.
     func enqueue(_ asked: Asked, _ entry: LicenceEntry, first: Bool = false, _ turn: inout Turn) throws {
         do throws(LectureError) {
             _ = try Origin(url: entry.source.callbackURL)
@@ -39,7 +39,7 @@ extension LicenceEngine {
         }
     }
 
-    /// Begins as many requests as the pace allows, the most urgent lanes first.
+    /// Starts as many requests as the pace allows, the most urgent lanes first.
     func startRequests(_ turn: inout Turn) throws {
         for lane in work.lanes.keys.sorted() {
             let origin = try Origin(url: lane.url)
@@ -57,7 +57,7 @@ extension LicenceEngine {
         }
     }
 
-    /// A person waits no longer.
+    /// Expires interactive checks past their deadline.
     private func expireChecks(_ lane: Lane, _ turn: inout Turn) throws {
         for asked in work.lanes[lane] ?? [] {
             guard case .check(let deadline) = asked.purpose else { return }
@@ -70,7 +70,7 @@ extension LicenceEngine {
         }
     }
 
-    /// A run does not wait for a server whose breaker has opened again and again: its items have failed for this run.
+    /// A run does not wait for a server whose breaker has opened repeatedly: its items fail in this run.
     private func giveUp(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
         guard lane.run != nil, pace.openings(origin) >= settings.openings else { return false }
         let error = faults[origin] ?? LectureError(.callbackTransfer(7))
@@ -87,14 +87,14 @@ extension LicenceEngine {
             let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
             let isTooLong = until - turn.boot > settings.longestWait
             if lane.run != nil, !isTooLong { return wake(at: until) }
-            // Nobody else waits: neither a person, nor a download that has others to fetch, nor a debt in the store.
+            // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
             for asked in work.lanes.removeValue(forKey: lane) ?? [] {
                 try postpone(asked, error, by: until - turn.boot, turn)
             }
         }
     }
 
-    /// Begins one request.
+    /// Starts one request.
     private func start(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws {
         var exchange = CallbackExchange(
             id: TransferID(nextID), lane: lane, origin: origin, items: [], questions: [], begun: turn.boot,
@@ -124,8 +124,8 @@ extension LicenceEngine {
         effects.append { [ports] in ports.transport.start(request) }
     }
 
-    /// Whether a new grant is asked for. Not where the licence is believed by now: what was used of it is known, and a
-    /// grant would give that back. Not where this device cannot open the media: a grant would be of no use.
+    /// Whether a new grant is requested. Not if the licence is trusted by now: its use is known, and a grant would
+    /// reset it. Not if this device cannot open the media: a grant would be of no use.
     private func asksAnew(_ asked: Asked, _ entry: LicenceEntry, _ turn: inout Turn) throws -> Bool {
         if entry.suspicion == nil {
             try finish(asked, nil, &turn)
@@ -171,7 +171,7 @@ extension LicenceEngine {
         return now >= end
     }
 
-    /// 128 random bits in hexadecimal digits. Kept in memory only, and shown to nobody.
+    /// 128 random bits in hexadecimal digits. Kept in memory only, and never shown.
     private func sessionKey() -> String {
         let numbers = [ports.random.next(), ports.random.next()]
         return Hexadecimal.text(
@@ -180,10 +180,10 @@ extension LicenceEngine {
 }
 
 extension Asked {
-    /// Whether it goes into a request of its own.
+    /// Whether it needs a request of its own.
     var isSingle: Bool { isAlone || isIsolated }
 
-    /// Whether it asks the same for the same purpose.
+    /// Whether it is the same request for the same purpose.
     func isSame(_ other: Asked) -> Bool {
         guard key == other.key else { return false }
         return switch (purpose, other.purpose) {

@@ -1,13 +1,13 @@
 import LectureModel
 
-/// What servers must still be told. A debt is a row, tried until it is paid.
+/// Callbacks that servers must still receive. Each is a row, retried until it is accepted.
 extension LicenceEngine {
     /// The waits between attempts: five seconds at first, an hour at the most.
     static let debtBackoff = Backoff(base: .seconds(5), cap: .seconds(3600))
-    /// How many debts are taken at once.
+    /// How many pending callbacks are claimed at once.
     private static let debtsAtOnce = 100
 
-    /// Takes debts that are due.
+    /// Claims pending callbacks that are due.
     func fillDebts(_ turn: inout Turn) throws {
         guard settings.paysDebts, work.heldDebts.count <= Self.debtsAtOnce / 2 else { return }
         if let due = work.debtsAt, due > turn.boot { return wake(at: due) }
@@ -17,7 +17,7 @@ extension LicenceEngine {
             work.heldDebts[debt.id] = debt
             let asked = Asked(key: debt.key, purpose: .debt(debt))
             guard let entry = try ledger.entry(debt.key), entry.record != nil, !entry.source.callbackURL.isEmpty else {
-                // Nobody is there to be told.
+                // There is no server to notify.
                 try finish(asked, LectureError(.licenceMissing), &turn)
                 continue
             }
@@ -26,17 +26,17 @@ extension LicenceEngine {
         work.debtsAt = nil
         guard debts.count < limit else { return wake(at: turn.boot) }
         guard let next = try ledger.nextDebt() else {
-            // Another process may note one.
+            // Another process may add one.
             work.debtsAt = turn.boot + .seconds(60)
             return
         }
-        // One that is due and was not given is another process's, which may end.
+        // One that is due but could not be claimed belongs to another process, which may end.
         let moment = max(boot(of: next, turn), turn.boot + .seconds(5))
         work.debtsAt = moment
         wake(at: moment)
     }
 
-    /// Gives a debt back until later.
+    /// Releases a pending callback until later.
     func postponeDebt(
         _ debt: LicenceDebt, _ error: LectureError, attempts: Int, by delay: Duration, _ turn: Turn
     ) throws {

@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// What downloads ask of licences. These run inside the download engine's transactions, which may still be rolled back:
-/// their rows of the chain are not anchored here, but by the engine's next step, with a row of its own.
+/// What downloads need of licences. These run inside the download engine's transactions, which may still be rolled
+/// back: their rows of the chain are not anchored here, but by the engine's next step, with a row of its own.
 extension LicenceEngine: DownloadLicensing {
-    /// An engine that is open may note everything: ``open(accepting:)`` has refused a store of another device.
+    /// An open engine may record any source: ``open(accepting:)`` has refused a store of another device.
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
 
-    /// Notes what a descriptor says of the licence.
+    /// Records what a descriptor says about the licence.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
         let old = try ledger.entry(key)
         guard let source else {
@@ -21,18 +21,18 @@ extension LicenceEngine: DownloadLicensing {
         try appendInside()
     }
 
-    /// How the licence stands. One that has ended still lets its media be fetched: whether it plays is decided by the
-    /// verdict, and a server may renew it. One that is not believed is granted anew.
+    /// The state of the licence. Media of an ended licence may still be fetched: the verdict decides whether it plays,
+    /// and a server may renew it. An untrusted one is granted again.
     package func standing(of key: ContentKey) throws -> GrantStanding {
         guard let entry = try ledger.entry(key) else { return .unneeded }
         guard let record = entry.record, !record.isDeleted, entry.suspicion == nil else { return .due }
         return .granted
     }
 
-    /// Asks the callback (kind 1).
+    /// Requests the callback (kind 1).
     package func requestGrant(_ content: ContentID, key: ContentKey) { grant(content, key: key) }
 
-    /// The media is complete: the callback is to be told (kind 2).
+    /// The media is complete: the callback must be notified (kind 2).
     package func completed(_ key: ContentKey, now: Timestamp) throws {
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
@@ -46,7 +46,7 @@ extension LicenceEngine: DownloadLicensing {
     }
 
     private func appendInside() throws {
-        _ = try ledger.append(try turn().time.row, source: .clocks)
+        _ = try append(try turn())
         work.mustAppend = true
         inbox.post(.poked)
     }

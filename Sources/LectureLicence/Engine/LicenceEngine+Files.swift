@@ -1,31 +1,36 @@
 package import LectureModel
 
-/// Licence files: rights that come without a server.
+/// Licence files: rights without a server.
 extension LicenceEngine {
-    /// Keeps a licence file that verified. What was used of the same licence before stays used; an older licence than
-    /// the one that is held is refused, since it may permit what was used up long ago.
+    /// Stores a verified licence file. What was used of the same licence before stays used; a licence older than the
+    /// stored one is refused, since it may permit what was used up long ago.
     ///
     /// - Parameters:
-    ///   - file: the claims; judged by the caller against this device, this content and the time.
+    ///   - file: the claims; checked by the caller against this device, this lecture and the time.
     ///   - token: the raw token.
-    ///   - key: the content.
+    ///   - key: the lecture.
+    ///   - signer: the key that signed it.
     /// - Returns: the licence from now on.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/licenceFileRefused`` for an older one, or a store's code.
-    package func keepFile(_ file: LicenceFile, token: String, key: ContentKey) throws -> LicenceEntry {
+    /// - Throws: ``LectureError``: `keyNotGranting` or `trustNotConfigured` for a key that does not count,
+    ///   `licenceFileRefused` for an older file, or a store's code.
+    package func keepFile(
+        _ file: LicenceFile, token: String, key: ContentKey, signer: FileSigner
+    ) throws -> LicenceEntry {
         var kept = LicenceEntry(key: key, source: LicenceSource())
         let anchor = try writing { turn in
             let old = try ledger.entry(key)
             if let old { kept = old }
+            try requireCounting(signer, old, key, turn)
             let issued = file.issued.map { Timestamp(milliseconds: $0 * 1000) }
             let isSame = old?.record?.form == .file && !(file.identity ?? "").isEmpty && old?.tokenID == file.identity
             if !isSame, let held = old?.issued, issued.map({ $0 <= held }) ?? true {
                 throw LectureError(
-                    .licenceFileRefused, detail: key.text, cause: "a licence that is as new or newer is held already")
+                    .licenceFileRefused, detail: key.text, cause: "a licence that is as new or newer is stored already")
             }
             var record = LicenceRecord(form: .file, policy: file.policy, isVerified: true)
             record.deviceThumbprint = file.thumbprint == nil && file.deviceKey == nil ? nil : settings.device
             if isSame, let used = old?.record {
-                // The same licence again gives nothing back, and is not believed again by being there.
+                // The same licence again resets nothing, and does not become trusted by being imported again.
                 (record.countUsed, record.playTimeUsed) = (used.countUsed, used.playTimeUsed)
                 (record.wasSeenExpired, record.isForceExpired) = (used.wasSeenExpired, used.isForceExpired)
             } else {
@@ -33,6 +38,8 @@ extension LicenceEngine {
             }
             kept.record = record
             (kept.token, kept.tokenID, kept.issued) = (token, file.identity ?? "", issued)
+            kept.grantingKeys = .afterFile(
+                signer.thumbprint, kept.grantingKeys, configured: configuredKeys)
             kept.granted = turn.now
             (kept.attempts, kept.nextAttempt, kept.error) = (0, nil, nil)
             if let issued, issued >= TimeLedger.earliest, issued.milliseconds <= CallbackAnswer.latestDate * 1000 {
@@ -41,13 +48,13 @@ extension LicenceEngine {
             }
             try store(kept, &turn)
         }
-        // An anchor that is not there yet could be replaced by an older store after a kill: it is waited for.
+        // Waits for the anchor: without it, an older store could be put back after a kill.
         if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
         return kept
     }
 
-    /// Whether nobody knows what was used of a file: its row may have been among those that a store which was put back
-    /// or forged has lost. One that counts nothing, or was issued since that was found, cannot have been.
+    /// Whether the use of a file is unknown: its row may have been lost when the store was rolled back or forged. A
+    /// file that counts nothing, or that was issued after the finding, cannot be affected.
     private func isUnsure(_ file: LicenceFile, _ issued: Timestamp?) throws -> Bool {
         guard file.policy.countLimit != nil || file.policy.playTimeLimit != nil,
             let finding = try ledger.newestFinding()

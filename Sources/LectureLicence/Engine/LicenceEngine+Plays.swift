@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// Judgements, and what plays use up.
+/// Verdicts, and the accounting of plays.
 extension LicenceEngine {
-    /// Judges whether a content may be played now.
+    /// Judges whether a lecture may be played now.
     ///
     /// - Parameters:
-    ///   - key: the content.
-    ///   - isForPlay: whether somebody wants to play it: then an end that is seen to have passed is remembered.
+    ///   - key: the lecture.
+    ///   - isForPlay: whether it is about to be played: then an end that has passed is recorded.
     /// - Returns: the verdict.
     /// - Throws: ``LectureError``: a store's code.
     package func judge(_ key: ContentKey, forPlay isForPlay: Bool) throws -> LicenceVerdict {
@@ -18,11 +18,12 @@ extension LicenceEngine {
         return verdict
     }
 
-    /// Takes a play: judges, counts, and keeps the anchor, all of it durably before it returns.
+    /// Takes a play: judges, counts, and stores the anchor, all of it durably before it returns. If the anchor cannot
+    /// be stored, the play is given back.
     ///
-    /// - Parameter key: the content.
-    /// - Returns: the licence from now on; a bare entry without a record for a content that needs none.
-    /// - Throws: ``LectureError`` with the code of the first reason against it, or a store's or a disk's code.
+    /// - Parameter key: the lecture.
+    /// - Returns: the licence from now on; a bare entry without a record for a lecture that needs none.
+    /// - Throws: ``LectureError`` with the code of the first reason against it, `anchorUnwritable`, or a store's code.
     package func takePlay(_ key: ContentKey) throws -> LicenceEntry {
         var taken: LicenceEntry?
         var verdict = LicenceVerdict.judge(.unlicensed)
@@ -42,18 +43,32 @@ extension LicenceEngine {
             throw LectureError(reason.code)
         }
         work.permits[key] = nil
-        // An anchor that is not there yet could be replaced by an older store after a kill: it is waited for.
-        if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
+        // Waits for the anchor: without it, an older store could be put back after a kill.
+        if let anchor { try keep(anchor, orGiveBack: key) }
         return taken ?? LicenceEntry(key: key, source: LicenceSource())
+    }
+
+    private func keep(_ anchor: LedgerAnchor, orGiveBack key: ContentKey) throws {
+        do throws(LectureError) {
+            try ports.anchors.keep(anchor, of: settings.store)
+        } catch {
+            let next = try writing { turn in
+                guard var entry = try ledger.entry(key), let used = entry.record?.countUsed, used > 0 else { return }
+                entry.record?.countUsed = used - 1
+                try store(entry, &turn)
+            }
+            keepSoon(next)
+            throw LectureError(.anchorUnwritable, detail: error.detail, cause: error.message)
+        }
     }
 
     /// Adds play time, in the unit of the policy.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - media: how much of the lecture was played.
     ///   - running: how long that took.
-    /// - Returns: how much is left; nil for no bound.
+    /// - Returns: how much is left; nil for no limit.
     /// - Throws: ``LectureError``: a store's code.
     @discardableResult
     package func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
@@ -75,7 +90,7 @@ extension LicenceEngine {
     func judged(_ key: ContentKey, _ turn: Turn) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
         let entry = try ledger.entry(key)
         let content = try ports.contents.content(key)
-        // A row that somebody deleted must not make a licence unnecessary: the purpose of the content's key says.
+        // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
         let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
         var facts = LicenceVerdict.Facts(
             licence: entry?.record, isLicensed: entry != nil || isSealed,
@@ -84,6 +99,8 @@ extension LicenceEngine {
         facts.suspicion = entry?.suspicion
         facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
         facts.owesCompletion = settings.isStrict && entry?.owesCompletion ?? false
+        // Lectures without a licence are played without a record.
+        facts.isAnchorUnwritable = entry?.record != nil && ports.anchors.obstacle(of: settings.store) != nil
         return (entry, LicenceVerdict.judge(facts))
     }
 
@@ -108,7 +125,7 @@ extension LicenceEngine {
 }
 
 extension LicenceVerdict.Facts {
-    /// A content that needs nothing.
+    /// A lecture that needs no licence.
     fileprivate static var unlicensed: Self {
         Self(
             licence: nil, isLicensed: false, isMediaProven: true, time: .doubtful(noEarlierThan: nil, .neverSet),

@@ -1,11 +1,11 @@
 import LectureModel
 
-/// Batch renewals. A run and what it wants stand in the ledger; here is only what this process works on.
+/// Batch renewals. A run and its licences are in the ledger; memory has only what this process works on.
 extension LicenceEngine {
-    /// Begins a run, or goes on with the unfinished one of the same selection.
+    /// Starts a run, or continues the unfinished one of the same selection.
     func beginRun(_ selection: RenewalSelection, _ kind: RenewalKind, _ turn: Turn) throws {
         let begun = try ledger.beginRenewal(selection, kind, now: turn.now)
-        // Asked for again while it is under way.
+        // Requested again while it is running.
         guard work.runs[begun.run] == nil else { return }
         var run = RunWork(id: begun.run, kind: kind, total: begun.total, done: begun.done, begun: turn.boot)
         if begun.done > 0 {
@@ -16,11 +16,11 @@ extension LicenceEngine {
             .renewalStarted(begun.run, total: begun.total, done: begun.done, isContinued: begun.isContinued))
     }
 
-    /// Takes what is due from the ledger ahead of the requests, and ends runs of which nothing is left.
+    /// Claims what is due from the ledger ahead of the requests, and ends runs with nothing left.
     func fillRuns(_ turn: Turn) throws {
         for id in work.runs.keys.sorted() {
             guard var run = work.runs[id] else { continue }
-            // Enough is in hand, and its end brings the next look; a wake for it would come again at once.
+            // Enough is claimed, and its end triggers the next check; a wake-up for it would repeat at once.
             if run.claimed.count > settings.lookAhead / 2 { continue }
             if run.claimAt.map({ $0 <= turn.boot }) ?? true {
                 let limit = settings.lookAhead - run.claimed.count
@@ -35,7 +35,7 @@ extension LicenceEngine {
         }
     }
 
-    /// The plan decides who shares a request, so that the one that is printed is the one that is followed.
+    /// The plan decides which licences share a request, so that the printed plan is the one that is followed.
     private func put(_ entries: [LicenceEntry], into run: inout RunWork, _ turn: Turn) {
         let candidates = entries.map { entry in
             RenewalCandidate(
@@ -53,15 +53,14 @@ extension LicenceEngine {
         }
     }
 
-    /// Nothing more is there now: when will something be?
+    /// Nothing more is due now: sets when to check again.
     private func lookAhead(_ run: inout RunWork, _ turn: Turn) throws {
         let progress = try ledger.renewalProgress(run.id)
         var moment = turn.boot + settings.longestWait
         if let due = progress.nextDue { moment = min(moment, boot(of: due, turn)) }
-        // What another process has may come back when that one ends.
+        // Another process's claims may be released when it ends.
         if progress.elsewhere > 0 { moment = min(moment, turn.boot + .seconds(1)) }
-        // Where the wall clock runs slower than the boot clock, what is due is not due yet: it is not looked for
-        // without a pause.
+        // If the wall clock runs slower than the boot clock, what is due is not due yet: check no more often than this.
         run.claimAt = max(moment, turn.boot + .milliseconds(20))
     }
 
@@ -82,11 +81,11 @@ extension LicenceEngine {
 
     // MARK: Items
 
-    /// A licence is done, one way or the other.
+    /// A licence is done, renewed or failed.
     func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ turn: Turn) throws {
         try ledger.settleRenewal(id, key, error: error)
         if error == nil, var tally = work.runs[id]?.tally {
-            // Taken out for the time, so that the list in it is not copied.
+            // Taken out meanwhile, so that the list in it is not copied.
             work.runs[id]?.tally = RenewalTally()
             try count(key, in: &tally, turn)
             work.runs[id]?.tally = tally
@@ -100,14 +99,14 @@ extension LicenceEngine {
             .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
     }
 
-    /// A server has answered for a licence: may it be played now?
+    /// A server has answered for a licence: counts whether it may be played now.
     private func count(_ key: ContentKey, in tally: inout RenewalTally, _ turn: Turn) throws {
         let (entry, verdict) = try judged(key, turn)
         if verdict.isPlayable { tally.playable += 1 }
         if let entry, entry.suspicion != nil { tally.unbelieved.append(key) }
     }
 
-    /// A licence goes back to the wanted ones.
+    /// Releases a licence, so that it can be claimed again.
     func release(_ key: ContentKey, _ id: RenewalRunID, until: BootInstant?) throws {
         try ledger.releaseRenewal(id, key)
         guard work.runs[id] != nil else { return }
@@ -115,7 +114,7 @@ extension LicenceEngine {
         if let claimAt = work.runs[id]?.claimAt, let until { work.runs[id]?.claimAt = min(claimAt, until) }
     }
 
-    /// The exchange for a licence failed: it is asked for again, or has failed for this run.
+    /// The exchange for a licence failed: it is requested again, or fails in this run.
     func failedRenewal(
         _ asked: Asked, _ id: RenewalRunID, _ fault: CallbackFault, isInCompany: Bool, _ random: UInt64,
         _ turn: inout Turn
@@ -123,7 +122,7 @@ extension LicenceEngine {
         let key = asked.key
         var run = work.runs[id] ?? RunWork(id: id, total: 0, done: 0, begun: turn.boot)
         let isBusy = fault.outcome == .overloaded
-        // A server that is too busy says nothing against the licence: it gets four times the patience.
+        // An overloaded server says nothing about the licence: four times as many attempts are allowed.
         let limit = isBusy ? settings.attempts * 4 : settings.attempts
         let failures = isBusy ? run.overloads[key, default: 0] + 1 : run.attempts[key, default: 0] + 1
         if isBusy { run.overloads[key] = failures } else { run.attempts[key] = failures }

@@ -1,31 +1,32 @@
 package import LectureModel
 
-/// Asks licence servers, and keeps what they say: grants before downloads, checks before plays, batch renewals, debts.
+/// Sends requests to licence servers and stores their answers: grants before downloads, checks before plays, batch
+/// renewals and pending completion callbacks.
 ///
-/// Confined to one executor, the one on which the store's writer lives. Everything that comes from other threads comes
-/// as a ``LicenceEvent`` through the ``LicenceInbox``. ``step()`` handles all waiting events and decides what is asked
-/// next, in one transaction of the ledger; requests, anchors and notices follow only after its commit, so that what the
-/// outside was told is never ahead of the disk. There is no `await`, no clock and no chance of its own.
+/// Confined to one executor, the one on which the store's writer lives. Other threads send a ``LicenceEvent`` through
+/// the ``LicenceInbox``. ``step()`` handles all waiting events and decides what to request next, in one transaction of
+/// the ledger; requests, anchors and notices follow only after its commit, so that notices are never ahead of the disk.
+/// There is no `await`, no clock and no randomness of its own.
 ///
-/// What is stored when is written in docs/licences.md.
+/// docs/licences.md describes what is stored when.
 package final class LicenceEngine {
     /// Everything outside the rules.
     package struct Ports {
-        /// What is kept.
+        /// The stored licences.
         package var ledger: any LicenceLedger
-        /// The contents that the licences are for.
+        /// The lectures that the licences are for.
         package var contents: any LicensedContents
         /// Carries out HTTP exchanges.
         package var transport: any Transport
         /// Checks the tokens of answers.
         package var verifier: any AnswerVerifier
-        /// Keeps the newest row of the time ledger outside the store.
+        /// Stores the newest row of the time ledger outside the store.
         package var anchors: any AnchorKeeper
         /// Both clocks.
         package var clock: any LectureClock
-        /// Chance: jitter, and session keys, which must not be guessed.
+        /// Randomness: jitter, and session keys, which must not be guessable.
         package var random: any RandomSource
-        /// Runs what blocks on another thread, soon and in order.
+        /// Runs blocking work on another thread, soon and in order.
         package var offload: @Sendable (@escaping @Sendable () -> Void) -> Void
 
         /// Collects the ports.
@@ -42,52 +43,52 @@ package final class LicenceEngine {
 
     let ports: Ports
     var ledger: any LicenceLedger { ports.ledger }
-    /// How to work.
+    /// The engine's settings.
     package internal(set) var settings: LicenceSettings
     /// Takes events from any thread.
     package let inbox: LicenceInbox
     /// This program's row, under which it claims work.
     package let owner: OwnerID
-    /// How often servers are asked; shared by everything in this process.
+    /// The pace of requests; shared by everything in this process.
     package internal(set) var pace: CallbackPace
 
-    /// What a step changes, and what a step that fails has not changed.
+    /// The state that a step changes; a failed step restores it.
     struct Work {
-        /// What was asked for since the last step.
-        var wishes: [Asked] = []
+        /// What was requested since the last step.
+        var requests: [Asked] = []
         var selections: [(selection: RenewalSelection, kind: RenewalKind)] = []
         var lanes: [Lane: [Asked]] = [:]
         var exchanges: [TransferID: CallbackExchange] = [:]
         var runs: [RenewalRunID: RunWork] = [:]
-        /// Contents whose removal was ordered, with the server's sentence.
+        /// Lectures whose removal was ordered, with the server's message.
         var removals: [ContentKey: String?] = [:]
-        /// Exchanges that wait for those.
+        /// Exchanges whose notice waits for these removals.
         var held: [HeldExchange] = []
-        /// When the last lecture that was ordered away went.
+        /// When the last of these lectures was removed.
         var removedAt: BootInstant?
-        /// Plays that a server has permitted, until when.
+        /// Plays that a server has permitted, and until when.
         var permits: [ContentKey: BootInstant] = [:]
-        /// Debts of this owner that wait for a request or an answer.
+        /// Pending callbacks of this owner that wait for a request or an answer.
         var heldDebts: [DebtID: LicenceDebt] = [:]
-        /// When debts are looked for again; nil at once.
+        /// When pending callbacks are looked up again; nil at once.
         var debtsAt: BootInstant?
-        /// Claims of a step that failed: they stand in the store and nobody works on them.
+        /// Claims of a failed step: they are in the store, but no work is being done on them.
         var orphans: [(run: RenewalRunID, key: ContentKey)] = []
         var orphanedDebts: [LicenceDebt] = []
-        /// A download's transaction has stored licences; its row of the chain is not anchored.
+        /// A download's transaction has stored licences; its row of the chain is not anchored yet.
         var mustAppend = false
     }
 
     var work = Work()
-    /// What had become of the runs that ``stop()`` has ended.
+    /// The tallies of the runs that ``stop()`` has ended.
     package private(set) var stoppedTallies: [RenewalRunID: RenewalTally] = [:]
     /// Servers that answer only the first item of a request.
     var singles: Set<Origin> = []
-    /// How the last exchange with a server failed.
+    /// The error of the last exchange with a server.
     var faults: [Origin: LectureError] = [:]
     /// Notices that wait for the next step.
-    var told: [LicenceNotice] = []
-    /// The newest anchor that is not kept yet, and whether one is being kept.
+    var reported: [LicenceNotice] = []
+    /// The newest anchor that is not stored yet, and whether one is being stored.
     var anchorDue: LedgerAnchor?
     var isAnchoring = false
     var anchorFailedAt: BootInstant?
@@ -99,14 +100,14 @@ package final class LicenceEngine {
     var troubles = 0
     var isStopping = false
     var isAtRest = false
-    /// Numbers of exchanges are those of the whole transport, which downloads use too: theirs begin at 1.
+    /// Exchange numbers are shared with downloads on the same transport: theirs start at 1.
     var nextID: UInt64 = 1 << 62
 
-    /// Makes an engine. Nothing moves before the first ``step()``, except ``open()``.
+    /// Makes an engine. Nothing happens before the first ``step()``, except ``open()``.
     ///
     /// - Parameters:
     ///   - ports: everything outside the rules.
-    ///   - settings: how to work.
+    ///   - settings: the initial settings.
     ///   - owner: the row of this program's run.
     ///   - inbox: takes events from any thread.
     package init(ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: LicenceInbox) {
@@ -116,87 +117,86 @@ package final class LicenceEngine {
 
     // MARK: Entry points
 
-    /// Asks whether a content may be downloaded (kind 1). The answer is one notice
-    /// ``LicenceNotice/granted(_:)``.
+    /// Asks whether a lecture may be downloaded (kind 1). The answer is one notice ``LicenceNotice/granted(_:)``.
     package func grant(_ content: ContentID, key: ContentKey) {
-        work.wishes.append(Asked(key: key, purpose: .grant(content)))
+        work.requests.append(Asked(key: key, purpose: .grant(content)))
         inbox.post(.poked)
     }
 
-    /// Asks whether a content may be played now (kind 3). The answer is one notice
-    /// ``LicenceNotice/checked(_:_:)``.
+    /// Asks whether a lecture may be played now (kind 3). The answer is one notice ``LicenceNotice/checked(_:_:)``.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - time: how long a person waits for it.
     package func check(_ key: ContentKey, within time: Duration) {
-        work.wishes.append(Asked(key: key, purpose: .check(deadline: ports.clock.boot() + time)))
+        work.requests.append(Asked(key: key, purpose: .check(deadline: ports.clock.boot() + time)))
         inbox.post(.poked)
     }
 
-    /// Renews a selection of licences, or goes on with a run of the same selection that was not ended.
+    /// Renews a selection of licences, or continues an unfinished run of the same selection.
     ///
     /// - Parameters:
     ///   - selection: which licences.
-    ///   - kind: whether new bounds are asked for, or new grants for what is not believed.
+    ///   - kind: whether new bounds are requested, or new grants for untrusted licences.
     package func renew(_ selection: RenewalSelection, _ kind: RenewalKind = .renewal) {
         work.selections.append((selection, kind))
         pace.forgive()
         inbox.post(.poked)
     }
 
-    /// A content is gone from the disk; tells of it when a server has ordered that.
+    /// A lecture was removed from the disk; reports it when a server has ordered that.
     package func contentRemoved(_ key: ContentKey) {
         guard let message = work.removals.removeValue(forKey: key) else { return }
-        told += releaseExchanges(without: key)
-        told.append(.deleted(key, message: message))
+        reported += releaseExchanges(without: key)
+        reported.append(.deleted(key, message: message))
         inbox.post(.poked)
     }
 
-    /// Changes the bounds of the pace; holds for what begins from now on.
+    /// Changes the bounds of the pace; they apply to requests that start from now on.
     package func configure(pace limits: CallbackPace.Limits) {
         pace.limits = limits
         inbox.post(.poked)
     }
 
-    /// Changes how often a licence is asked for within a run before it has failed.
+    /// Changes how often a licence is requested within a run before it fails.
     package func configure(attempts: Int) { settings.attempts = max(1, attempts) }
 
-    /// Changes what the application adds to every request; those that begin from now on carry it, also repeated ones.
+    /// Changes what the application adds to every request; it applies to requests that start from now on, including
+    /// repeated ones.
     package func configure(extra text: String?) { settings.extra = text }
 
-    /// Changes how long servers are waited for; holds for requests that begin from now on.
+    /// Changes the time limits of exchanges; they apply to requests that start from now on.
     ///
     /// - Parameters:
-    ///   - stallTimeout: how long without a byte is too long.
+    ///   - stallTimeout: how long an exchange may go without a byte.
     ///   - totalTimeout: how long an exchange may take.
     package func configure(stallTimeout: Duration, totalTimeout: Duration) {
         (settings.stallTimeout, settings.totalTimeout) = (stallTimeout, totalTimeout)
     }
 
-    /// Looks for debts in the next step, whenever the next one would be due.
+    /// Looks up pending callbacks in the next step, whenever the next one would be due.
     package func lookForDebts() {
         work.debtsAt = nil
         inbox.post(.poked)
     }
 
-    /// Ends all work: requests are cancelled, claims given back. The notice ``LicenceNotice/stopped`` follows.
+    /// Ends all work: requests are cancelled, claims released. The notice ``LicenceNotice/stopped`` follows.
     package func stop() {
         isStopping = true
         (troubledUntil, troubles) = (nil, 0)
         inbox.post(.poked)
     }
 
-    /// Whether anything is asked for, or waits to be.
+    /// Whether any request is running or waiting.
     package var isBusy: Bool {
-        !work.exchanges.isEmpty || !work.lanes.isEmpty || !work.runs.isEmpty || !work.wishes.isEmpty
+        !work.exchanges.isEmpty || !work.lanes.isEmpty || !work.runs.isEmpty || !work.requests.isEmpty
             || !work.selections.isEmpty || isAnchoring
     }
 
-    /// Handles what has come, decides what is asked next, commits, and lets the effects follow.
+    /// Handles waiting events, decides what to request next, commits, and then runs the effects.
     ///
-    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can bring
-    ///   something new.
+    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
+    ///   something.
     package func step() -> (notices: [LicenceNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
         if let until = troubledUntil, boot < until { return ([], until) }
@@ -221,8 +221,8 @@ package final class LicenceEngine {
         effects = []
         for effect in due { effect() }
         keepAnchor(boot: boot)
-        defer { (notices, told) = ([], []) }
-        return (told + notices, troubledUntil ?? wake)
+        defer { (notices, reported) = ([], []) }
+        return (reported + notices, troubledUntil ?? wake)
     }
 
     private func handle(_ event: LicenceEvent, _ turn: inout Turn) throws {
@@ -241,23 +241,23 @@ package final class LicenceEngine {
 
     private func decide(_ turn: inout Turn) throws {
         if isStopping { return try windDown(&turn) }
-        try enqueueWishes(&turn)
-        for wish in work.selections { try beginRun(wish.selection, wish.kind, turn) }
+        try enqueueRequests(&turn)
+        for request in work.selections { try beginRun(request.selection, request.kind, turn) }
         work.selections = []
         try fillRuns(turn)
         try fillDebts(&turn)
         try startRequests(&turn)
-        tellOverdue(turn)
-        // Items that failed without being asked for may have emptied a run.
+        reportOverdue(turn)
+        // Items that failed without a request may have emptied a run.
         guard work.runs.values.contains(where: { $0.claimed.isEmpty }) else { return }
         try fillRuns(turn)
         if work.runs.values.contains(where: { !$0.claimed.isEmpty }) { wake(at: turn.boot) }
     }
 
-    /// Gives everything back.
+    /// Releases everything.
     private func windDown(_ turn: inout Turn) throws {
-        for asked in work.wishes + work.lanes.values.flatMap(\.self) { try giveBack(asked, turn) }
-        (work.wishes, work.selections, work.lanes) = ([], [], [:])
+        for asked in work.requests + work.lanes.values.flatMap(\.self) { try giveBack(asked, turn) }
+        (work.requests, work.selections, work.lanes) = ([], [], [:])
         if work.mustAppend { turn.mustAppend = true }
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
@@ -266,41 +266,57 @@ package final class LicenceEngine {
         stoppedTallies = work.runs.mapValues(\.tally)
         work.runs = [:]
         isAtRest = true
-        // What was ordered away goes with the next program.
+        // The next program completes the ordered removals.
         notices += giveUpHeld()
         notices.append(.stopped)
     }
 
     // MARK: Transactions
 
-    /// What holds for the length of one transaction.
+    /// Values that are constant within one transaction, and its changes.
     struct Turn {
         let now: Timestamp
         let boot: BootInstant
         let reading: ClockReading
-        /// The time ledger as it goes on from its newest row.
+        /// The time ledger, continued from its newest row.
         var time: TimeLedger
-        /// Where the newest thing about the time came from.
+        /// Whether the ledger has no row yet.
+        var isFirst = false
+        /// Where the newest information about the time came from.
         var source = TimeRow.Source.clocks
-        /// Whether a licence was stored, or a time heard.
+        /// Whether a licence was stored or a time observed.
         var mustAppend = false
     }
 
-    /// Runs `body` in a transaction that ends with a row of the chain where that is due.
+    /// Runs `body` in a transaction that ends with a row of the chain if one is due.
     ///
-    /// - Returns: the anchor that fits, when a row was appended.
+    /// - Returns: the matching anchor, when a row was appended.
     func writing(_ body: (inout Turn) throws -> Void) throws -> LedgerAnchor? {
         try ledger.transaction {
             var turn = try turn()
             try body(&turn)
-            return turn.mustAppend ? try ledger.append(turn.time.row, source: turn.source) : nil
+            return turn.mustAppend ? try append(turn) : nil
         }
     }
 
+    /// Appends a row to the chain. Before the first one the store gets its first anchor: without it, a copy of the
+    /// store from before the first anchor could be put back.
+    func append(_ turn: Turn) throws -> LedgerAnchor {
+        if turn.isFirst { try ports.anchors.keep(.beforeFirst, of: settings.store) }
+        return try ledger.append(turn.time.row, source: turn.source)
+    }
+
     func turn() throws -> Turn {
+        // Before the clocks: the boot clock is never behind that of a row written by another process.
+        let newest = try ledger.newestTime()
         let (now, boot) = (ports.clock.now(), ports.clock.boot())
         let reading = ClockReading(wall: now, boot: boot, bootID: settings.bootID)
-        var time = try ledger.newestTime().map { TimeLedger($0) } ?? TimeLedger(first: reading)
+        guard let newest else {
+            let times = try ports.anchors.newestTimes()
+            let time = TimeLedger(first: reading, noEarlierThan: times)
+            return Turn(now: now, boot: boot, reading: reading, time: time, isFirst: true)
+        }
+        var time = TimeLedger(newest)
         time.look(at: reading)
         return Turn(now: now, boot: boot, reading: reading, time: time)
     }
@@ -313,16 +329,16 @@ package final class LicenceEngine {
 
     // MARK: Failed transactions
 
-    /// The store could not be written (a full disk, say). A failed commit is handled like a crash: memory goes back to
-    /// what was true before the step, requests are given up, and what was claimed is given back later. Who waits for a
-    /// grant or a check is told.
+    /// The store could not be written (a full disk, say). A failed commit is handled like a crash: memory returns to
+    /// the state before the step, requests are cancelled, and claims are released later. Pending grants and checks are
+    /// reported as failed.
     private func collapse(_ error: LectureError, to before: Work, losing events: [LicenceEvent], boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
         effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
         notices = [.trouble(error)]
         if events.contains(where: { if case .anchored = $0 { true } else { false } }) { isAnchoring = false }
         work = before
-        for asked in work.wishes + work.lanes.values.flatMap(\.self) + work.exchanges.values.flatMap(\.items) {
+        for asked in work.requests + work.lanes.values.flatMap(\.self) + work.exchanges.values.flatMap(\.items) {
             switch asked.purpose {
             case .check: notices.append(.checked(asked.key, .unreachable(error)))
             case .grant(let content):
@@ -330,7 +346,7 @@ package final class LicenceEngine {
             case .renewal, .regrant, .debt: break
             }
         }
-        // Only what was claimed before the step: what it claimed itself was rolled back and may be another's by now.
+        // Only claims from before the step: its own were rolled back and may be another process's by now.
         for run in work.runs.keys {
             work.orphans += (work.runs[run]?.claimed ?? []).map { (run, $0) }
             work.runs[run]?.claimed = []
@@ -338,11 +354,11 @@ package final class LicenceEngine {
         }
         work.orphanedDebts += work.heldDebts.values
         (work.heldDebts, work.debtsAt) = ([:], nil)
-        (work.wishes, work.lanes, work.exchanges) = ([], [:], [:])
+        (work.requests, work.lanes, work.exchanges) = ([], [:], [:])
         pace.forget()
         troubles += 1
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
-        // A store that will not be written any more is left to the next program, which finds it as after a crash.
+        // A store that can no longer be written is left to the next program, which recovers it as after a crash.
         guard isStopping, troubles >= 3, !isAtRest else { return }
         isAtRest = true
         notices += giveUpHeld()
@@ -359,7 +375,7 @@ package final class LicenceEngine {
         (work.orphans, work.orphanedDebts) = ([], [])
     }
 
-    // MARK: Small things
+    // MARK: Helpers
 
     /// The next step is due at this moment at the latest.
     func wake(at moment: BootInstant) { wake = min(wake ?? moment, moment) }

@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// How the licence engine is to work.
+/// The licence engine's settings.
 package struct LicenceSettings: Sendable {
-    /// The store's UUID, under which its anchor is kept.
+    /// The store's UUID, under which its anchor is stored.
     package var store: String
     /// The thumbprint of this device's key, 32 bytes.
     package var device: [UInt8]
-    /// Which run of the machine this is.
+    /// Identifies this boot of the machine.
     package var bootID: String
     /// The installation, as licence servers see it.
     package var playerID: String
@@ -16,25 +16,25 @@ package struct LicenceSettings: Sendable {
     package var extra: String?
     /// Whether a lecture is locked until its server has accepted the completed download.
     package var isStrict = false
-    /// Whether debts are paid.
+    /// Whether pending callbacks are sent.
     package var paysDebts = true
     /// Licences in one request at the most.
     package var groupSize = RenewalPlan.groupSize
-    /// How often a licence is asked for within a run before it has failed.
+    /// How often a licence is requested within a run before it fails.
     package var attempts = 5
-    /// How often a breaker opens in a row before an origin is given up for a run.
+    /// How often a breaker opens in a row before a run abandons the origin.
     package var openings = 5
-    /// How many licences of a run are taken from the ledger ahead of the requests.
+    /// How many licences of a run are claimed from the ledger ahead of the requests.
     package var lookAhead = 1000
-    /// A run does not wait for longer than this: it ends unfinished, and the next one goes on with it.
+    /// A run does not wait longer than this: it ends unfinished, and the next one continues it.
     package var longestWait: Duration = .seconds(300)
-    /// How long without a byte is too long.
+    /// How long an exchange may go without a byte.
     package var stallTimeout: Duration = .seconds(30)
     /// How long an exchange may take.
     package var totalTimeout: Duration = .seconds(60)
-    /// How long an exchange that has ordered lectures away is held back while none of them goes.
+    /// How long the notice of an exchange that ordered removals is held back while none of them completes.
     package var removalPatience: Duration = .seconds(10)
-    /// How long a check that was permitted holds for the play it was made for.
+    /// How long a permitted check is valid for the play it was made for.
     package var permitLifetime: Duration = .seconds(60)
     /// Bounds of the pace.
     package var pace = CallbackPace.Limits()
@@ -44,7 +44,7 @@ package struct LicenceSettings: Sendable {
     /// - Parameters:
     ///   - store: the store's UUID.
     ///   - device: the thumbprint of this device's key.
-    ///   - bootID: which run of the machine this is.
+    ///   - bootID: identifies this boot of the machine.
     ///   - playerID: the installation.
     ///   - deviceName: the device's model.
     package init(store: String, device: [UInt8], bootID: String, playerID: String, deviceName: String) {
@@ -53,25 +53,25 @@ package struct LicenceSettings: Sendable {
     }
 }
 
-/// What comes back from other threads.
+/// Results from other threads.
 package enum LicenceEvent: Sendable {
     /// An exchange is over.
     case answered(TransferID, CallbackReply)
-    /// An anchor was kept, or could not be.
+    /// An anchor was stored, or could not be.
     case anchored(LectureError?)
-    /// Something was asked for; a step looks at it.
+    /// A request was made; the next step handles it.
     case poked
 }
 
-/// Takes the engine's events from any thread and wakes its executor once for many.
+/// Takes the engine's events from any thread and wakes its executor once per batch.
 package final class LicenceInbox: Sendable {
     private let events = Guarded<[LicenceEvent]>([])
     private let wake: @Sendable () -> Void
 
     /// Makes an inbox.
     ///
-    /// - Parameter wake: called when the first event of a batch has come, on the thread that brings it; makes the
-    ///   engine's executor run a step soon.
+    /// - Parameter wake: called for the first event of a batch, on the posting thread; makes the engine's executor run
+    ///   a step soon.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Queues an event.
@@ -91,27 +91,27 @@ package final class LicenceInbox: Sendable {
     }
 }
 
-/// What became of a request for a grant.
+/// The outcome of a grant request.
 package struct GrantOutcome: Hashable, Sendable {
-    /// The content.
+    /// The lecture.
     package var content: ContentID
     /// Its key.
     package var key: ContentKey
     /// Why there is no licence; nil when it is granted.
     package var error: LectureError?
-    /// Whether asking again is useless.
+    /// Whether a retry is useless.
     package var isFinal = false
-    /// When it may be asked again; nil when the server did not say.
+    /// When it may be requested again; nil when the server did not say.
     package var retryAt: Timestamp?
 }
 
-/// What became of a check before a play.
+/// The outcome of a check before a play.
 package enum CheckOutcome: Hashable, Sendable {
     /// The server permits the play.
     case permitted
-    /// It does not, or has ended the licence.
+    /// The server refuses it, or has ended the licence.
     case refused(LectureError)
-    /// Nobody was there to be asked, or answered anything that counts: the stored licence decides.
+    /// The server could not be reached or gave no usable answer: the stored licence decides.
     case unreachable(LectureError)
 }
 
@@ -119,72 +119,72 @@ package enum CheckOutcome: Hashable, Sendable {
 package struct ExchangeRecord: Hashable, Sendable {
     /// The server, without path and query.
     package var origin: String
-    /// What was asked.
+    /// The kind of the request.
     package var kind: CallbackAnswer.Kind
     /// The items of the request as a JSON array, without session keys.
     package var questions: String
     /// The payload of the answer, without session keys; nil when none verified.
     package var payload: JSONValue?
-    /// Why there is none.
+    /// Why there is no payload.
     package var error: LectureError?
 }
 
-/// How a batch renewal went.
+/// The result of a batch renewal.
 package struct RenewalSummary: Hashable, Sendable {
-    /// How many licences it wants in all.
+    /// How many licences it covers in all.
     package var total = 0
-    /// Renewed, those of earlier processes included.
+    /// How many were renewed, including those of earlier processes.
     package var renewed = 0
-    /// Failed, likewise.
+    /// How many failed, likewise.
     package var failed = 0
-    /// Left for a later run, because their servers asked to wait.
+    /// How many are left for a later run, because their servers asked to wait.
     package var waiting = 0
-    /// When the first of those may be asked.
+    /// When the first of those may be requested.
     package var nextDue: Timestamp?
-    /// What became of those that were renewed.
+    /// The state of those that were renewed.
     package var tally = RenewalTally()
 
-    /// Nothing.
+    /// Makes an empty value.
     package init() {}
 }
 
-/// What the engine tells the outside, after the commit that makes it true.
+/// What the engine reports, after the commit that makes it true.
 package enum LicenceNotice: Sendable {
-    /// A request for a grant was answered, also when it is that nobody could be reached.
+    /// A grant request has an outcome, which may be that the server could not be reached.
     case granted(GrantOutcome)
-    /// A check before a play was answered.
+    /// A check before a play has an outcome.
     case checked(ContentKey, CheckOutcome)
-    /// A batch renewal was begun or is gone on with.
+    /// A batch renewal was started or continued.
     case renewalStarted(RenewalRunID, total: Int, done: Int, isContinued: Bool)
-    /// A licence of a run is done: the `current`th of `count`; with the error when it failed.
+    /// A licence of a run is done: the `current`th of `count`; with an error when it failed.
     case renewalProgress(RenewalRunID, current: Int, count: Int, ContentKey, LectureError?, etaSeconds: Double?)
-    /// A run is over, or waits for longer than it may.
+    /// A run is over, or would have to wait longer than it may.
     case renewalEnded(RenewalRunID, RenewalSummary)
-    /// An exchange is over; once for each. One that has ordered lectures away is told when they are gone, or when
-    /// none has gone for ``LicenceSettings/removalPatience``.
+    /// An exchange is over; once for each. One that ordered lectures to be removed is reported when they are gone, or
+    /// when none has gone for ``LicenceSettings/removalPatience``.
     case exchange(ExchangeRecord)
     /// A server has ended a licence.
     case ended(ContentKey)
-    /// A server has ordered a lecture away, and it is gone.
+    /// A server has ordered a lecture to be removed, and it is gone.
     case deleted(ContentKey, message: String?)
-    /// A server was told that a download is complete, or has refused it for good.
+    /// A completed download was reported to its server, or the server refused it permanently.
     case debtPaid(ContentKey, LectureError?)
     /// The store or an anchor could not be written; it is tried again.
     case trouble(LectureError)
-    /// The store was found to be another one than this device last wrote; its licences wait for their servers.
+    /// The store differs from the one this device last wrote; its licences wait for their servers.
     case suspected(ClockDoubt)
-    /// Everything that was stopped by ``LicenceEngine/stop()`` has come to rest.
+    /// All work that ``LicenceEngine/stop()`` ended is finished; the engine is idle.
     case stopped
 }
 
 // MARK: Work
 
-/// What is asked for a content, and for whom.
+/// What is requested for a lecture, and why.
 enum AskPurpose: Sendable {
     case check(deadline: BootInstant)
     case grant(ContentID)
     case renewal(RenewalRunID)
-    /// A new grant for a licence that is not believed.
+    /// A new grant for an untrusted licence.
     case regrant(RenewalRunID)
     case debt(LicenceDebt)
 
@@ -196,7 +196,7 @@ enum AskPurpose: Sendable {
         }
     }
 
-    /// The batch that it belongs to; nil for none.
+    /// Its batch; nil for none.
     var run: RenewalRunID? {
         switch self {
         case .renewal(let run), .regrant(let run): run
@@ -204,7 +204,7 @@ enum AskPurpose: Sendable {
         }
     }
 
-    /// Who goes first: a person waits for a check, a download for a grant.
+    /// The order of requests: a person waits for a check, a download for a grant.
     var rank: Int {
         switch self {
         case .check: 0
@@ -215,13 +215,13 @@ enum AskPurpose: Sendable {
     }
 }
 
-/// An item that waits to be asked for, or is being asked for.
+/// An item whose request waits or is running.
 struct Asked: Sendable {
     var key: ContentKey
     var purpose: AskPurpose
-    /// Whether it was not answered: it is asked for alone, once.
+    /// Whether it was not answered: it is requested alone, once.
     var isAlone = false
-    /// Whether requests with it have failed again and again: it is asked for alone, so that it spoils no other.
+    /// Whether requests with it have failed repeatedly: it is requested alone, so that it fails no others.
     var isIsolated = false
 }
 
@@ -230,7 +230,7 @@ struct Lane: Hashable, Comparable {
     var rank: Int
     var url: String
     var keyID: String
-    /// Tells runs apart.
+    /// Distinguishes runs.
     var run: RenewalRunID?
 
     static func < (left: Self, right: Self) -> Bool {
@@ -239,7 +239,7 @@ struct Lane: Hashable, Comparable {
     }
 }
 
-/// A request on its way.
+/// A running request.
 struct CallbackExchange {
     var id: TransferID
     var lane: Lane
@@ -252,22 +252,22 @@ struct CallbackExchange {
     var kind: CallbackAnswer.Kind { items[0].purpose.kind }
 }
 
-/// An exchange that is told when the lectures are gone that it has ordered away.
+/// An exchange that is reported when the lectures that it ordered to be removed are gone.
 struct HeldExchange {
     let record: ExchangeRecord
-    /// Those that are still there.
+    /// The lectures that are still there.
     var waiting: Set<ContentKey>
     let since: BootInstant
 }
 
-/// What became of the licences that a batch has renewed.
+/// The state of the licences that a batch has renewed.
 package struct RenewalTally: Hashable, Sendable {
     /// How many may be played now.
     package var playable = 0
-    /// Those that are still not believed.
+    /// Those that are still untrusted.
     package var unbelieved: [ContentKey] = []
 
-    /// Nothing.
+    /// Makes an empty value.
     package init() {}
 }
 
@@ -281,14 +281,14 @@ struct RunWork {
     /// How many this process has settled, and since when.
     var settled = 0
     var begun: BootInstant
-    /// Claimed and neither settled nor given back.
+    /// Claimed and neither settled nor released.
     var claimed: Set<ContentKey> = []
-    /// How often each that failed was asked for, and how often its server was too busy.
+    /// How often each failed one was requested, and how often its server was overloaded.
     var attempts: [ContentKey: Int] = [:]
     var overloads: [ContentKey: Int] = [:]
-    /// Those that are asked for alone, since a request with others has failed because of one of them.
+    /// Those that are requested alone, since a request with others has failed because of one of them.
     var isolated: Set<ContentKey> = []
-    /// Nothing more can be claimed before this moment; nil when something may be there.
+    /// Nothing more can be claimed before this moment; nil when something may be available.
     var claimAt: BootInstant?
 
     /// A licence is done.

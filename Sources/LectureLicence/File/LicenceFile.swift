@@ -1,7 +1,7 @@
 package import LectureModel
 
 /// The claims of a licence file (RFC 7519 with `mck`, `cnf`, `serial`, `policy`, `content_key`), read strictly: a claim
-/// of a wrong type or out of range is remembered and refuses the file; a claim that nobody knows is passed by.
+/// of a wrong type or out of range is recorded and refuses the file; unknown claims are ignored.
 package struct LicenceFile: Hashable, Sendable {
     /// The latest moment a claim may name, in seconds: 9999-12-31T23:59:59Z.
     static let latestSecond: Int64 = 253_402_300_799
@@ -26,19 +26,19 @@ package struct LicenceFile: Hashable, Sendable {
     package private(set) var thumbprint: String?
     /// `cnf.jwk` (RFC 7800 section 3.2): the device's key.
     package private(set) var deviceKey: JSONValue?
-    /// `serial`: counts the licences of one content for one learner.
+    /// `serial`: counts the licences of one lecture for one learner.
     package private(set) var serial: Int64?
-    /// `policy`, with `nbf` and the sooner one of `exp` and `expiration_date` in it.
+    /// `policy`, including `nbf` and the earlier of `exp` and `expiration_date`.
     package private(set) var policy = LicencePolicy()
     /// `expiration_date` of the policy alone.
     package private(set) var policyEnd: Timestamp?
-    /// `result` of the policy, 1 where it is not there.
+    /// `result` of the policy, 1 when it is missing.
     package private(set) var isPermitted = true
     /// `content_delete` of the policy.
     package private(set) var isDeleted = false
     /// `content_expired` of the policy.
     package private(set) var isForceExpired = false
-    /// `app.bundle_id` of an application's key, which stands for a bundle and not for a content.
+    /// `app.bundle_id` of an application's key, which is for a bundle and not for a lecture.
     package private(set) var bundleID: String?
     /// `content_key`: the key of sealed media, encrypted for the device (RFC 7516).
     package private(set) var contentKey: String?
@@ -47,7 +47,7 @@ package struct LicenceFile: Hashable, Sendable {
 
     /// Reads claims.
     ///
-    /// - Parameter payload: an object; of anything else every claim is missing.
+    /// - Parameter payload: an object; in any other value every claim is missing.
     package init(_ payload: JSONValue) {
         var claims = ClaimReader(payload)
         issuer = claims.text("iss")
@@ -68,8 +68,7 @@ package struct LicenceFile: Hashable, Sendable {
         policy.expiresAt = [expires.map { Timestamp(milliseconds: $0 * 1000) }, policyEnd].compactMap(\.self).min()
     }
 
-    /// `cnf`: at least one of the two ways to name a device must be there, since another one would bind to nothing that
-    /// is known here.
+    /// `cnf`: at least one of the two ways to name a device must be present, since any other way is unknown here.
     private mutating func readBinding(_ claims: inout ClaimReader) {
         guard let binding = claims.object("cnf") else { return }
         var reader = ClaimReader(binding)
@@ -117,8 +116,8 @@ package struct LicenceFile: Hashable, Sendable {
     }
 }
 
-/// Reads members by their kinds and remembers those that are of another one. Unlike `MemberReader` it takes `null` for
-/// what it is: a claim without a meaning, not a claim that is missing.
+/// Reads members by type and records those of another type. Unlike `MemberReader` it takes `null` as a malformed claim,
+/// not as a missing one.
 private struct ClaimReader {
     let value: JSONValue
     var malformed: [String] = []

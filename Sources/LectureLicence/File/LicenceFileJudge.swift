@@ -1,12 +1,12 @@
 package import LectureModel
 
-/// What the payload of a verified token is worth in a context. Pure: no clock, no key, no store.
+/// Judges the payload of a verified token in a context. Pure: no clock, no key, no store.
 package enum LicenceFileJudge {
     /// What was found.
     package struct Finding: Hashable, Sendable {
         /// Every reason against it, the first that applies first.
         package var reasons: [LicenceFileReason] = []
-        /// The claims of a licence file; nil for a callback's answer and for what is neither.
+        /// The claims of a licence file; nil for a callback's answer and for other payloads.
         package var file: LicenceFile?
     }
 
@@ -14,8 +14,8 @@ package enum LicenceFileJudge {
     ///
     /// - Parameters:
     ///   - payload: the bytes that were signed.
-    ///   - context: what it is held against.
-    ///   - thumbprint: the thumbprint of a public JWK (RFC 7638) as base64url, nil for what is no such key.
+    ///   - context: what it is checked against.
+    ///   - thumbprint: the thumbprint of a public JWK (RFC 7638) as base64url, nil for what is not such a key.
     /// - Returns: what was found.
     package static func judge(
         _ payload: [UInt8], _ context: LicenceFileContext, thumbprint: (JSONValue) -> String?
@@ -23,7 +23,7 @@ package enum LicenceFileJudge {
         guard let value = try? JSONScanner.value(of: payload) else { return Finding(reasons: [.payloadSyntax]) }
         guard value.members != nil else { return Finding(reasons: [.payloadNotObject]) }
         if value["data"] != nil {
-            // One text must never have two meanings.
+            // A payload must never have two meanings.
             if value["mck"] != nil || value["policy"] != nil { return Finding(reasons: [.formAmbiguous]) }
             return Finding(reasons: judge(answers: value, context))
         }
@@ -35,7 +35,7 @@ package enum LicenceFileJudge {
     ///
     /// - Parameters:
     ///   - file: the claims.
-    ///   - context: what they are held against.
+    ///   - context: what they are checked against.
     ///   - thumbprint: as above.
     /// - Returns: every reason, the first that applies first.
     package static func judge(
@@ -58,7 +58,7 @@ package enum LicenceFileJudge {
     // MARK: Licence files
 
     /// Who issued it, for whom, and for what. Texts are compared byte by byte (StringOrURI in RFC 7519 section 2):
-    /// `String` would hold two normalisations for equal.
+    /// `String` would treat two normalisations as equal.
     private static func parties(_ file: LicenceFile, _ context: LicenceFileContext) -> [LicenceFileReason] {
         var reasons: [LicenceFileReason] = []
         func compare(
@@ -79,7 +79,7 @@ package enum LicenceFileJudge {
         return reasons
     }
 
-    /// Whether it is bound to the device that asks (RFC 7800 section 3). Where it names the device twice, both count.
+    /// Whether it is bound to the expected device (RFC 7800 section 3). If it names the device twice, both must match.
     private static func device(
         _ file: LicenceFile, _ context: LicenceFileContext, _ thumbprint: (JSONValue) -> String?
     ) -> [LicenceFileReason] {
@@ -94,7 +94,7 @@ package enum LicenceFileJudge {
             if names.isEmpty { return [.deviceMissing] }
             return names.allSatisfy { isSame($0, due) } ? [] : [.deviceWrong]
         }
-        // Nobody says which device asks; two that differ, or a name that cannot be a thumbprint, is no binding at all.
+        // No device is expected; two that differ, or a name that cannot be a thumbprint, are no binding at all.
         let isOne = names.allSatisfy { isSame($0, names.first ?? "") && Base64URL.bytes($0)?.count == 32 }
         return isOne ? [] : [.claimMalformed("cnf")]
     }
@@ -108,7 +108,7 @@ package enum LicenceFileJudge {
         return reasons
     }
 
-    /// Whether it is newer than what is held, and not the same again.
+    /// Whether it is newer than the stored licence, and was not imported already.
     private static func order(_ file: LicenceFile, _ context: LicenceFileContext) -> [LicenceFileReason] {
         var reasons: [LicenceFileReason] = []
         if let floor = context.serialFloor {
@@ -130,9 +130,9 @@ package enum LicenceFileJudge {
 
     // MARK: Answers of callbacks
 
-    /// The answers for the content, or all of them when no content is asked for; each has to permit.
+    /// The answers for the lecture, or all of them when no lecture is given; each has to permit.
     private static func judge(answers payload: JSONValue, _ context: LicenceFileContext) -> [LicenceFileReason] {
-        // Real servers put `iat` and `exp` beside `data`: what is there counts, what is not is not missed.
+        // Real servers put `iat` and `exp` beside `data`: they apply when present and are not required.
         let claims = LicenceFile(payload)
         var reasons = claims.faults.filter { [.claimMalformed("nbf"), .claimMalformed("exp")].contains($0) }
         reasons += clock(context)
@@ -152,8 +152,8 @@ package enum LicenceFileJudge {
         return reasons
     }
 
-    private static func judge(_ answer: CallbackAnswer?, _ context: LicenceFileContext) -> [LicenceFileReason] {
-        guard let answer else { return [.answerMalformed] }
+    private static func judge(_ item: CallbackItemAnswer, _ context: LicenceFileContext) -> [LicenceFileReason] {
+        guard case .answer(let answer) = item else { return [.answerMalformed] }
         var reasons: [LicenceFileReason] = []
         if !answer.isPermitted { reasons.append(.refused) }
         if answer.deletes { reasons.append(.deleted) }
@@ -164,14 +164,12 @@ package enum LicenceFileJudge {
                 playTime: answer.playTimeLimit ?? nil, context)
     }
 
-    /// Answers for a content; nil for one that cannot be read.
-    private static func answers(in payload: JSONValue, for content: String?) -> [CallbackAnswer?] {
-        guard let data = payload["data"] else { return [] }
-        let elements = data.elements ?? [data]
-        return elements.filter { element in
-            guard let content else { return true }
-            return element["media_content_key"]?.string.map { isSame($0, content) } ?? false
-        }.map { try? CallbackAnswer($0) }
+    /// Answers for a lecture, read as the engine reads them.
+    private static func answers(in payload: JSONValue, for content: String?) -> [CallbackItemAnswer] {
+        guard let answers = try? CallbackAnswers(payload) else {
+            return content == nil ? [.unreadable(LectureError(.answerUnreadable))] : []
+        }
+        return answers.answers(about: content)
     }
 
     // MARK: Rules of both
@@ -180,7 +178,7 @@ package enum LicenceFileJudge {
         context.lastSeen.map { context.now < $0 } == true ? [.clockSetBack] : []
     }
 
-    /// The bounds of a policy, passed from their own millisecond on.
+    /// The bounds of a policy; each is exceeded from its own millisecond on.
     private static func bounds(
         end: Timestamp?, check: Timestamp?, count: Int?, playTime: Duration?, _ context: LicenceFileContext
     ) -> [LicenceFileReason] {

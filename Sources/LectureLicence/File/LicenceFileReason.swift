@@ -1,4 +1,4 @@
-/// Why the claims of a verified token are refused. Every reason is found, in the order in which they stand here.
+/// Why the claims of a verified token are refused. All reasons are found, in the order of the cases here.
 package enum LicenceFileReason: Hashable, Sendable {
     /// The payload is not strict JSON.
     case payloadSyntax
@@ -12,57 +12,57 @@ package enum LicenceFileReason: Hashable, Sendable {
     case policyMalformed(String)
     /// `iss` is missing.
     case issuerMissing
-    /// `iss` is another one.
+    /// `iss` differs from the expected one.
     case issuerWrong
     /// `aud` is missing.
     case audienceMissing
-    /// `aud` does not name who asks.
+    /// `aud` does not name the expected audience.
     case audienceWrong
     /// `sub` is missing.
     case userMissing
-    /// `sub` is another one.
+    /// `sub` differs from the expected one.
     case userWrong
     /// `mck` is missing.
     case contentMissing
-    /// `mck` is another one.
+    /// `mck` differs from the expected one.
     case contentWrong
     /// `cnf` is missing.
     case deviceMissing
     /// `cnf` names another device.
     case deviceWrong
-    /// The clock stands before a time that was seen already.
+    /// The clock is before a time that was seen already.
     case clockSetBack
-    /// `iat` lies in the future.
+    /// `iat` is in the future.
     case issuedInFuture
-    /// `nbf` lies in the future.
+    /// `nbf` is in the future.
     case notYetValid
     /// `exp` has passed.
     case expired
-    /// Nothing tells whether it is older than the licence that is held.
+    /// Nothing shows whether it is older than the stored licence.
     case serialMissing
-    /// It is older than the licence that is held.
+    /// It is older than the stored licence.
     case superseded
-    /// There is no `jti` to tell whether it was taken already.
+    /// There is no `jti` to show whether it was imported already.
     case identityMissing
-    /// Its `jti` was taken already.
+    /// Its `jti` was imported already.
     case alreadySeen
-    /// A callback's answer holds none for the content.
+    /// A callback's response has no answer for the lecture.
     case answerMissing
-    /// A callback's answer for the content has a member of a wrong type or out of range.
+    /// A callback's answer for the lecture has a member of a wrong type or out of range.
     case answerMalformed
     /// It permits nothing (`result` 0).
     case refused
-    /// It orders the file away (`content_delete`).
+    /// It orders the file to be deleted (`content_delete`).
     case deleted
     /// It ends the licence (`content_expired`).
     case forceExpired
     /// The end in the policy (`expiration_date`) has passed.
     case policyExpired
-    /// The server has to be asked first (`check_expiration_date` has passed).
+    /// The server must be asked first (`check_expiration_date` has passed).
     case checkDue
-    /// All plays are taken.
+    /// All plays are used.
     case countUsedUp
-    /// All play time is taken.
+    /// All play time is used.
     case playTimeUsedUp
 
     /// The frozen name in JSON.
@@ -108,34 +108,34 @@ package enum LicenceFileReason: Hashable, Sendable {
         switch self {
         case .payloadSyntax: "the payload is not strict JSON"
         case .payloadNotObject: "the payload is not a JSON object"
-        case .formAmbiguous: "the payload is a licence file and a callback's answer at once"
+        case .formAmbiguous: "the payload is both a licence file and a callback's answer"
         case .claimMalformed(let name): "the claim '\(name)' has a wrong type or is out of range"
         case .policyMalformed(let name): "the policy's '\(name)' has a wrong type or is out of range"
         case .issuerMissing: "it names no issuer"
-        case .issuerWrong: "another issuer has made it"
-        case .audienceMissing: "it does not say for whom it is"
-        case .audienceWrong: "it is for somebody else"
+        case .issuerWrong: "it was made by another issuer"
+        case .audienceMissing: "it names no audience"
+        case .audienceWrong: "it is for another audience"
         case .userMissing: "it names no learner"
-        case .userWrong: "it is another learner's"
-        case .contentMissing: "it names no content"
-        case .contentWrong: "it is for another content"
+        case .userWrong: "it is for another learner"
+        case .contentMissing: "it names no lecture"
+        case .contentWrong: "it is for another lecture"
         case .deviceMissing: "it is bound to no device"
         case .deviceWrong: "it is bound to another device"
-        case .clockSetBack: "the clock stands before a time that was seen already"
+        case .clockSetBack: "the clock is before a time that was seen already"
         case .issuedInFuture: "it was issued in the future"
-        case .notYetValid: "it begins later"
+        case .notYetValid: "it is not valid yet"
         case .expired: "it has expired"
-        case .serialMissing: "it does not tell whether it is older than the licence that is held"
-        case .superseded: "it is older than the licence that is held"
-        case .identityMissing: "it has no identity, so that it could be taken twice"
-        case .alreadySeen: "it was taken already"
-        case .answerMissing: "it holds no answer for the content"
-        case .answerMalformed: "the answer for the content has a member of a wrong type or out of range"
+        case .serialMissing: "it does not show whether it is older than the stored licence"
+        case .superseded: "it is older than the stored licence"
+        case .identityMissing: "it has no id, so that it could be imported twice"
+        case .alreadySeen: "it was imported already"
+        case .answerMissing: "it contains no answer for the lecture"
+        case .answerMalformed: "the answer for the lecture has a member of a wrong type or out of range"
         case .refused: "it permits nothing"
-        case .deleted: "it orders the lecture away"
+        case .deleted: "it orders the lecture to be deleted"
         case .forceExpired: "it ends the licence"
         case .policyExpired: "its policy has expired"
-        case .checkDue: "the licence server has to be asked first"
+        case .checkDue: "the licence server must be asked first"
         case .countUsedUp: "its plays are used up"
         case .playTimeUsedUp: "its play time is used up"
         }

@@ -2,15 +2,15 @@ package import LectureModel
 
 /// Which licences are renewed, in which order, and in which requests.
 package struct RenewalPlan: Hashable, Sendable {
-    /// What goes into one request.
+    /// The licences of one request.
     package struct Group: Hashable, Sendable {
-        /// Where it goes.
+        /// The URL of the request.
         package let callbackURL: String
         /// One to ``RenewalPlan/groupSize`` licences.
         package let candidates: [RenewalCandidate]
     }
 
-    /// The most items of one request, as the players of the field send them.
+    /// The most items of one request, as deployed players send them.
     package static let groupSize = 10
 
     /// The requests, the most urgent one first.
@@ -18,13 +18,13 @@ package struct RenewalPlan: Hashable, Sendable {
     /// Licences that wait until a later moment, the soonest first.
     package let waiting: [RenewalCandidate]
 
-    /// Plans.
+    /// Makes a plan.
     ///
     /// The most urgent licences share requests, so a group is as urgent as its first one. Licences without an end come
     /// last.
     ///
     /// - Parameters:
-    ///   - candidates: in any order; each content once.
+    ///   - candidates: in any order; each lecture once.
     ///   - now: the time.
     package init(_ candidates: [RenewalCandidate], now: Timestamp) {
         let (later, due) = (
@@ -47,7 +47,7 @@ package struct RenewalPlan: Hashable, Sendable {
         waiting = later.sorted { ($0.notBefore ?? now, $0.key) < ($1.notBefore ?? now, $1.key) }
     }
 
-    /// By deadline; the content's key breaks ties, so that the same licences make the same plan.
+    /// By deadline; the lecture's key breaks ties, so that the same licences make the same plan.
     private static func isMoreUrgent(_ left: RenewalCandidate, _ right: RenewalCandidate) -> Bool {
         switch (left.deadline, right.deadline) {
         case (let one?, let other?) where one != other: one < other

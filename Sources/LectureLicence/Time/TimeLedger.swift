@@ -1,25 +1,28 @@
 package import LectureModel
 
-/// What is remembered of the time: the newest row of the time ledger, and the rules by which the next one follows.
+/// What is recorded about the time: the newest row of the time ledger, and the rules for the next one.
 ///
-/// Two times are kept. `proven` comes from servers and never runs backwards. `estimate` also believes the wall clock
-/// where nothing speaks against it, is never before `proven`, and goes back only where a server says so. The wall clock
-/// may be wrong by any constant: what counts is how it moves.
+/// Two times are kept. `proven` comes from servers and never runs backwards. `estimate` also follows the wall clock
+/// while nothing contradicts it, is never before `proven`, and goes back only when a server says so. The wall clock may
+/// be wrong by any constant: only its movement matters.
 ///
-/// | the wall clock, against what was expected | same run of the machine | after a restart |
+/// | the wall clock, compared with the expected time | same boot | after a restart |
 /// | --- | --- | --- |
-/// | about right | the boot clock counts | nothing passed |
-/// | later | with a server's time in this run: ignored; else taken | taken: the machine was off |
-/// | earlier | with a server's time in this run: ignored; else a doubt | a doubt |
+/// | about right | the boot clock counts | earlier: nothing passed; later: accepted |
+/// | later | with a server's time in this boot: ignored; else accepted | accepted: the machine was off |
+/// | earlier | with a server's time in this boot: ignored; else a doubt | a doubt |
 ///
-/// A doubt about the clock ends when the clock is where it is expected again, or with the next server's time.
+/// A doubt about the clock ends when the clock is where it is expected again, or with the next server's time. A boot
+/// clock that runs backwards within a boot is a doubt as long as it does: only a changed clock does that.
 package struct TimeLedger: Hashable, Sendable {
-    /// How far the wall clock may stray without anybody wondering: NTP steps, a leap second, a slow oscillator.
+    /// How far the wall clock may stray without a doubt: NTP steps, a leap second, a slow oscillator. After a restart
+    /// only a clock that is behind is forgiven: forgiving one that is ahead would give each restart two minutes for
+    /// nothing.
     package static let tolerance: Duration = .seconds(120)
     /// No clock that was ever set shows an earlier time: 2024-01-01.
     package static let earliest = Timestamp(milliseconds: 1_704_067_200_000)
 
-    /// All that a row holds.
+    /// The fields of a row.
     package typealias Row = TimeRow
 
     /// The newest row.
@@ -27,36 +30,45 @@ package struct TimeLedger: Hashable, Sendable {
 
     /// The first row of a store.
     ///
-    /// - Parameter reading: the clocks now.
-    package init(first reading: ClockReading) {
+    /// - Parameters:
+    ///   - reading: the clocks now.
+    ///   - times: what other stores of the device have recorded. A new store does not make time run backwards.
+    package init(first reading: ClockReading, noEarlierThan times: AnchoredTimes = AnchoredTimes()) {
         row = Row(reading: reading)
         look(at: reading)
+        if times != AnchoredTimes() { rise(proven: times.proven, estimate: times.estimate, at: reading) }
     }
 
-    /// Goes on from a row as it was stored.
+    /// Continues from a stored row.
     ///
     /// - Parameter row: the newest one.
     package init(_ row: Row) { self.row = row }
 
-    /// What time it is.
+    /// The time.
     package var time: TrustedTime {
         if let doubt = row.doubt { return .doubtful(noEarlierThan: row.estimate, doubt) }
         return row.estimate.map { .known($0) } ?? .doubtful(noEarlierThan: nil, .neverSet)
     }
 
-    /// The row that follows from a look at the clocks.
+    /// The row that follows from reading the clocks.
     ///
     /// - Parameter now: the clocks now.
     package mutating func look(at now: ClockReading) {
         let isSameRun = now.bootID == row.reading.bootID
-        let passed = isSameRun ? max(.zero, now.boot - row.reading.boot) : .zero
+        if isSameRun, now.boot < row.reading.boot {
+            // The older reading stays, so that a true clock is compared with it again.
+            row.doubt = row.doubt ?? .setBack
+            return
+        }
+        let passed = isSameRun ? now.boot - row.reading.boot : .zero
         row.reading = now
         if !isSameRun { row.isAnchored = false }
         row.proven = row.proven.map { $0 + passed }
         guard let estimate = row.estimate.map({ $0 + passed }) else { return begin(now) }
         row.estimate = estimate
         let strays = now.wall + row.offset - estimate
-        if row.isAnchored || strays.magnitude <= Self.tolerance {
+        let isForgiven = strays.magnitude <= Self.tolerance && (isSameRun || strays <= .zero)
+        if row.isAnchored || isForgiven {
             row.offset -= strays
             endClockDoubt()
         } else if strays > .zero {
@@ -69,22 +81,21 @@ package struct TimeLedger: Hashable, Sendable {
         }
     }
 
-    /// The row that follows from the time of a server that has just answered over a connection that was verified. Ends
-    /// every doubt about the clock.
+    /// The row that follows from the time of a server that has just answered over a verified connection. Ends every
+    /// doubt about the clock.
     ///
     /// - Parameters:
     ///   - server: its time.
-    ///   - now: the clocks when it came.
+    ///   - now: the clocks when it was received.
     package mutating func hear(_ server: Timestamp, at now: ClockReading) {
         look(at: now)
         let time = max(server, row.proven ?? server)
         (row.proven, row.estimate, row.offset) = (time, time, time - now.wall)
-        (row.isAnchored, row.hasLeapt) = (true, false)
+        (row.isAnchored, row.hasLeapt, row.reading) = (true, false, now)
         endClockDoubt()
     }
 
-    /// The row that follows from a time that somebody has signed at some time, for instance when a licence was issued:
-    /// it is at least as late.
+    /// The row that follows from a signed time, for instance of a licence's issue: it is at least as late.
     ///
     /// - Parameters:
     ///   - signed: the time that was signed.
@@ -94,13 +105,13 @@ package struct TimeLedger: Hashable, Sendable {
         row.proven = max(signed, row.proven ?? signed)
         guard row.estimate.map({ $0 < signed }) ?? true else { return }
         row.estimate = signed
-        row.offset = signed - now.wall
+        (row.offset, row.reading) = (signed - now.wall, now)
         endClockDoubt()
     }
 
-    /// The row that follows from times that were known before the store was found to be another one than this device
-    /// last wrote: it is at least as late. The finding itself is in each licence and not in the clock: what the wall
-    /// clock shows is believed as after a restart, neither more nor less.
+    /// The row that follows from times that were known before the store was found to differ from the one this device
+    /// last wrote: it is at least as late. The finding itself is recorded in each licence, not in the clock: the wall
+    /// clock is trusted exactly as after a restart.
     ///
     /// - Parameters:
     ///   - proven: the newest time a server has vouched for.

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// What can be said about the time.
+/// What is known about the time.
 package enum TrustedTime: Hashable, Sendable {
     /// It is this time.
     case known(Timestamp)
@@ -15,7 +15,7 @@ package enum TrustedTime: Hashable, Sendable {
         }
     }
 
-    /// Whether a right that ends may rest on it.
+    /// Whether the end of a right may depend on it.
     package var isTrusted: Bool {
         switch self {
         case .known: true

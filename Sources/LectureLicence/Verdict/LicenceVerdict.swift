@@ -1,35 +1,37 @@
 package import LectureModel
 
-/// Whether a lecture may be played now, and everything that speaks against it.
+/// Whether a lecture may be played now, and every reason against it.
 package struct LicenceVerdict: Hashable, Sendable {
-    /// What a verdict rests on. There is nothing else: no clock, no store, no network.
+    /// The input of a verdict. There is no other: no clock, no store, no network.
     package struct Facts: Hashable, Sendable {
         /// The row of the ledger; `nil` when there is none.
         package var licence: LicenceRecord?
-        /// Whether the content needs a licence at all.
+        /// Whether the lecture needs a licence at all.
         package var isLicensed: Bool
-        /// Whether every byte is there and proven.
+        /// Whether every byte is stored and verified.
         package var isMediaProven: Bool
-        /// What time it is, as far as that can be trusted.
+        /// The time, as far as it can be trusted.
         package var time: TrustedTime
         /// The thumbprint of this device's key.
         package var deviceThumbprint: [UInt8]
         /// Whether a server has just permitted this very play (kind 3, `result` 1).
         package var isCheckedForThisPlay: Bool
-        /// Why the row is not believed; `nil` when it is.
+        /// Why the row is not trusted; `nil` when it is.
         package var suspicion: LicenceSuspicion?
-        /// Whether a server must first be told that the download is complete.
+        /// Whether the completed download must first be reported to a server.
         package var owesCompletion = false
         /// Whether another device has sealed the media, so that this one cannot open it.
         package var isSealedElsewhere = false
+        /// Whether a play could not be recorded in the device's directory.
+        package var isAnchorUnwritable = false
 
-        /// Facts about a content.
+        /// Facts about a lecture.
         ///
         /// - Parameters:
         ///   - licence: the row of the ledger.
-        ///   - isLicensed: whether the content needs a licence.
-        ///   - isMediaProven: whether every byte is there and proven.
-        ///   - time: what time it is.
+        ///   - isLicensed: whether the lecture needs a licence.
+        ///   - isMediaProven: whether every byte is stored and verified.
+        ///   - time: the time.
         ///   - deviceThumbprint: of this device's key.
         ///   - isCheckedForThisPlay: whether a server has just permitted this very play.
         package init(
@@ -42,30 +44,31 @@ package struct LicenceVerdict: Hashable, Sendable {
         }
     }
 
-    /// What speaks against it, the reason that is named first.
+    /// The reasons against it, the one to report first.
     package let reasons: [LicenceReason]
 
     /// Whether it may be played.
     package var isPlayable: Bool { reasons.isEmpty }
 
-    /// Judges. One pure function, so that a judgement can be repeated and explained.
+    /// Judges. A pure function, so that a verdict can be reproduced and explained.
     ///
-    /// As trusted time goes on, every reason but ``LicenceReason/notYetValid`` stays once it is there.
+    /// As trusted time advances, no reason except ``LicenceReason/notYetValid`` disappears.
     ///
-    /// - Parameter facts: all that counts.
+    /// - Parameter facts: the input.
     /// - Returns: every reason, in the order of ``LicenceReason``.
     package static func judge(_ facts: Facts) -> LicenceVerdict {
         var reasons: Set<LicenceReason> = facts.isMediaProven ? [] : [.mediaIncomplete]
         if let licence = facts.licence {
             reasons.formUnion(standing(of: licence, facts))
             reasons.formUnion(bounds(of: licence, facts))
+            if facts.isAnchorUnwritable { reasons.insert(.anchorUnwritable) }
         } else if facts.isLicensed {
             reasons.insert(.missing)
         }
         return LicenceVerdict(reasons: reasons.sorted())
     }
 
-    /// What holds whatever time it is.
+    /// Reasons that do not depend on the time.
     private static func standing(of licence: LicenceRecord, _ facts: Facts) -> Set<LicenceReason> {
         var reasons: Set<LicenceReason> = []
         if licence.isDeleted { reasons.insert(.deleted) }
@@ -87,8 +90,8 @@ package struct LicenceVerdict: Hashable, Sendable {
         return reasons
     }
 
-    /// What depends on the time. Where the time is not trusted it is still known to be no earlier than some moment, and
-    /// what has ended by then has ended.
+    /// Reasons that depend on the time. An untrusted time is still known to be no earlier than some moment, and what
+    /// has ended by then has ended.
     private static func bounds(of licence: LicenceRecord, _ facts: Facts) -> Set<LicenceReason> {
         let policy = licence.policy
         let hasBounds = policy.startsAt != nil || policy.expiresAt != nil || policy.checkAt != nil

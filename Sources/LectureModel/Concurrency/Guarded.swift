@@ -1,7 +1,7 @@
 import Glibc
 
-/// A value behind a lock. The one lock of the house: a `pthread_mutex_t`, since `Synchronization.Mutex` gives false
-/// alarms under ThreadSanitizer on Linux.
+/// A value behind a lock. The only lock of this package: a `pthread_mutex_t`, since `Synchronization.Mutex` causes
+/// false reports of ThreadSanitizer on Linux.
 ///
 /// `@unchecked Sendable`: the value is only reachable inside ``withLock(_:)``, which holds the mutex; the mutex has an
 /// address of its own that never changes and is destroyed with the last reference.
@@ -9,7 +9,7 @@ import Glibc
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
-    /// Keeps a value behind a lock.
+    /// Puts a value behind a lock.
     ///
     /// - Parameter value: the first value.
     package init(_ value: Value) {

@@ -1,8 +1,7 @@
-/// A call that waits. It is resumed exactly once: by its answer, or by the cancellation of its task, whichever comes
-/// first. What comes later has no effect.
+/// A call that waits. It is resumed exactly once: by its result, or by the cancellation of its task, whichever comes
+/// first. Later results have no effect.
 ///
-/// Whoever will answer keeps the waiter in a list; the caller takes it out again when ``value(isolation:)`` throws.
-/// Thread-safe.
+/// The resuming side keeps the waiter in a list; the caller removes it when ``value(isolation:)`` throws. Thread-safe.
 package final class Waiter<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -11,13 +10,13 @@ package final class Waiter<Value: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    /// Nobody waits yet; an answer that comes before is kept.
+    /// Creates a waiter; a result that arrives before the wait is kept.
     package init() {}
 
-    /// Answers the call.
+    /// Resumes the call.
     ///
     /// - Parameter value: what the call returns.
-    /// - Returns: false when the call has ended before; then nobody has got the value.
+    /// - Returns: false when the call had already ended; then the value was not delivered.
     @discardableResult
     package func answer(_ value: Value) -> Bool { end(.success(value)) }
 
@@ -37,11 +36,11 @@ package final class Waiter<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the answer; to be called once.
+    /// Waits for the result; to be called once.
     ///
     /// - Parameter isolation: the caller's own, which it keeps until it is suspended.
-    /// - Returns: the answer.
-    /// - Throws: what ``fail(_:)`` was given, or `CancellationError` as soon as the task is cancelled.
+    /// - Returns: the result.
+    /// - Throws: the error passed to ``fail(_:)``, or `CancellationError` as soon as the task is cancelled.
     package func value(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -2,21 +2,21 @@
 package struct ByteRange: Hashable, Sendable {
     /// The offset of the first byte.
     package let start: UInt64
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     package let end: UInt64
 
-    /// Makes a range, or nothing when it would be empty or inverted.
+    /// Creates a range; nil when it would be empty or inverted.
     ///
     /// - Parameters:
     ///   - start: the offset of the first byte.
-    ///   - end: the offset behind the last byte.
+    ///   - end: the offset after the last byte.
     package init?(start: UInt64, end: UInt64) {
         guard start < end else { return nil }
         self.start = start
         self.end = end
     }
 
-    /// Makes a range from its first byte and its length, or nothing when it is empty or its end does not fit.
+    /// Creates a range from its first byte and its length; nil when it is empty or its end does not fit.
     ///
     /// - Parameters:
     ///   - start: the offset of the first byte.
@@ -30,21 +30,21 @@ package struct ByteRange: Hashable, Sendable {
     /// The number of bytes, at least 1.
     package var count: UInt64 { end - start }
 
-    /// Whether the other range lies wholly inside this one.
+    /// Whether the other range is entirely inside this one.
     ///
     /// - Parameter other: the candidate.
     /// - Returns: true when every byte of it is in this range.
     package func contains(_ other: ByteRange) -> Bool { start <= other.start && other.end <= end }
 }
 
-/// What is asked for in a `Range` field.
+/// What a `Range` field requests.
 package enum RangeRequest: Hashable, Sendable {
     /// Everything from this offset to the end.
     case from(UInt64)
     /// Exactly these bytes.
     case closed(ByteRange)
 
-    /// The offset of the first byte asked for.
+    /// The offset of the first requested byte.
     package var first: UInt64 {
         switch self {
         case .from(let first): first
@@ -52,7 +52,7 @@ package enum RangeRequest: Hashable, Sendable {
         }
     }
 
-    /// The offset behind the last byte asked for, nil when everything to the end is asked for.
+    /// The offset after the last requested byte; nil when everything to the end is requested.
     package var end: UInt64? {
         switch self {
         case .from: nil

@@ -1,4 +1,4 @@
-/// What the `Content-Length` fields of an answer say together (RFC 9110 section 8.6).
+/// The combined meaning of the `Content-Length` fields of an answer (RFC 9110 section 8.6).
 package enum ContentLength: Hashable, Sendable {
     /// No field.
     case absent
@@ -7,9 +7,9 @@ package enum ContentLength: Hashable, Sendable {
 
     /// Why the fields cannot be used.
     package enum Fault: Error, Hashable, Sendable, CaseIterable {
-        /// Two different lengths: one of them was put in by somebody else.
+        /// Two different lengths: one of them was injected.
         case conflict
-        /// A negative number, or no number.
+        /// A negative number, or not a number.
         case malformed
         /// Above 2^63 − 1.
         case overflow

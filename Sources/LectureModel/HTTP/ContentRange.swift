@@ -1,8 +1,8 @@
-/// What a `Content-Range` field says (RFC 9110 section 14.4), in the unit `bytes`.
+/// The value of a `Content-Range` field (RFC 9110 section 14.4), in the unit `bytes`.
 package enum ContentRange: Hashable, Sendable {
     /// The body is this part of an object whose whole length is `total`, or is not known (`*`).
     case part(ByteRange, total: UInt64?)
-    /// The asked range does not exist; the object has this length (`bytes */n`, with status 416).
+    /// The requested range does not exist; the object has this length (`bytes */n`, with status 416).
     case unsatisfied(total: UInt64)
 
     /// Why a value cannot be used.
@@ -15,9 +15,9 @@ package enum ContentRange: Hashable, Sendable {
         case malformed
         /// A number above 2^63 − 1.
         case overflow
-        /// The last position lies before the first one.
+        /// The last position is before the first one.
         case inverted
-        /// The last position lies behind the announced end.
+        /// The last position is past the announced end.
         case beyondTotal
     }
 

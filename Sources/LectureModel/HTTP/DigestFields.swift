@@ -4,7 +4,7 @@ package enum DigestFields {
     ///
     /// `Repr-Digest` (RFC 9530 section 3) is preferred over the older `Digest` (RFC 3230 section 4.3.2, still sent by
     /// many object stores). `Content-Digest` is not used: in a 206 it covers the part only. Unknown algorithms are
-    /// ignored, and so is a malformed digest: it is a promise of the server that nobody is bound to hold it to.
+    /// ignored, and so is a malformed digest: checking it is optional for a client.
     ///
     /// - Parameter fields: the fields of a 200 or 206.
     /// - Returns: 32 bytes, or nil.
@@ -19,7 +19,7 @@ package enum DigestFields {
         var found: [UInt8]?
         for member in members {
             guard let value = value(of: "sha-256", in: member, ignoringCase: false) else { continue }
-            // Parameters may follow the byte sequence and mean nothing here.
+            // Parameters may follow the byte sequence; they are ignored.
             let item = FieldText.split(String(value), at: UInt8(ascii: ";")).first ?? ""
             guard item.utf8.count >= 2, item.first == ":", item.last == ":" else { return nil }
             found = sized(Base64.bytes(item.dropFirst().dropLast()))

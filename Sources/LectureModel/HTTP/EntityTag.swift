@@ -2,7 +2,7 @@
 package enum EntityTag: Hashable, Sendable {
     /// Changes with every change of the bytes.
     case strong(String)
-    /// May stay when the bytes change in a way the server holds for unimportant: no proof for a download.
+    /// May stay when the bytes change in a way the server considers unimportant: no proof for a download.
     case weak(String)
 
     /// Reads a field value; a tag without quotes is not a tag.
@@ -18,7 +18,7 @@ package enum EntityTag: Hashable, Sendable {
         self = isWeak ? .weak(text) : .strong(text)
     }
 
-    /// The tag as it stands in a header field.
+    /// The tag as written in a header field.
     package var headerValue: String {
         switch self {
         case .strong(let opaque): "\"\(opaque)\""

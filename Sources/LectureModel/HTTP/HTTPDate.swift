@@ -5,7 +5,7 @@ package struct HTTPDate: Hashable, Sendable {
     /// The point of time, whole seconds.
     package let time: Timestamp
 
-    /// Makes a date.
+    /// Creates a date.
     ///
     /// - Parameter time: the point of time; milliseconds are cut off.
     package init(_ time: Timestamp) {
@@ -14,11 +14,11 @@ package struct HTTPDate: Hashable, Sendable {
 
     /// Reads IMF-fixdate, the RFC 850 form or the asctime form.
     ///
-    /// The name of the day must be one, but is not compared with the date: it says nothing new.
+    /// The name of the day must be valid, but is not compared with the date: it is redundant.
     ///
     /// - Parameters:
     ///   - text: the field value.
-    ///   - now: decides the century of the RFC 850 form: a date more than 50 years ahead lies in the past.
+    ///   - now: decides the century of the RFC 850 form: a date more than 50 years ahead is in the past.
     package init?(_ text: String, now: Timestamp) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 40, let civil = Self.fixdate(bytes) ?? Self.rfc850(bytes, now) ?? Self.asctime(bytes)
@@ -95,7 +95,7 @@ package struct HTTPDate: Hashable, Sendable {
     }
 }
 
-/// Reads fixed text from the front of a date.
+/// Reads fixed text from the start of a date.
 private struct DateReader {
     private var rest: ArraySlice<UInt8>
 
@@ -137,7 +137,7 @@ private struct DateReader {
 
 /// A date of the proleptic Gregorian calendar as seconds since 1970, after Howard Hinnant's `days_from_civil`.
 ///
-/// Years begin in March, so that the leap day is the last of its year.
+/// Years start in March, so that the leap day is the last of its year.
 private struct CivilTime {
     let seconds: Int64
 

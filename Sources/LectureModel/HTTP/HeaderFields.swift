@@ -1,11 +1,11 @@
-/// One header field, name and value as they stand in the message.
+/// One header field, name and value as in the message.
 package struct HeaderField: Hashable, Sendable {
     /// The field name; names are compared without regard to case.
     package var name: String
     /// The value without the white space around it.
     package var value: String
 
-    /// Makes a field from parts that are known to be good, or that came from a server.
+    /// Creates a field from parts that are known to be valid, or that came from a server.
     ///
     /// - Parameters:
     ///   - name: the field name.
@@ -15,14 +15,15 @@ package struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Checks and reads a header that is to be sent (RFC 9110 sections 5.1 and 5.5).
+    /// Checks and reads a header to be sent (RFC 9110 sections 5.1 and 5.5).
     ///
     /// The name must be a token. The value may hold visible characters, spaces, tabs and bytes above 0x7F; CR, LF, NUL
-    /// and the other control characters are refused, because they end the field early or are cut by some servers
+    /// and the other control characters are refused, because they end the field early or truncate it on some servers
     /// (request smuggling).
     ///
     /// - Parameter line: `Name: value`, at most 8,192 bytes.
-    /// - Throws: `LectureError(.headerInvalid)`; its detail never repeats the value, which may be a credential.
+    /// - Throws: `LectureError(.headerInvalid)` or `LectureError(.headerReserved)`; the detail never repeats the value,
+    ///   which may be a credential.
     package init(line: String) throws(LectureError) {
         guard line.utf8.count <= 8192 else {
             throw LectureError(.headerInvalid, detail: "a header is longer than 8192 bytes")
@@ -33,12 +34,12 @@ package struct HeaderField: Hashable, Sendable {
         try self.init(outgoing: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
     }
 
-    /// Checks a header that is to be sent, given as name and value.
+    /// Checks a header to be sent, passed as name and value.
     ///
     /// - Parameters:
     ///   - name: a token.
     ///   - value: the value; spaces and tabs around it are dropped.
-    /// - Throws: `LectureError(.headerInvalid)` as ``init(line:)``.
+    /// - Throws: `LectureError(.headerInvalid)` or `LectureError(.headerReserved)` as ``init(line:)``.
     package init(outgoing name: String, value: String) throws(LectureError) {
         guard FieldText.isToken(name) else {
             throw LectureError(.headerInvalid, detail: "a header's name is empty or holds a refused character")
@@ -47,7 +48,20 @@ package struct HeaderField: Hashable, Sendable {
         guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
             throw LectureError(.headerInvalid, detail: "the value of '\(name)' holds a control character")
         }
+        if Self.isReserved(name) { throw LectureError(.headerReserved, detail: name) }
         self.init(name: name, value: String(trimmed))
+    }
+
+    /// Fields that frame a message, choose its server or connection, or make it conditional or partial (RFC 9110
+    /// sections 7, 8.6, 10.1, 13 and 14, RFC 9112): with another value the answer is not the one that was requested.
+    private static let reserved = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "range", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private static func isReserved(_ name: String) -> Bool {
+        let lower = name.lowercased()
+        return lower.hasPrefix("if-") || reserved.contains(lower)
     }
 
     /// The field as libcurl wants it: `Name: value`, or `Name;` for an empty value (`Name:` would remove the field).
@@ -59,7 +73,7 @@ package struct HeaderFields: Hashable, Sendable {
     /// The fields in their order.
     package private(set) var elements: [HeaderField]
 
-    /// Makes a list.
+    /// Creates a list.
     ///
     /// - Parameter elements: the fields in their order.
     package init(_ elements: [HeaderField] = []) { self.elements = elements }
@@ -94,7 +108,7 @@ package struct HeaderFields: Hashable, Sendable {
 }
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {
-    /// Makes a list from names and values; equal names are kept, in their order.
+    /// Creates a list from names and values; equal names are kept, in order.
     package init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { HeaderField(name: $0.0, value: $0.1) })
     }

@@ -5,7 +5,7 @@ package struct MediaType: Hashable, Sendable {
 
     /// Reads a `Content-Type` value.
     ///
-    /// - Parameter value: the field value; parameters behind `;` are dropped.
+    /// - Parameter value: the field value; parameters after `;` are dropped.
     package init?(_ value: String) {
         let essence = value.utf8.prefix { $0 != UInt8(ascii: ";") }
         let parts = FieldText.trimmed(Substring(essence)).split(separator: "/", omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ package struct MediaType: Hashable, Sendable {
     /// Whether this is a page for people.
     package var isPage: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
-    /// Whether this is data for programs, as servers tell errors in it; no media is.
+    /// Whether this is data for programs, as servers use it for errors; media never is.
     package var isMessage: Bool {
         ["application/json", "application/problem+json", "application/xml", "application/problem+xml", "text/xml"]
             .contains(essence)

@@ -4,7 +4,7 @@ package struct URLParts: Hashable, Sendable {
     package let scheme: String
     /// User information, host and port, as written.
     package let authority: String
-    /// The path, empty or beginning with `/`.
+    /// The path, empty or starting with `/`.
     package let path: String
     /// The query without its `?`, nil when there is none.
     package let query: String?
@@ -56,7 +56,7 @@ package struct URLParts: Hashable, Sendable {
     }
 }
 
-/// Scheme, host and port of a URL (RFC 6454 section 4): what limits, waits and credentials belong to.
+/// Scheme, host and port of a URL (RFC 6454 section 4): the scope of limits, waits and credentials.
 package struct Origin: Hashable, Sendable {
     /// `http` or `https`.
     package let scheme: String
@@ -65,7 +65,7 @@ package struct Origin: Hashable, Sendable {
     /// The port, the scheme's default filled in.
     package let port: UInt16
 
-    /// Takes the origin of an http or https URL, in which user information plays no part.
+    /// Reads the origin of an http or https URL, ignoring user information.
     ///
     /// - Parameter url: an absolute URL, at most 8,192 bytes.
     /// - Throws: `LectureError(.urlScheme)` for another scheme, `LectureError(.urlInvalid)` for anything else.
@@ -73,7 +73,7 @@ package struct Origin: Hashable, Sendable {
         try self.init(URLParts(url))
     }
 
-    /// Takes the origin of a URL that was split already.
+    /// Reads the origin of a URL that has already been split.
     ///
     /// - Parameter parts: the parts of an absolute URL.
     /// - Throws: as ``init(url:)``.
@@ -111,9 +111,9 @@ package struct Origin: Hashable, Sendable {
         }
         let rest = place[hostEnd...]
         guard rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") else {
-            throw LectureError(.urlInvalid, detail: "text behind the host")
+            throw LectureError(.urlInvalid, detail: "text after the host")
         }
-        // By bytes: a combining mark would make one character with the colon or the bracket before it.
+        // By bytes: a combining mark would form one character with the colon or the bracket before it.
         return (place[..<hostEnd], rest.isEmpty ? nil : Substring(rest.utf8.dropFirst()))
     }
 

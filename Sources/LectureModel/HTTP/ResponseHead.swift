@@ -11,7 +11,7 @@ package struct ResponseHead: Hashable, Sendable {
     /// Whether it came over HTTP/2.
     package var isHTTP2: Bool
 
-    /// Makes a head.
+    /// Creates a head.
     ///
     /// - Parameters:
     ///   - status: the status code.
@@ -29,7 +29,7 @@ package struct ResponseHead: Hashable, Sendable {
         self.isHTTP2 = isHTTP2
     }
 
-    /// When the server says it made the answer (`Date`, RFC 9110 section 6.6.1), nil when it does not say.
+    /// When the server generated the answer (`Date`, RFC 9110 section 6.6.1), nil when it does not say.
     package var date: Timestamp? {
         fields["Date"].flatMap { HTTPDate($0, now: receivedAt)?.time }
     }

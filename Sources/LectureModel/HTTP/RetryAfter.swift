@@ -1,20 +1,20 @@
 /// How long a server asks to wait (RFC 9110 section 10.2.3).
 package struct RetryAfter: Hashable, Sendable {
-    /// The longest wait that is believed, since more cannot be meant and would overflow calendars: 366 days.
+    /// The longest wait that is accepted, since more cannot be intended and would overflow calendars: 366 days.
     package static let maximum = Duration.seconds(366 * 86_400)
 
     /// How long to wait from the receipt of the answer, between zero and ``maximum``.
     package let delay: Duration
 
-    /// Makes a wait.
+    /// Creates a wait.
     ///
-    /// - Parameter delay: held between zero and ``maximum``.
+    /// - Parameter delay: clamped to zero and ``maximum``.
     package init(delay: Duration) { self.delay = min(max(delay, .zero), Self.maximum) }
 
     /// Reads a number of seconds or a date, nothing else; a date that has passed is a wait of zero.
     ///
-    /// A date is taken relative to the answer's own `Date`, when there is one: then a wrong clock on this machine does
-    /// not make the wait longer or shorter.
+    /// A date is read relative to the answer's own `Date`, when there is one: then a wrong clock on this machine does
+    /// not change the wait.
     ///
     /// - Parameters:
     ///   - value: the field value.
@@ -30,7 +30,7 @@ package struct RetryAfter: Hashable, Sendable {
         }
     }
 
-    /// The wait an answer asks for, nil when it asks for none or for nonsense.
+    /// The wait an answer asks for, nil when it asks for none or for an invalid one.
     ///
     /// - Parameter head: the head of an answer.
     package init?(_ head: ResponseHead) {

@@ -1,9 +1,9 @@
-/// What tells two versions of an object apart: entity tag, modification date, length (RFC 9110 section 8.8).
+/// What distinguishes two versions of an object: entity tag, modification date, length (RFC 9110 section 8.8).
 ///
 /// Weak validators are kept as well. They never prove that bytes belong together, but when they differ the object has
 /// changed. Each property is one column of the store.
 package struct Validator: Hashable, Sendable {
-    /// The entity tag as it stands in a header, weak ones with their `W/`; nil without a well-formed one.
+    /// The entity tag as written in a header, weak ones with their `W/`; nil without a well-formed one.
     package let etag: String?
     /// The `Last-Modified` value as the server wrote it, because `If-Range` must repeat it exactly; with `W/` before it
     /// when the date is weak (our own notation); nil without a well-formed one.
@@ -11,25 +11,25 @@ package struct Validator: Hashable, Sendable {
     /// The length of the whole object in bytes, nil when it is not known.
     package let total: UInt64?
 
-    /// What a comparison says.
+    /// The result of a comparison.
     package enum Agreement: Hashable, Sendable {
-        /// A strong validator is the same on both sides, and nothing differs: bytes may be put together.
+        /// A strong validator is the same on both sides, and nothing differs: bytes may be combined.
         case same
         /// It is another version.
         case different
-        /// Nothing differs, and nothing proves sameness.
+        /// Nothing differs, and nothing proves equality.
         case unknown
     }
 
     /// How much older than the answer a modification date must be to count as strong.
     ///
     /// RFC 9110 section 8.8.2.2 asks for one second when both dates come from the same clock, and otherwise for enough
-    /// difference "to make clock synchronization issues unlikely". A client cannot see whether a cache put its own
-    /// `Date` beside the origin's `Last-Modified`, so the second clause is taken, with the 60 seconds of its
-    /// predecessor RFC 7232.
+    /// difference "to make clock synchronization issues unlikely". A client cannot see whether a cache added its own
+    /// `Date` to the origin's `Last-Modified`, so the second clause applies, with the 60 seconds of its predecessor RFC
+    /// 7232.
     package static let dateMargin = Duration.seconds(60)
 
-    /// Makes a validator from stored columns.
+    /// Creates a validator from stored columns.
     ///
     /// - Parameters:
     ///   - etag: as ``etag``.
@@ -41,7 +41,7 @@ package struct Validator: Hashable, Sendable {
         self.total = total
     }
 
-    /// Takes the validator of an answer.
+    /// Reads the validator of an answer.
     ///
     /// - Parameters:
     ///   - head: the head of a 200 or 206.
@@ -64,10 +64,10 @@ package struct Validator: Hashable, Sendable {
 
     /// Compares with the validator of another answer.
     ///
-    /// An entity tag decides over a date, since it is the more exact of the two (section 8.8.1).
+    /// An entity tag takes precedence over a date, since it is more exact (section 8.8.1).
     ///
     /// - Parameter other: the other validator.
-    /// - Returns: what the two say together.
+    /// - Returns: the result of the comparison.
     package func agrees(with other: Validator) -> Agreement {
         if let total, let otherTotal = other.total, total != otherTotal { return .different }
         if let mine = etag, let theirs = other.etag {
@@ -79,7 +79,8 @@ package struct Validator: Hashable, Sendable {
 
     /// Compares the dates, where no pair of strong tags decides.
     ///
-    /// Equal strong dates beside weak tags prove nothing: the server itself says that its idea of sameness is loose.
+    /// Equal strong dates beside weak tags prove nothing: the server itself declares its notion of equality to be
+    /// loose.
     private func agreesByDate(_ other: Validator) -> Agreement {
         guard let mine = lastModified, let theirs = other.lastModified else { return .unknown }
         if Self.strengthened(mine) != Self.strengthened(theirs) { return .different }
@@ -91,7 +92,7 @@ package struct Validator: Hashable, Sendable {
         guard let text = head.fields["Last-Modified"],
             let modified = HTTPDate(text, now: head.receivedAt)?.time
         else { return nil }
-        // Without a Date (an origin without a clock) nothing says how old the modification is.
+        // Without a Date (an origin without a clock) the age of the modification is unknown.
         guard let date = head.date, date - modified >= dateMargin else { return "W/\(text)" }
         return text
     }

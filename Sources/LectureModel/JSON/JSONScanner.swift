@@ -1,20 +1,20 @@
 /// Reads one JSON text strictly (RFC 8259).
 ///
 /// Licences and descriptors are read with it, so two readers must never see two meanings: UTF-8 only, no byte order
-/// mark, no duplicate names, no lone surrogates, exact integers, nothing behind the value. Depth and number of items
-/// are limited, so that a hostile text costs no more than its length.
+/// mark, no duplicate names, no lone surrogates, exact integers, nothing after the value. Depth and number of items are
+/// limited, so that a hostile text costs no more than its length.
 package struct JSONScanner {
-    /// What a text may use up.
+    /// The limits of a text.
     package struct Limits: Hashable, Sendable {
-        /// How many arrays and objects may lie inside each other.
+        /// How deeply arrays and objects may be nested.
         package var depth: Int
         /// How many elements and members there may be in all.
         package var items: Int
 
-        /// Makes limits.
+        /// Creates limits.
         ///
         /// - Parameters:
-        ///   - depth: how many containers may lie inside each other.
+        ///   - depth: how deeply containers may be nested.
         ///   - items: how many elements and members there may be in all.
         package init(depth: Int = 32, items: Int = 10_000) {
             self.depth = depth
@@ -22,7 +22,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Above this many members a set finds duplicates; below it comparing each pair is faster and needs no memory.
+    /// Above this many members a set finds duplicates; below it comparing pairs is faster and needs no memory.
     private static let pairwiseMembers = 12
 
     private let bytes: [UInt8]
@@ -39,7 +39,7 @@ package struct JSONScanner {
     ///
     /// - Parameters:
     ///   - bytes: the whole text.
-    ///   - limits: what it may use up.
+    ///   - limits: its limits.
     /// - Returns: its value.
     /// - Throws: `LectureError(.json)`; the detail names the byte offset and what is wrong, never the text itself.
     package static func value(of bytes: [UInt8], limits: Limits = Limits()) throws(LectureError) -> JSONValue {
@@ -47,7 +47,7 @@ package struct JSONScanner {
         scanner.skipSpace()
         let value = try scanner.value(depth: 0)
         scanner.skipSpace()
-        if scanner.position < bytes.count { throw scanner.fault("text behind the value") }
+        if scanner.position < bytes.count { throw scanner.fault("text after the value") }
         return value
     }
 
@@ -55,7 +55,7 @@ package struct JSONScanner {
     ///
     /// - Parameters:
     ///   - text: the whole text.
-    ///   - limits: what it may use up.
+    ///   - limits: its limits.
     /// - Returns: its value.
     /// - Throws: `LectureError(.json)`.
     package static func value(of text: String, limits: Limits = Limits()) throws(LectureError) -> JSONValue {
@@ -88,11 +88,11 @@ package struct JSONScanner {
             guard peek == UInt8(ascii: "\"") else { throw fault("no member name") }
             let start = position
             let name = try string()
-            if isDuplicate(name, members, &names) { throw fault("a member name stands twice", at: start) }
+            if isDuplicate(name, members, &names) { throw fault("a duplicate member name", at: start) }
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw fault("no ':' behind a member name") }
+            guard take(UInt8(ascii: ":")) else { throw fault("no ':' after a member name") }
             skipSpace()
-            members.append(JSONMember(name, try value(depth: depth)))
+            members.append(JSONMember(name, try value(depth: depth), at: start))
         } while try continues(closing: UInt8(ascii: "}"))
         return .object(members)
     }
@@ -132,7 +132,7 @@ package struct JSONScanner {
         if itemCount > limits.items { throw fault("more than \(limits.items) items") }
     }
 
-    /// Names are compared by their bytes: `String` would hold two normalisations of a letter for equal.
+    /// Names are compared by their bytes: `String` treats two normalisations of a letter as equal.
     private func isDuplicate(_ name: String, _ members: [JSONMember], _ names: inout Set<[UInt8]>) -> Bool {
         if members.count < Self.pairwiseMembers {
             return members.contains {
@@ -158,7 +158,7 @@ package struct JSONScanner {
         let integer = digits(isNegative)
         let count = position - firstDigit
         if count == 0 { throw fault("no digit in a number") }
-        if count > 1, bytes[firstDigit] == 0x30 { throw fault("a number begins with 0", at: start) }
+        if count > 1, bytes[firstDigit] == 0x30 { throw fault("a number starts with 0", at: start) }
         var isInteger = true
         if take(UInt8(ascii: ".")) {
             isInteger = false
@@ -178,7 +178,7 @@ package struct JSONScanner {
         return .number(number)
     }
 
-    /// Takes a run of digits; counting downwards for negative numbers reaches `Int64.min` without overflow.
+    /// Reads a run of digits; counting downwards for negative numbers reaches `Int64.min` without overflow.
     private mutating func digits(_ isNegative: Bool) -> Int64? {
         var value: Int64? = 0
         while let byte = peek, let digit = FieldText.digit(byte) {
@@ -210,7 +210,7 @@ package struct JSONScanner {
             switch byte {
             case UInt8(ascii: "\""):
                 defer { position += 1 }
-                // ASCII is always UTF-8, and making a string of it without the check takes half of the time.
+                // ASCII is always UTF-8, and creating a string without the check takes half the time.
                 if seen < 0x80 { return String(decoding: bytes[start..<position], as: UTF8.self) }
                 return try text(bytes[start..<position], at: opening)
             case UInt8(ascii: "\\"): return try escapedString(start, opening)
@@ -223,7 +223,7 @@ package struct JSONScanner {
         throw fault("a string does not end", at: opening)
     }
 
-    /// Reads on from the first backslash.
+    /// Continues reading from the first backslash.
     private mutating func escapedString(_ start: Int, _ opening: Int) throws(LectureError) -> String {
         var buffer = Array(bytes[start..<position])
         while position < bytes.count {
@@ -259,7 +259,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads the digits behind `\u`, and those of the second half of a surrogate pair (RFC 8259 section 7).
+    /// Reads the digits after `\u`, and those of the second half of a surrogate pair (RFC 8259 section 7).
     private mutating func escapedScalar(_ start: Int) throws(LectureError) -> Unicode.Scalar {
         let first = try fourDigits(start)
         if let scalar = Unicode.Scalar(first) { return scalar }

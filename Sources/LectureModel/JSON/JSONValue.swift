@@ -23,7 +23,7 @@ package struct JSONNumber: Hashable, Sendable {
     /// The nearest `Double`, always finite.
     package let value: Double
 
-    /// Makes a number, or nothing when the text is no finite number.
+    /// Creates a number; nil when the text is not a finite number.
     ///
     /// - Parameter text: a number in the grammar of RFC 8259 section 6.
     package init?(_ text: String) {
@@ -39,15 +39,28 @@ package struct JSONMember: Hashable, Sendable {
     package let name: String
     /// The value.
     package let value: JSONValue
+    /// Where its name begins in the text it was read from, in bytes; 0 for one that was not read.
+    package let offset: Int
 
-    /// Makes a member.
+    /// Creates a member.
     ///
     /// - Parameters:
     ///   - name: the name.
     ///   - value: the value.
-    package init(_ name: String, _ value: JSONValue) {
+    ///   - offset: where its name begins in the text, in bytes.
+    package init(_ name: String, _ value: JSONValue, at offset: Int = 0) {
         self.name = name
         self.value = value
+        self.offset = offset
+    }
+
+    /// Two members are equal that say the same, wherever they were read.
+    package static func == (one: Self, other: Self) -> Bool { one.name == other.name && one.value == other.value }
+
+    /// Hashes what is compared.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(value)
     }
 }
 
@@ -56,7 +69,7 @@ extension JSONValue {
     ///
     /// - Parameter name: compared byte by byte, so that two spellings of one letter are two names.
     package subscript(name: String) -> JSONValue? {
-        // The lengths first: most names differ there already, and claims are looked up by the dozen.
+        // The lengths first: most names differ in length, and claims are looked up by the dozen.
         let count = name.utf8.count
         return members?.first { $0.name.utf8.count == count && $0.name.utf8.elementsEqual(name.utf8) }?.value
     }

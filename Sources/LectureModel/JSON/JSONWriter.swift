@@ -1,4 +1,4 @@
-/// Writes JSON on one line, without spaces, members in the order they are given (RFC 8259).
+/// Writes JSON on one line, without spaces, members in the given order (RFC 8259).
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -11,12 +11,12 @@
 package struct JSONWriter {
     /// What was written so far; valid UTF-8.
     package private(set) var bytes: [UInt8] = []
-    /// Whether the next item of the container that is open needs a comma before it.
+    /// Whether the next item of the open container needs a comma before it.
     private var needsComma = false
 
-    /// Makes an empty writer.
+    /// Creates an empty writer.
     ///
-    /// - Parameter capacity: how many bytes to make room for.
+    /// - Parameter capacity: how many bytes to reserve.
     package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
     /// What was written so far.
@@ -32,13 +32,13 @@ package struct JSONWriter {
         return writer.text
     }
 
-    /// Forgets what was written and keeps the memory, for the next line.
+    /// Clears the text and keeps the memory, for the next line.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
     }
 
-    /// Ends a line, so that the next value begins a new one.
+    /// Ends a line, so that the next value starts a new one.
     package mutating func endLine() {
         bytes.append(0x0A)
         needsComma = false
@@ -238,7 +238,7 @@ package struct JSONWriter {
 }
 
 extension JSONValue {
-    /// The value as JSON on one line; numbers that are no 64-bit integers as they were written.
+    /// The value as JSON on one line; numbers that are not 64-bit integers as they were written.
     package var text: String {
         var writer = JSONWriter()
         writer.element(json: self)

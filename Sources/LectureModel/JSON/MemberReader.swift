@@ -4,20 +4,20 @@ package struct MemberReader {
     /// The object.
     package let value: JSONValue
 
-    /// Takes an object.
+    /// Creates a reader.
     ///
     /// - Parameter value: the object.
-    /// - Throws: `LectureError(.json)` when it is none.
+    /// - Throws: `LectureError(.json)` when it is not an object.
     package init(_ value: JSONValue) throws(LectureError) {
         guard value.members != nil else {
-            throw LectureError(.json, detail: "\(value.kind) stands where an object is due")
+            throw LectureError(.json, detail: "\(value.kind) where an object is expected")
         }
         self.value = value
     }
 
-    /// The names of members that mean nothing here.
+    /// The names of unknown members.
     ///
-    /// - Parameter known: the names that mean something.
+    /// - Parameter known: the known names.
     /// - Returns: the others, in the order of the text.
     package func unknown(besides known: [String]) -> [String] {
         (value.members ?? []).map(\.name).filter { name in !known.contains { $0.utf8.elementsEqual(name.utf8) } }
@@ -68,7 +68,7 @@ package struct MemberReader {
     /// A number of seconds.
     package func seconds(_ name: String) throws(LectureError) -> Double? {
         guard let seconds = try read(name, "a number of seconds", \.double) else { return nil }
-        // A hundred years: `Duration` ends the program for a number that it cannot hold.
+        // A hundred years: `Duration` traps for a number that it cannot hold.
         guard (0...3_153_600_000).contains(seconds) else { throw fault(name, "a number of seconds") }
         return seconds
     }

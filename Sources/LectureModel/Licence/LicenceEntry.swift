@@ -1,4 +1,4 @@
-/// Where the licence of a content comes from.
+/// The source of a lecture's licence.
 package struct LicenceSource: Hashable, Sendable {
     /// The DRM callback; empty for a licence file.
     package var callbackURL = ""
@@ -6,18 +6,18 @@ package struct LicenceSource: Hashable, Sendable {
     package var keyID = ""
     /// The learner (`cuid` of the link's token).
     package var clientUserID = ""
-    /// Values of the link that go through (`uservalue0`…`uservalue99`).
+    /// Values of the link that are passed on (`uservalue0`…`uservalue99`).
     package var userValues: [String: String] = [:]
 
     /// A licence file.
     package init() {}
 }
 
-/// Why a row of the ledger is not believed. Stored, so the raw values are frozen.
+/// Why a row of the ledger is not trusted. Stored, so the raw values are frozen.
 package enum LicenceSuspicion: Int, Sendable, CaseIterable {
-    /// The store is an older copy than the one this device last wrote: what was used since is not in it.
+    /// The store is an older copy than the one this device last wrote: later usage is missing from it.
     case rolledBack = 1
-    /// The row, or another one, was changed by somebody without the device's key.
+    /// The row, or another one, was changed without the device's key.
     case forged = 2
     /// The store was written by another device.
     case copied = 3
@@ -25,11 +25,11 @@ package enum LicenceSuspicion: Int, Sendable, CaseIterable {
 
 /// A row of the ledger.
 package struct LicenceEntry: Hashable, Sendable {
-    /// The content.
+    /// The lecture.
     package var key: ContentKey
     /// Where its licence comes from.
     package var source: LicenceSource
-    /// What is granted and was used; `nil` while nothing is.
+    /// The grant and its usage; `nil` while nothing is granted.
     package var record: LicenceRecord?
     /// The raw token that granted it; empty when there is none.
     package var token = ""
@@ -41,29 +41,31 @@ package struct LicenceEntry: Hashable, Sendable {
     package var granted: Timestamp?
     /// When a server last permitted it.
     package var checked: Timestamp?
-    /// Whether the server must still be told that the download is complete, and that is waited for.
+    /// Whether the server must still be notified that the download is complete, and playing waits for that.
     package var owesCompletion = false
-    /// Why the row is not believed; `nil` when it is.
+    /// Why the row is not trusted; `nil` when it is.
     package var suspicion: LicenceSuspicion?
-    /// Attempts to renew it since the last that succeeded.
+    /// The keys whose signatures count for it; nil before the first verified grant, and in rows of earlier stores.
+    package var grantingKeys: GrantingKeys?
+    /// Attempts to renew it since the last success.
     package var attempts = 0
-    /// No attempt before this moment, and when that was decided.
+    /// No attempt before this moment.
     package var nextAttempt: Timestamp?
     /// When ``nextAttempt`` was decided; a clock that is set back does not lengthen the wait.
     package var waitSet: Timestamp?
     /// How the last attempt failed; `nil` when it did not.
     package var error: LectureError?
 
-    /// A row without a grant.
+    /// Creates a row without a grant.
     ///
     /// - Parameters:
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - source: where its licence comes from.
     package init(key: ContentKey, source: LicenceSource) { (self.key, self.source) = (key, source) }
 
     /// When it ends or has to be checked, whichever is sooner; the epoch where only its server can make it playable
-    /// again (it was ended, was seen past its end, or is not believed); `nil` for never, and for one that is not there
-    /// or whose file the server has ordered away.
+    /// again (it was ended, was seen past its end, or is not trusted); `nil` for never, and for one that does not exist
+    /// or whose file the server has ordered removed.
     package var deadline: Timestamp? {
         guard let record, !record.isDeleted else { return nil }
         if record.isForceExpired || record.wasSeenExpired || suspicion != nil { return Timestamp(milliseconds: 0) }
@@ -75,14 +77,14 @@ package struct LicenceEntry: Hashable, Sendable {
 public enum RenewalSelection: Hashable, Sendable {
     /// Those that have ended or whose check is due.
     case expired
-    /// Those, and those that will have within this time.
+    /// Those, and those that will within this time.
     case within(Duration)
-    /// All that a server gave.
+    /// All granted by a server.
     case all
     /// These.
     case keys([ContentKey])
 
-    /// A text that tells selections apart: a batch that was interrupted is gone on with when the same is asked for.
+    /// A text that identifies a selection: an interrupted batch is continued when the same is requested.
     package var text: String {
         switch self {
         case .expired: "expired"
@@ -95,19 +97,19 @@ public enum RenewalSelection: Hashable, Sendable {
 
 /// What a batch asks servers for.
 package enum RenewalKind: Hashable, Sendable {
-    /// New bounds for licences that are there (kind 3).
+    /// New limits for existing licences (kind 3).
     case renewal
-    /// New grants for licences that are not believed (kind 1); all others are left alone, since a new grant gives back
-    /// what was used.
+    /// New grants for licences that are not trusted (kind 1); all others are left alone, since a new grant resets their
+    /// usage.
     case regrant
 
-    /// The text that tells batches apart, also those of the same selection.
+    /// The text that identifies a batch, including its kind.
     package func text(_ selection: RenewalSelection) -> String {
         self == .regrant ? "regrant \(selection.text)" : selection.text
     }
 }
 
-/// A question to a licence server, kept for `why`.
+/// A request to a licence server, kept for `why`.
 package struct LicenceAttempt: Hashable, Sendable {
     /// When it was asked.
     package var at: Timestamp
@@ -115,14 +117,14 @@ package struct LicenceAttempt: Hashable, Sendable {
     package var duration: Duration
     /// 1 grant, 2 completion, 3 check.
     package var kind: Int
-    /// The HTTP status; nil when none came.
+    /// The HTTP status; nil without one.
     package var status: Int?
     /// `permitted`, `refused`, `missing`, `failed`, `ended`, `deleted`, `reset`.
     package var outcome: String
     /// What went wrong; nil when nothing did.
     package var error: LectureError?
 
-    /// A question and its outcome.
+    /// Creates a record of a request and its outcome.
     package init(
         at: Timestamp, duration: Duration, kind: Int, status: Int?, outcome: String, error: LectureError?
     ) {
@@ -131,15 +133,15 @@ package struct LicenceAttempt: Hashable, Sendable {
     }
 }
 
-/// What a server must still be told.
+/// A callback still to be sent to a server.
 package struct LicenceDebt: Hashable, Sendable {
     /// The row.
     package var id: DebtID
-    /// The content.
+    /// The lecture.
     package var key: ContentKey
     /// 2: the download is complete.
     package var kind: Int
-    /// Since when.
+    /// When it became pending.
     package var created: Timestamp
     /// How often it was tried.
     package var attempts: Int
@@ -148,7 +150,7 @@ package struct LicenceDebt: Hashable, Sendable {
     /// How the last attempt failed; nil when there was none.
     package var error: LectureError?
 
-    /// A debt as it stands in the store.
+    /// Creates a pending callback from the store.
     package init(
         id: DebtID, key: ContentKey, kind: Int, created: Timestamp, attempts: Int, nextAttempt: Timestamp?,
         error: LectureError?

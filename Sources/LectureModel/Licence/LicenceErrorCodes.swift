@@ -9,7 +9,7 @@ extension LectureError.Code {
     /// - Returns: the code −9000 − `curl`.
     public static func callbackTransfer(_ curl: Int) -> Self {
         let number = -9000 - curl
-        let again = "It is asked again by itself; the stored licence stays as it is."
+        let again = "It is asked again automatically; the stored licence is unchanged."
         return switch curl {
         case 5, 6: Self(number, "callback_resolve", "the licence server's name cannot be resolved", again)
         case 7: Self(number, "callback_connect", "the licence server cannot be reached", again)
@@ -24,7 +24,7 @@ extension LectureError.Code {
         }
     }
 
-    /// An HTTP status with which a licence server refused to be asked.
+    /// An HTTP status with which a licence server refused a request.
     ///
     /// - Parameter status: the status, 300…599.
     /// - Returns: the code −9000 − `status`.
@@ -41,11 +41,11 @@ extension LectureError.Code {
 
     // MARK: What the DRM callback answered
 
-    /// The token of an answer did not verify or was none.
+    /// The token of an answer did not verify or was not a token.
     public static let answerUndecodable = Self(
         -8634, "answer_undecodable", "the licence server's answer is not a token that verifies",
         "Check the key in the configuration's 'drm' member, then report this to the licence server's operator.")
-    /// The payload of an answer was not the JSON that is due.
+    /// The payload of an answer was not the expected JSON.
     public static let answerUnreadable = Self(
         -8635, "answer_unreadable", "the licence server's answer is not valid JSON with the expected fields",
         "Report this to the licence server's operator.")
@@ -57,7 +57,7 @@ extension LectureError.Code {
     public static let answerEmpty = Self(
         -8651, "answer_empty", "the licence server's answer is empty",
         "Report this to the licence server's operator: the server probably does not decode the form "
-            + "(application/x-www-form-urlencoded) in which the field items comes.")
+            + "(application/x-www-form-urlencoded) in which the field items is sent.")
     /// The server did not permit the download.
     public static let grantRefused = Self(
         -8655, "grant_refused", "the licence server does not permit this download", "Ask the provider.")
@@ -67,36 +67,36 @@ extension LectureError.Code {
     /// The server did not permit the play.
     public static let playRefused = Self(
         -8657, "play_refused", "the licence server does not permit this play",
-        "Ask the provider; the stored licence stays as it is.")
-    /// An answer that resets a licence belongs to another question.
+        "Ask the provider; the stored licence is unchanged.")
+    /// An answer that resets a licence belongs to another request.
     public static let sessionMismatch = Self(
-        -8681, "session_mismatch", "the licence server's answer belongs to another question",
-        "Report this to the licence server's operator: session_key has to come back unchanged.")
-    /// A content was asked about and not answered.
+        -8681, "session_mismatch", "the licence server's answer belongs to another request",
+        "Report this to the licence server's operator: session_key must be returned unchanged.")
+    /// An answer is missing for a lecture.
     public static let answerMissing = Self(
         -8682, "answer_missing", "the licence server did not answer for this lecture",
-        "It is asked again by itself; the stored licence stays as it is.")
+        "It is asked again automatically; the stored licence is unchanged.")
 
     // MARK: Why a lecture may not be played
 
     /// The end date has passed.
     public static let licenceExpired = Self(
-        -8643, "licence_expired", "the licence has ended", "Run 'lecturectl licence renew' while there is a network.")
-    /// All plays are taken.
+        -8643, "licence_expired", "the licence has expired", "Run 'lecturectl licence renew' while there is a network.")
+    /// All plays are used.
     public static let countUsedUp = Self(
         -8644, "count_used_up", "the licence's plays are used up", "Ask the provider for more.")
     /// The server has ended the licence.
     public static let licenceForceExpired = Self(
         -8658, "licence_force_expired", "the licence server has ended the licence", "Ask the provider.")
-    /// What time it is cannot be trusted.
+    /// The clock cannot be trusted.
     public static let clockUntrusted = Self(
         -8664, "clock_untrusted", "the clock cannot be trusted, and the licence has a time limit",
         "Set the clock, then connect to the network once: 'lecturectl licence renew'.")
-    /// The server has ordered the file away.
+    /// The server has ordered the file's removal.
     public static let licenceDeleted = Self(
         -8680, "licence_deleted", "the licence server has revoked this lecture; its files were deleted",
         "Ask the provider.")
-    /// All play time is taken.
+    /// All play time is used.
     public static let playTimeUsedUp = Self(
         -8683, "play_time_used_up", "the licence's play time is used up", "Ask the provider for more.")
     /// The server has to be asked before the next play.
@@ -115,29 +115,34 @@ extension LectureError.Code {
     public static let licenceOtherDevice = Self(
         -20103, "licence_other_device", "the licence belongs to another device",
         "Ask the provider for one for this device.")
-    /// The licence begins later.
+    /// The licence starts later.
     public static let licenceNotYetValid = Self(
-        -20104, "licence_not_yet_valid", "the licence begins later", "Wait until it begins: 'lecturectl licence show'.")
+        -20104, "licence_not_yet_valid", "the licence starts later", "Wait until it starts: 'lecturectl licence show'.")
     /// The store was written by another device.
     public static let storeCopied = Self(
         -20105, "store_copied", "the store's licences belong to another device",
-        "Import that device's key with 'lecturectl device import'; where that is done, run 'lecturectl licence regrant "
+        "Import that device's key with 'lecturectl device import'; after that, run 'lecturectl licence regrant "
             + "--all'. '--new-device' takes the store over without that key.")
     /// Rows of the ledger were changed.
     public static let ledgerForged = Self(
         -20106, "ledger_forged", "the licence records were modified outside LectureKit",
-        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
-    /// The store was put back from an older copy.
+        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported again.")
+    /// The store was restored from an older copy.
     public static let storeRolledBack = Self(
         -20107, "store_rolled_back", "this database is an old copy; plays made since then are missing from it",
-        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported anew.")
+        "Run 'lecturectl licence regrant --all' while there is a network; a licence file has to be imported again.")
+    /// A play could not be recorded beside the device's key.
+    public static let anchorUnwritable = Self(
+        -20075, "anchor_unwritable", "a play cannot be recorded in the device's directory; no play was taken",
+        "Make the directory of the device's key writable, or free space on its disk: 'lecturectl device show' names it."
+    )
     /// The key of the sealed files is not this device's.
     public static let sealedElsewhere = Self(
         -20108, "sealed_elsewhere", "the lecture was sealed by another device",
         "Import that device's key with 'lecturectl device import', or remove the lecture and precache it again.")
     /// No key is configured that could verify an answer.
     public static let licenceKeyMissing = Self(
-        -20109, "licence_key_missing", "no key is configured that verifies the licence server's answers",
+        -20109, "licence_key_missing", "no key is configured to verify the licence server's answers",
         "Add one to 'drm.keys' in the configuration.")
     /// Licensed media is only kept sealed.
     public static let sealRequired = Self(
@@ -147,25 +152,33 @@ extension LectureError.Code {
     public static let deviceKeyRefused = Self(
         -20111, "device_key_refused", "the device's key cannot be used",
         "Make its file readable for its owner only (mode 0600), or import a copy with 'lecturectl device import'.")
-    /// What a server has ordered away is still there.
+    /// Files whose removal a server has ordered still exist.
     public static let removalWaits = Self(
         -20114, "removal_waits", "the licence server has revoked this lecture, and its files are still there",
-        "It does not play; removing it is tried again by itself.")
+        "It does not play; its removal is retried automatically.")
     /// A licence file was refused.
     public static let licenceFileRefused = Self(
         -20112, "licence_file_refused", "the licence file does not verify",
         "Ask the issuer for one that fits; 'lecturectl licence verify' names every reason.")
-    /// The device has another key than the one that shall be imported.
+    /// The signature is right, but its key is not the one that granted the licence.
+    public static let keyNotGranting = Self(
+        -20072, "key_not_granting", "it is signed with another key than the one that granted the licence",
+        "Ask the provider for one that is signed with the key of the first grant; the stored licence is unchanged.")
+    /// A key named on the command line does not count for this licence.
+    public static let trustNotConfigured = Self(
+        -20073, "trust_not_configured", "for this lecture only keys of the configuration count",
+        "Add the issuer's key to 'drm.keys' in the configuration, and leave out --trust, --jwks and --hmac-key-file.")
+    /// The device has another key than the one to be imported.
     public static let deviceKeyInUse = Self(
-        -20130, "device_key_in_use", "this device has another key already",
-        "'lecturectl device export' keeps a copy of it; '--replace' gives it up, and with it all that it has sealed.")
-    /// A sealed lecture's bytes are only handed out through its licence.
+        -20130, "device_key_in_use", "this device already has another key",
+        "'lecturectl device export' saves a copy of it; '--replace' discards it, and with it everything it has sealed.")
+    /// A sealed lecture can only be read through its licence.
     public static let isSealed = Self(
         -20113, "sealed", "the lecture is sealed", "Read it with 'lecturectl cat', which asks its licence.")
 }
 
 extension LicenceReason {
-    /// The error that a caller meets who plays nevertheless.
+    /// The error for an attempt to play.
     public var code: LectureError.Code {
         switch self {
         case .deleted: .licenceDeleted
@@ -183,6 +196,7 @@ extension LicenceReason {
         case .expired: .licenceExpired
         case .countUsedUp: .countUsedUp
         case .playTimeUsedUp: .playTimeUsedUp
+        case .anchorUnwritable: .anchorUnwritable
         }
     }
 }

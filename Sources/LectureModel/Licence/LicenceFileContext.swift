@@ -1,11 +1,11 @@
-/// What a licence file is held against: the time, who asks, and what is known of it already. A member that is nil asks
-/// for nothing; one that is there has to be met, and a file that is silent about it is refused.
+/// What a licence file is checked against: the time, the caller, and what is already known of it. A member that is nil
+/// checks nothing; any other must match, and a file without the claim is refused.
 public struct LicenceFileContext: Hashable, Sendable {
     /// The trusted time.
     public var now: Timestamp
     /// The thumbprint of the device's key (RFC 7638) as base64url, for `cnf`.
     public var device: String?
-    /// The content, for `mck`.
+    /// The lecture, for `mck`.
     public var content: String?
     /// The learner, for `sub`.
     public var user: String?
@@ -13,23 +13,23 @@ public struct LicenceFileContext: Hashable, Sendable {
     public var audience: String?
     /// Who may have issued it, for `iss`.
     public var issuer: String?
-    /// How many plays were taken already.
+    /// How many plays were already used.
     public var countUsed: Int64 = 0
-    /// How much play time was taken already.
+    /// How much play time was already used.
     public var playTimeUsed: Duration = .zero
-    /// The latest time that was ever seen; a clock before it is not believed.
+    /// The latest time that was ever seen; a clock before it is not trusted.
     public var lastSeen: Timestamp?
-    /// The serial number of the licence that is held: an older one is refused. Held against `iat` in seconds where a
-    /// file has no `serial`.
+    /// The serial number of the current licence: an older one is refused. Compared with `iat` in seconds where a file
+    /// has no `serial`.
     public var serialFloor: Int64?
-    /// The identities (`jti`) that were taken already.
+    /// The identities (`jti`) that were already used.
     public var seenTokens: [String] = []
     /// The extended key usage that a signer's certificate needs, in dotted numbers; nil for that of licences.
     public var purpose: String?
-    /// Whether a file that names no content is refused even if ``content`` is nil; an application's key names a bundle.
+    /// Whether a file that names no lecture is refused even if ``content`` is nil; an application's key names a bundle.
     public var needsContent = false
 
-    /// A context that asks for nothing but the time.
+    /// A context that checks only the time.
     ///
     /// - Parameter now: the trusted time.
     public init(now: Timestamp) { self.now = now }

@@ -1,18 +1,18 @@
-/// What became of a batch renewal.
+/// The result of a batch renewal.
 public struct RenewalReport: Sendable, Hashable {
-    /// How many licences were wanted.
+    /// How many licences were requested.
     public var total = 0
-    /// How many were renewed, in this call and, where it went on with an interrupted one, before.
+    /// How many were renewed, in this call and in an interrupted one that it continued.
     public var renewed = 0
-    /// How many failed; their licences are as they were.
+    /// How many failed; their licences are unchanged.
     public var failed = 0
-    /// How many wait: the server asked to, or the call was ended before.
+    /// How many wait: the server asked for it, or the call ended earlier.
     public var waiting = 0
-    /// Whether it went on with a batch that was interrupted.
+    /// Whether it continued an interrupted batch.
     public var isContinued = false
     /// How many of ``renewed`` may be played now. A server that answers does not always make a licence playable.
     public var playable = 0
-    /// Those of ``renewed`` whose licence is still not believed: only a new grant helps them
+    /// Those of ``renewed`` whose licence is still not trusted: only a new grant helps
     /// (`LectureManager.regrantLicences`).
     public var unbelieved: [ContentKey] = []
     /// Named keys that no server was asked about, and why.
@@ -30,9 +30,9 @@ public struct RenewalReport: Sendable, Hashable {
             case ungranted
             /// Its licence comes from no server: it is a licence file.
             case noServer
-            /// Its licence is believed; only one that is not is granted anew.
+            /// Its licence is trusted; only untrusted ones are granted again.
             case believed
-            /// Its licence server has ordered the lecture away.
+            /// Its licence server has ordered the lecture's removal.
             case deleted
         }
 
@@ -41,11 +41,11 @@ public struct RenewalReport: Sendable, Hashable {
         /// Why no server was asked.
         public let reason: Reason
 
-        /// A key that was left.
+        /// Creates an entry.
         package init(_ key: ContentKey, _ reason: Reason) { (self.key, self.reason) = (key, reason) }
     }
 
-    /// Nothing.
+    /// Creates an empty report.
     public init() {}
 }
 
@@ -53,21 +53,21 @@ public struct RenewalReport: Sendable, Hashable {
 public struct LicenceExchange: Sendable, Hashable {
     /// Scheme, host and port.
     public let server: String
-    /// What was asked: 1 before a download, 2 after it, 3 before a play or in a renewal.
+    /// The kind of request: 1 before a download, 2 after it, 3 before a play or in a renewal.
     public let kind: Int
-    /// What was asked: the value of the form field `items`, without session keys. A JSON array of objects.
+    /// The request: the value of the form field `items`, without session keys. A JSON array of objects.
     public let items: String
-    /// The payload of the answer as a JSON object, without session keys; nil when none came that could be read.
+    /// The payload of the answer as a JSON object, without session keys; nil without a readable one.
     public let answer: String?
     /// Why there is none; nil when there is one.
     public let error: LectureError?
 
-    /// An exchange.
+    /// Creates an exchange.
     ///
     /// - Parameters:
     ///   - server: scheme, host and port.
     ///   - kind: 1, 2 or 3.
-    ///   - items: what was asked.
+    ///   - items: the request.
     ///   - answer: the payload as JSON.
     ///   - error: why there is none.
     package init(server: String, kind: Int, items: String, answer: String?, error: LectureError?) {

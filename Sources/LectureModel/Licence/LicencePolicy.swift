@@ -1,8 +1,8 @@
-/// What a licence permits, as a DRM callback answers it or a licence file says it.
+/// What a licence permits, from the answer of a DRM callback or a licence file.
 ///
-/// The names of the wire stand in `CallbackAnswer`; here 0, which means "no limit" there, is `nil`.
+/// The wire names are in `CallbackAnswer`; 0, which means "no limit" there, is `nil` here.
 public struct LicencePolicy: Hashable, Sendable {
-    /// What play time is counted in (`expiration_playtime_type`).
+    /// How play time is counted (`expiration_playtime_type`).
     public enum PlayTimeUnit: Int, Sendable, CaseIterable {
         /// Seconds of the lecture, at any speed.
         case media = 0
@@ -10,7 +10,7 @@ public struct LicencePolicy: Hashable, Sendable {
         case running = 1
     }
 
-    /// What of the bookmarks is kept for offline use (`offline_bookmark.download`).
+    /// Which bookmarks are kept for offline use (`offline_bookmark.download`).
     public enum BookmarkScope: Int, Sendable, CaseIterable {
         /// Nothing.
         case none = 0
@@ -20,15 +20,15 @@ public struct LicencePolicy: Hashable, Sendable {
         case all = 2
     }
 
-    /// The first moment at which it may be played (`nbf` of a licence file); `nil` for no bound.
+    /// The first moment at which it may be played (`nbf` of a licence file); `nil` for no limit.
     public var startsAt: Timestamp?
-    /// The end (`expiration_date`): from then on it may not be played; `nil` for no bound.
+    /// The end (`expiration_date`): from then on it may not be played; `nil` for no limit.
     public var expiresAt: Timestamp?
-    /// How often it may be played (`expiration_count`), 1…1000; `nil` for no bound.
+    /// How often it may be played (`expiration_count`), 1…1000; `nil` for no limit.
     public var countLimit: Int?
-    /// How long it may be played (`expiration_playtime`), 60…604,800 seconds; `nil` for no bound.
+    /// How long it may be played (`expiration_playtime`), 60…604,800 seconds; `nil` for no limit.
     public var playTimeLimit: Duration?
-    /// What ``playTimeLimit`` is counted in.
+    /// How ``playTimeLimit`` is counted.
     public var playTimeUnit = PlayTimeUnit.media
     /// By when the server has to be asked again (`check_expiration_date`); `nil` for never.
     public var checkAt: Timestamp?
@@ -36,11 +36,11 @@ public struct LicencePolicy: Hashable, Sendable {
     public var checksEveryPlay = false
     /// Whether a person is asked before it is renewed (`expiration_refresh_popup`).
     public var asksBeforeRenewal = false
-    /// What of the bookmarks is kept.
+    /// Which bookmarks are kept.
     public var bookmarks = BookmarkScope.none
     /// Whether the kept bookmarks may not be changed.
     public var bookmarksAreReadOnly = false
 
-    /// A policy without any bound.
+    /// A policy without limits.
     public init() {}
 }

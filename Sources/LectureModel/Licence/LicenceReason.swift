@@ -1,10 +1,10 @@
-/// Why a lecture may not be played now. The order is the order in which reasons are named, the first one first.
+/// Why a lecture may not be played now. The cases are in the order in which reasons are reported.
 public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
-    /// The server has ordered the file away.
+    /// The server has ordered the file's removal.
     case deleted = 1
     /// The server has ended the licence.
     case forceExpired
-    /// Not every byte is there and proven.
+    /// Not every byte is present and verified.
     case mediaIncomplete
     /// There is no licence.
     case missing
@@ -14,22 +14,24 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
     case otherDevice
     /// The store was written by another device.
     case storeCopied
-    /// The ledger was changed by somebody without the device's key.
+    /// The ledger was changed without the device's key.
     case ledgerForged
     /// The store is an older copy than the one this device last wrote.
     case storeRolledBack
-    /// The licence has a time limit, and what time it is cannot be trusted.
+    /// The licence has a time limit, and the clock cannot be trusted.
     case clockUntrusted
     /// The server has to be asked first.
     case checkDue
-    /// It begins later.
+    /// It starts later.
     case notYetValid
     /// Its end has passed.
     case expired
-    /// All plays are taken.
+    /// All plays are used.
     case countUsedUp
-    /// All play time is taken.
+    /// All play time is used.
     case playTimeUsedUp
+    /// The device's directory cannot be written, so a play could not be recorded there.
+    case anchorUnwritable
 
     /// The frozen name in JSON.
     public var name: String {
@@ -49,9 +51,10 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
         case .expired: "expired"
         case .countUsedUp: "count_used_up"
         case .playTimeUsedUp: "play_time_used_up"
+        case .anchorUnwritable: "anchor_unwritable"
         }
     }
 
-    /// Compares the places in the order.
+    /// Compares the positions in the order.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,5 +1,5 @@
-/// What is kept of the licence of one content: the policy, what was used of it, and what a server or a clock has said
-/// since. A row of the ledger, without the raw token it came from.
+/// The stored licence of one lecture: the policy, its usage, and what a server or a clock has reported since. A row of
+/// the ledger, without the raw token it came from.
 package struct LicenceRecord: Hashable, Sendable {
     /// How the right was proven.
     package enum Form: Int, Sendable, CaseIterable {
@@ -13,9 +13,9 @@ package struct LicenceRecord: Hashable, Sendable {
     package var form: Form
     /// What is permitted.
     package var policy: LicencePolicy
-    /// How many plays were taken.
+    /// How many plays were used.
     package var countUsed = 0
-    /// How much play time was taken, in the unit of the policy.
+    /// How much play time was used, in the unit of the policy.
     package var playTimeUsed: Duration = .zero
     /// Whether its token verified when it was stored.
     package var isVerified: Bool
@@ -23,12 +23,12 @@ package struct LicenceRecord: Hashable, Sendable {
     package var deviceThumbprint: [UInt8]?
     /// Whether a server has ended it (`content_expired`).
     package var isForceExpired = false
-    /// Whether a server has ordered the file away (`content_delete`).
+    /// Whether a server has ordered the file's removal (`content_delete`).
     package var isDeleted = false
     /// Whether it was once seen past its end at a trusted time. A clock that is set back does not revive it.
     package var wasSeenExpired = false
 
-    /// A licence of which nothing was used.
+    /// Creates an unused licence.
     ///
     /// - Parameters:
     ///   - form: how the right was proven.
@@ -38,9 +38,9 @@ package struct LicenceRecord: Hashable, Sendable {
         (self.form, self.policy, self.isVerified) = (form, policy, isVerified)
     }
 
-    /// How many plays are left; `nil` for no bound.
+    /// How many plays are left; `nil` for no limit.
     package var countLeft: Int? { policy.countLimit.map { max(0, $0 - countUsed) } }
 
-    /// How much play time is left; `nil` for no bound.
+    /// How much play time is left; `nil` for no limit.
     package var playTimeLeft: Duration? { policy.playTimeLimit.map { max(.zero, $0 - playTimeUsed) } }
 }

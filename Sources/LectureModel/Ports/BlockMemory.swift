@@ -1,35 +1,35 @@
-/// The memory of blocks, used again and again: memory fresh from the system costs a page fault every 4 KiB, which on a
-/// large file is more than copying the bytes into it.
+/// A pool of memory for blocks: fresh memory from the system costs a page fault every 4 KiB, which on a large file
+/// exceeds the cost of copying the bytes into it.
 enum BlockMemory {
-    /// A piece of memory nobody uses. Confined to the lock around it.
+    /// An unused piece of memory. Confined to the lock around it.
     @safe private struct Piece {
         let memory: UnsafeMutableRawPointer
     }
 
-    /// The size of a piece that is kept. A block of less gets one too, unless it is so small that the allocator keeps
-    /// its memory anyway.
+    /// The size of a pooled piece. A smaller block gets one too, unless it is so small that the allocator keeps its
+    /// memory anyway.
     private static let pieceBytes = 1 << 20
     private static let smallBytes = 1 << 16
-    /// How many pieces are kept when nobody needs them.
+    /// How many unused pieces are kept.
     private static let keptPieces = 16
     private static let idle = Guarded<[Piece]>([])
 
-    /// Memory for a block, aligned to a page, with whatever bytes it had.
+    /// Uninitialised memory for a block, aligned to a page.
     ///
     /// - Parameter count: how many bytes are needed.
-    /// - Returns: the memory, to be given back with the same count.
+    /// - Returns: the memory, to be returned with the same count.
     @unsafe static func take(_ count: Int) -> UnsafeMutableRawPointer {
         guard isPiece(count) else { return .allocate(byteCount: count, alignment: 4096) }
-        // The latest, which is the likeliest to be in the processor's cache.
+        // The latest, which is most likely in the processor's cache.
         if let kept = idle.withLock({ $0.popLast() }) { return unsafe kept.memory }
         return .allocate(byteCount: pieceBytes, alignment: 4096)
     }
 
-    /// Takes memory back.
+    /// Returns memory to the pool.
     ///
     /// - Parameters:
-    ///   - memory: what ``take(_:)`` gave; not used by the caller afterwards.
-    ///   - count: how many bytes were asked for.
+    ///   - memory: the result of ``take(_:)``; not used by the caller afterwards.
+    ///   - count: how many bytes were requested.
     @unsafe static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
         let piece = unsafe Piece(memory: memory)
         let isKept =

@@ -1,4 +1,4 @@
-/// Where time comes from. Tests and simulations bring their own.
+/// The source of time. Tests and simulations use their own.
 package protocol LectureClock: Sendable {
     /// The wall clock, which may be wrong.
     func now() -> Timestamp
@@ -8,7 +8,7 @@ package protocol LectureClock: Sendable {
     func boot() -> BootInstant
 }
 
-/// Where chance comes from: jitter and nonces that need no secrecy. Simulations seed it.
+/// The source of randomness: jitter and nonces that need no secrecy. Simulations seed it.
 package protocol RandomSource: Sendable {
     /// 64 random bits.
     func next() -> UInt64

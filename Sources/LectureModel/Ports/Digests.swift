@@ -1,17 +1,17 @@
-/// A running digest of bytes that come in order.
+/// A running digest of bytes in order.
 package protocol RunningDigest: AnyObject {
-    /// Takes the next bytes. A failure is kept and thrown by ``finish()``, so that the hot path has no error branch.
+    /// Adds the next bytes. A failure is kept and thrown by ``finish()``, so that the hot path has no error branch.
     ///
     /// - Parameter bytes: in the order of the file.
     func update(_ bytes: UnsafeRawBufferPointer)
-    /// Ends and answers the digest. Nothing may follow.
+    /// Ends and returns the digest. Nothing may follow.
     ///
-    /// - Returns: the digest of everything that was taken.
+    /// - Returns: the digest of all bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when a step failed.
     func finish() throws(LectureError) -> [UInt8]
 }
 
-/// Makes whole-file digests and proofs of chunks.
+/// Computes whole-file digests and proofs of chunks.
 ///
 /// A proof is 28 bytes: a random nonce of 12 and the AES-256-GMAC of 16 (NIST SP 800-38D) under the store's key, over
 /// the resource's row (8 bytes big endian), the chunk's index (8 bytes big endian), and the chunk's bytes. It costs a
@@ -30,10 +30,10 @@ package protocol DigestMaker: Sendable {
     /// - Returns: a running digest whose result is the proof.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     func proof(resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest
-    /// The proof that the same bytes would have had with the nonce of `proof`; equal bytes give equal proofs.
+    /// The proof the same bytes would have with the nonce of `proof`; equal bytes give equal proofs.
     ///
-    /// The result is for comparing only. It must not be stored in place of `proof`: two different texts under one
-    /// nonce give the authentication key away (NIST SP 800-38D, appendix A).
+    /// The result is for comparing only. It must not be stored in place of `proof`: two different texts under one nonce
+    /// reveal the authentication key (NIST SP 800-38D, appendix A).
     ///
     /// - Parameters:
     ///   - proof: 28 bytes from the store.
@@ -43,7 +43,7 @@ package protocol DigestMaker: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when `proof` has another length, or
     ///   ``LectureError/Code/cryptography``.
     func proof(repeating proof: [UInt8], resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest
-    /// Compares without telling by its time where the two differ.
+    /// Compares in constant time.
     ///
     /// - Parameters:
     ///   - left: a digest or a proof.

@@ -1,18 +1,18 @@
-/// A content as the engine works on it.
+/// A lecture as the engine works on it.
 package struct ItemRecord: Sendable {
     /// The row.
     package var id: ContentID
-    /// What everybody may see of it.
+    /// Its public part.
     package var content: Content
-    /// What was last asked for it.
+    /// The target state last requested for it.
     package var desire: Desire
-    /// Whether the source is a gateway link that answers a descriptor, or has answered one.
+    /// Whether the source is a gateway link that returns a descriptor, or has returned one.
     package var isGateway: Bool
-    /// Whether the source has told what it is.
+    /// Whether the source has described it.
     package var isLoaded: Bool
     /// Request headers for the source's own origin.
     package var headers: [String: String]
-    /// Other URLs of the same bytes, as wished for.
+    /// Other URLs of the same bytes, as requested.
     package var mirrors: [String]
     /// The SHA-256 the media must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
@@ -24,11 +24,11 @@ package struct ItemRecord: Sendable {
     package var fence: Int64
     /// The playable version, when there is one.
     package var currentVersion: VersionID?
-    /// Whether chunks of that version are damaged and it is still the one that is wanted, so that only those are to be
+    /// Whether chunks of that version are damaged and it is still the requested one, so that only those are to be
     /// downloaded again.
     package var needsRepair: Bool
 
-    /// Makes a record.
+    /// Creates a record.
     package init(id: ContentID, content: Content, desire: Desire, fence: Int64) {
         self.id = id
         self.content = content
@@ -41,35 +41,34 @@ package struct ItemRecord: Sendable {
         mirrors = []
     }
 
-    /// The right to change this content.
+    /// The right to change this lecture.
     package var lease: ContentLease { ContentLease(content: id, fence: fence) }
 
-    /// The one resource of a content whose URL is the media itself.
-    package var directWish: ResourceWish {
-        var wish = ResourceWish(role: .media, name: "", urls: [content.sourceURL] + mirrors)
-        wish.expectedSHA256 = expectedSHA256
-        wish.expectedBytes = expectedBytes.flatMap { UInt64(exactly: $0) }
-        return wish
+    /// The only resource of a lecture whose URL is the media itself.
+    package var directResource: ResourceRequest {
+        var request = ResourceRequest(role: .media, name: "", urls: [content.sourceURL] + mirrors)
+        request.expectedSHA256 = expectedSHA256
+        request.expectedBytes = expectedBytes.flatMap { UInt64(exactly: $0) }
+        return request
     }
 }
 
-/// The state of an item as it is to be stored. Cross-field rules: a stop reason exactly with `stopped`; an error with
-/// `failed`.
+/// The state of an item to be stored. Cross-field rules: a stop reason exactly with `stopped`; an error with `failed`.
 package struct ItemStatus: Sendable, Hashable {
-    /// Where the item is on its way.
+    /// The item's state.
     package var state: ItemState
     /// Why it is stopped.
     package var stopReason: StopReason?
-    /// What went wrong last; nil when nothing did.
+    /// The last failure; nil without one.
     package var error: LectureError?
-    /// Attempts since bytes were last gained.
+    /// Attempts since the last progress.
     package var attempts: Int
     /// When it is tried again; nil when no attempt is planned.
     package var nextAttempt: Timestamp?
     /// When the waiting time was set.
     package var waitSet: Timestamp?
 
-    /// Makes a status.
+    /// Creates a status.
     package init(
         _ state: ItemState, stopReason: StopReason? = nil, error: LectureError? = nil, attempts: Int = 0,
         nextAttempt: Timestamp? = nil, waitSet: Timestamp? = nil
@@ -85,17 +84,17 @@ package struct ItemStatus: Sendable, Hashable {
 
 /// A resource of a version.
 package struct ResourceRecord: Sendable {
-    /// How far a resource is. Raw values are stored: frozen, never reused.
+    /// The state of a resource. Raw values are stored: frozen, never reused.
     package enum State: Int, Sendable, CaseIterable {
         /// Known, nothing planned.
         case absent = 0
-        /// Its length and its place on the disk are fixed.
+        /// Its length and its path are fixed.
         case planned = 1
-        /// All chunks are proven.
+        /// All chunks are committed.
         case proven = 2
-        /// It stands under its final name.
+        /// It has its final name.
         case placed = 3
-        /// It cannot be had; only for resources that are not required.
+        /// It cannot be downloaded; only for resources that are not required.
         case failed = 4
     }
 
@@ -103,29 +102,29 @@ package struct ResourceRecord: Sendable {
     package var id: ResourceID
     /// The version it belongs to.
     package var version: VersionID
-    /// The content it belongs to.
+    /// The lecture it belongs to.
     package var content: ContentID
-    /// What it is to the content.
+    /// Its role.
     package var role: ResourceRole
     /// A name for people, for example a subtitle's.
     package var name: String
-    /// How far it is.
+    /// Its state.
     package var state: State
     /// Relative to the store; empty until planned.
     package var path: String
     /// The length in bytes; nil while unknown.
     package var total: UInt64?
-    /// The length of a chunk in bytes; never changes under proven chunks. With ``seal`` the first one is shorter.
+    /// The length of a chunk in bytes; never changes under committed chunks. With ``seal`` the first one is shorter.
     package var chunkBytes: UInt64
-    /// Whether its files are sealed, and how they were left.
+    /// Whether its files are sealed, and whether they were closed cleanly.
     package var seal: SealState
-    /// Chunks that are durable with their proof.
+    /// Committed chunks.
     package var provenChunks: Int
     /// The bytes of these chunks.
     package var provenBytes: UInt64
     /// The stored validator: the strong entity tag, the `Last-Modified` text.
     package var entityTag: String?
-    /// The `Last-Modified` text, letter by letter as it came.
+    /// The `Last-Modified` text, exactly as received.
     package var lastModified: String?
     /// The SHA-256 it must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
@@ -138,7 +137,7 @@ package struct ResourceRecord: Sendable {
     /// Whether the server has answered a range with one.
     package var acceptsRanges: Bool
 
-    /// Makes a record of a resource nothing is known of.
+    /// Creates a record of an unknown resource.
     package init(id: ResourceID, version: VersionID, content: ContentID, role: ResourceRole) {
         self.id = id
         self.version = version
@@ -166,19 +165,36 @@ package struct ResourceRecord: Sendable {
     }
 }
 
+extension ResourceRecord {
+    /// What identifies the stored version of the file.
+    package var validator: Validator { Validator(etag: entityTag, lastModified: lastModified, total: total) }
+}
+
+extension ResourceRequest {
+    /// Compares a description with a stored file.
+    ///
+    /// - Parameter media: the file's row.
+    /// - Returns: whether it has the described bytes; nil where length and digests do not show it.
+    package func describes(_ media: ResourceRecord) -> Bool? {
+        if let size = expectedBytes, size != media.total { return false }
+        guard let digest = expectedSHA256, let known = media.sha256 else { return nil }
+        return digest == known
+    }
+}
+
 /// A resource that a version needs, before it has a row.
-package struct ResourceWish: Sendable, Hashable {
-    /// What it is to the content.
+package struct ResourceRequest: Sendable, Hashable {
+    /// Its role.
     package var role: ResourceRole
     /// A name for people, for example a subtitle's.
     package var name: String
-    /// Where the bytes are, the best place first.
+    /// URLs of the bytes, the best one first.
     package var urls: [String]
     /// The SHA-256 it must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
     /// The size it must have; nil when unknown.
     package var expectedBytes: UInt64?
-    /// Makes a wish for bytes of which nothing is known.
+    /// Creates a request for unknown bytes.
     package init(role: ResourceRole, name: String, urls: [String]) {
         self.role = role
         self.name = name
@@ -186,9 +202,9 @@ package struct ResourceWish: Sendable, Hashable {
     }
 }
 
-/// A URL of a resource, with its life time. Rank 0 is tried first.
+/// A URL of a resource, with its lifetime. Rank 0 is tried first.
 package struct URLLeaseRecord: Sendable, Hashable {
-    /// What is known of it. Raw values are stored: frozen, never reused.
+    /// Its state. Raw values are stored: frozen, never reused.
     package enum State: Int, Sendable, CaseIterable {
         /// May be used.
         case usable = 0
@@ -200,18 +216,18 @@ package struct URLLeaseRecord: Sendable, Hashable {
 
     /// The row.
     package var id: URLLeaseID
-    /// What it leads to.
+    /// The resource it leads to.
     package var resource: ResourceID
-    /// The address, with its signature if it has one.
+    /// The URL, with its signature if it has one.
     package var url: String
     /// The order in which URLs are tried, 0 first.
     package var rank: Int
-    /// What is known of it.
+    /// Its state.
     package var state: State
-    /// When it ends; nil when nobody said so.
+    /// When it expires; nil when unknown.
     package var expires: Timestamp?
 
-    /// Makes a record.
+    /// Creates a record.
     package init(id: URLLeaseID, resource: ResourceID, url: String, rank: Int, state: State, expires: Timestamp?) {
         self.id = id
         self.resource = resource
@@ -222,18 +238,18 @@ package struct URLLeaseRecord: Sendable, Hashable {
     }
 }
 
-/// What is remembered of a server across runs.
+/// The state of a server kept across runs.
 package struct OriginRecord: Sendable, Hashable {
     /// Scheme, host and port.
     package var origin: String
-    /// How many requests at once it takes.
+    /// How many concurrent requests it accepts.
     package var limit: Int
-    /// Until when it asks to be left alone, and when it asked.
+    /// Until when it asked not to be contacted.
     package var waitUntil: Timestamp?
     /// When it asked; a clock that is set back does not lengthen the wait.
     package var waitSet: Timestamp?
 
-    /// Makes a record.
+    /// Creates a record.
     package init(origin: String, limit: Int, waitUntil: Timestamp? = nil, waitSet: Timestamp? = nil) {
         self.origin = origin
         self.limit = limit
@@ -242,7 +258,7 @@ package struct OriginRecord: Sendable, Hashable {
     }
 }
 
-/// What a gateway's descriptor or a first answer tells about a content, to be stored. Nil leaves what is stored.
+/// Facts about a lecture from a gateway's descriptor or a first answer, to be stored. Nil keeps the stored value.
 package struct ContentFacts: Sendable, Hashable {
     /// The identity the gateway names.
     package var key: ContentKey?
@@ -264,125 +280,132 @@ package struct ContentFacts: Sendable, Hashable {
     package var width: Int?
     /// The height of the picture in pixels.
     package var height: Int?
-    /// What it is to a learner.
+    /// What a learner sees it as.
     package var type: ContentType?
-    /// The descriptor as it came, so that members this version does not know are kept.
+    /// The descriptor as received, so that members unknown to this version are kept.
     package var descriptor: String?
     /// No facts.
     package init() {}
 }
 
-/// What one command wants, counted.
+/// The counts of one command's run.
 package struct RunSummary: Sendable, Hashable {
     /// Items by state.
     package var counts: [ItemState: Int] = [:]
     /// Stopped items by reason.
     package var stops: [StopReason: Int] = [:]
-    /// Bytes that are durable with their proof.
+    /// Committed bytes.
     package var bytesProven: Int64 = 0
     /// Bytes of the items whose size is known.
     package var bytesTotal: Int64 = 0
-    /// Nothing wanted.
+    /// Creates an empty summary.
     package init() {}
 }
 
-/// The store as the download engine needs it. Confined to one executor; every method is synchronous, since the engine
-/// runs where the store's writer lives. Every method throws ``LectureError``; those that take a ``ContentLease`` throw
-/// ``LectureError/Code/leaseLost`` and change nothing when the fence is old.
+/// The store's interface for the download engine. Confined to one executor; every method is synchronous, since the
+/// engine runs on the executor of the store's writer. Every method throws ``LectureError``; those that take a
+/// ``ContentLease`` throw ``LectureError/Code/leaseLost`` and change nothing when the fence is old.
 package protocol DownloadIndex: AnyObject {
     /// Runs `body` as one durable transaction (`BEGIN IMMEDIATE`, WAL, `synchronous=FULL`); rolls back when it throws.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
 
     // MARK: Owners, runs, leases
 
-    /// Makes a row for this run of this program. The number names its byte in the lock file.
+    /// Creates a row for this run of this program. The number identifies its byte in the lock file.
     func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID
-    /// Deletes an owner and its runs; items it had leased in flight go back to `queued`.
+    /// Deletes an owner and its runs; items it had leased go back to `queued`.
     func dismissOwner(_ owner: OwnerID, now: Timestamp) throws
     /// All owners with a row, this one included.
     func owners() throws -> [OwnerID]
-    /// Makes a run: the set of contents that one command wants.
+    /// Creates a run: the set of lectures that one command requests.
     func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID
-    /// Adds a content to a run.
+    /// Adds a lecture to a run.
     func join(_ run: RunID, content: ContentID) throws
-    /// Adds every content that is not complete, not cancelled and not paused to a run; answers how many.
+    /// Adds every lecture that is not complete, not cancelled and not paused to a run; returns how many.
     func joinUnfinished(_ run: RunID) throws -> Int
-    /// Leases up to `limit` contents of the run that are due now: queued, with `next_attempt` passed (or set more than
+    /// Leases up to `limit` lectures of the run that are due now: queued, with `next_attempt` passed (or set more than
     /// its own length ago, see `wait_set`), not leased; priority first, then position. Raises each fence by one.
     func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord]
-    /// Leases one content whatever its place in the queue, unless another owner has it (then nil).
+    /// Leases one lecture whatever its position in the queue, unless another owner has it (then nil).
     func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord?
-    /// Gives a lease back.
+    /// Releases a lease.
     func release(_ lease: ContentLease) throws
-    /// Makes stopped contents of the run whose reason may pass by itself (not `user`, not `licenceRefused`) and whose
-    /// `next_attempt` is due (see ``claim(run:owner:limit:now:)``) queued again; answers how many.
+    /// Queues stopped lectures of the run again whose reason is transient (not `user`, not `licenceRefused`) and whose
+    /// `next_attempt` is due (see ``claim(run:owner:limit:now:)``); returns how many.
     @discardableResult
     func requeueDue(run: RunID, now: Timestamp) throws -> Int
-    /// Gives all leases of an owner back; what was in flight becomes queued.
+    /// Releases all leases of an owner; active items become queued.
     func requeueLeases(of owner: OwnerID, now: Timestamp) throws
-    /// The earliest `next_attempt` among contents of the run that are queued, or stopped for a reason that may pass by
-    /// itself, and not leased; nil when there is none. A queued content without one is due since the epoch.
+    /// The earliest `next_attempt` among lectures of the run that are queued, or stopped for a transient reason, and
+    /// not leased; nil when there is none. A queued lecture without one has been due since the epoch.
     func nextDue(run: RunID) throws -> Timestamp?
-    /// How many contents of the run are queued (due or not) without a lease, and how many another owner has leased.
+    /// How many lectures of the run are queued (due or not) without a lease, and how many another owner has leased.
     func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
-    /// What is wanted now of the contents this owner has leased and of whose desire is not `fetch`.
+    /// The target states of lectures this owner has leased whose desire is not `fetch`.
     func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)]
     /// Changes when another connection has committed (`PRAGMA data_version`).
     func dataVersion() throws -> Int64
 
-    // MARK: Contents
+    // MARK: Lectures
 
-    /// Registers a wish, or finds the content it means: by key if given, else by `identity`. A content that is not
-    /// complete becomes `queued` with desire `fetch`, its attempts and waiting time forgotten, unless it is leased.
+    /// Registers a request, or finds its lecture: by key if given, else by `identity`. A lecture that is not complete
+    /// becomes `queued` with desire `fetch`, its attempts and waiting time reset, unless it is leased.
     ///
     /// One that is complete is compared with the request (``CompleteVersion/match(_:source:isGateway:check:)``): where
-    /// another version is requested, the content is queued and its version marked as outdated.
+    /// another version is requested, the lecture is queued and its version marked as outdated.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - source: the key to use when the request has none, what repeated requests for the same source have in common,
-    ///     and whether its URL is a gateway link.
-    ///   - check: how far a complete content is compared with the request.
+    ///   - source: the key to use when the request has none, the identity shared by repeated requests for the same
+    ///     source, and whether its URL is a gateway link.
+    ///   - check: how far a complete lecture is compared with the request.
     ///   - now: the wall clock.
-    /// - Returns: the row, its key, and what became of the request.
+    /// - Returns: the row, its key, and the outcome of the request.
     /// - Throws: ``LectureError``.
     func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
-    /// The content with this key.
+    /// The lecture with this key.
     func item(_ key: ContentKey) throws -> ItemRecord?
-    /// The content of this row.
+    /// The lecture of this row.
     func item(_ id: ContentID) throws -> ItemRecord?
     /// Stores a state.
     func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws
-    /// Stores what the source told, and marks the content loaded. When `facts.key` already belongs to another content,
-    /// nothing is changed and that content's row is answered: the caller merges.
+    /// Stores the source's facts, and marks the lecture loaded. When `facts.key` already belongs to another lecture,
+    /// nothing is changed and that lecture's row is returned: the caller merges.
     func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID?
-    /// Replaces this content in every run by another and deletes it; for two sources that turn out to be one content.
+    /// Replaces this lecture in every run by another and deletes it; for two sources that turn out to be one lecture.
     func merge(_ lease: ContentLease, into other: ContentID) throws
-    /// Stores a desire; a content nobody has leased follows at once (`pause` and `cancel` → stopped(user); `fetch` →
-    /// queued unless complete). Answers false for an unknown key.
+    /// Applies a request, with the digest and size it names, whose link turned out to lead to this lecture. Returns the
+    /// outcome, as of a request under the lecture's key.
+    func request(_ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp) throws -> EnqueueOutcome
+    /// Stores a desire; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch` →
+    /// queued unless complete). Returns false for an unknown key.
     func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool
-    /// As above, for every content that is not complete (all, for `remove`; samples only when told; cancelled ones are
-    /// spared by `fetch`). Answers how many were changed.
+    /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
+    /// cancelled ones). Returns how many were changed.
     func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int
-    /// Stores a priority, or a place in the queue relative to another content.
+    /// Stores a priority.
     func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool
-    /// Moves a content before (or to the very first or last place when nil is given) another.
+    /// Moves a lecture before (or to the very first or last place when nil is given) another.
     func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool
-    /// Contents whose desire is `remove` and that nobody else has leased.
+    /// Lectures whose desire is `remove` and that no other owner has leased.
     func contentsToRemove(limit: Int) throws -> [ContentID]
-    /// The paths of all files of a content, of every version.
+    /// The paths of all files of a lecture, of every version.
     func paths(_ content: ContentID) throws -> [String]
-    /// Whether a row names this path. Rows are committed before their files are made and deleted after them, so that a
-    /// file without a row belongs to nobody.
-    func hasResource(path: String) throws -> Bool
-    /// Deletes a content with everything below it. The files must be gone before.
+    /// Whether a file may be deleted because no row names it. Rows are committed before their files are created and
+    /// deleted after them. Files from before the database, and those with other names, are no orphans.
+    func isOrphan(path: String) throws -> Bool
+    /// Deletes a lecture with all dependent rows. The files must be gone before.
     func deleteContent(_ lease: ContentLease) throws
-    /// Where the finished bytes shall also stand.
-    func outputs(_ content: ContentID) throws -> [String]
-    /// An output is done.
+    /// Places where the finished file is also due.
+    func outputs(_ content: ContentID) throws -> [PendingOutput]
+    /// Removes a finished output.
     func deleteOutput(_ content: ContentID, path: String) throws
+    /// The files that were written for a lecture outside the store.
+    func writtenOutputs(_ key: ContentKey) throws -> [OutputFacts]
+    /// Records a file that was written outside the store.
+    func noteOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws
 
     // MARK: Versions and resources
 
@@ -390,43 +413,43 @@ package protocol DownloadIndex: AnyObject {
     func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])?
     /// The resources of a version, media first.
     func resources(_ version: VersionID) throws -> [ResourceRecord]
-    /// Begins a version with these resources. A version that is being built must not exist.
-    func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID
-    /// Makes a version discarded and answers the paths of its files, which the caller deletes and then forgets.
+    /// Starts a version with these resources. A version that is being built must not exist.
+    func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID
+    /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String]
     /// Deletes the rows of a discarded version.
     func forgetVersion(_ version: VersionID) throws
-    /// Discarded and superseded versions whose files may still be there, with the paths.
+    /// Discarded and superseded versions whose files may still exist, with the paths.
     func discardedVersions() throws -> [(VersionID, [String])]
-    /// Stores length, place, chunk size, validator and what else the first answer told; state `planned` (or `absent`).
+    /// Stores length, path, chunk size, validator and other facts of the first answer; state `planned` (or `absent`).
     func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws
-    /// Proven chunk numbers and proofs, in order.
+    /// Committed chunk numbers and proofs, in order.
     func chunks(_ resource: ResourceID) throws -> [WrittenChunk]
-    /// Marks chunks proven; also raises the content's and the resource's counters. Repeats are fine.
+    /// Marks chunks committed; also raises the lecture's and the resource's counters. Idempotent.
     ///
     /// - Parameters:
-    ///   - lease: the right to do so.
+    ///   - lease: the lease.
     ///   - resource: the row.
     ///   - chunks: durable chunks.
-    ///   - bytes: their length together.
+    ///   - bytes: their total length.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     func markProven(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp) throws
-    /// Marks chunks not proven (damage, a mirror that disagreed); lowers the counters by the rows that went.
+    /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows.
     func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
-    /// The version becomes current, the former one superseded; the content completed.
+    /// Makes the version current, the former one superseded, and the lecture completed.
     func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws
     /// The version that is complete; nil when there is none.
     func completeVersion(_ content: ContentID) throws -> CompleteVersion?
     /// Whether a version that is being built was complete before, and is being repaired.
     func wasComplete(_ version: VersionID) throws -> Bool
-    /// The complete version is not what is wanted: the content is queued for another one. Answers false, and changes
-    /// nothing, where there is no such version or the content is leased.
+    /// Marks a complete version as outdated and queues the lecture for another one. Returns false, and changes nothing,
+    /// where the lecture is leased or has another complete version by now.
     @discardableResult
-    func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool
-    /// A complete content is built again in place: its current version becomes `building`, its media resource
-    /// `planned`, the content `queued`; for repairs. The caller has taken the damaged chunks out before.
+    func supersede(_ content: ContentID, version: VersionID, by successor: Successor, now: Timestamp) throws -> Bool
+    /// Reopens a complete lecture for repair in place: its current version becomes `building`, its media resource
+    /// `planned`, the lecture `queued`. The caller has removed the damaged chunks before.
     func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws
 
     // MARK: URLs, attempts, servers, settings
@@ -436,13 +459,13 @@ package protocol DownloadIndex: AnyObject {
     /// Replaces the URLs of a resource.
     func replaceURLLeases(
         _ lease: ContentLease, _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp) throws
-    /// Stores what became of a URL.
+    /// Stores the state of a URL.
     func setURLLease(_ id: URLLeaseID, state: URLLeaseRecord.State, rank: Int) throws
-    /// Keeps one attempt; the oldest beyond 100 of a content go.
+    /// Stores an attempt; deletes the oldest beyond 100 of a lecture.
     func record(_ attempt: Attempt, content: ContentID, resource: ResourceID?) throws
-    /// What is remembered of a server.
+    /// The stored state of a server.
     func origin(_ origin: String) throws -> OriginRecord?
-    /// Stores what is to be remembered of a server.
+    /// Stores the state of a server.
     func setOrigin(_ origin: OriginRecord, now: Timestamp) throws
     /// A setting of the queue.
     func setting(_ name: String) throws -> String?
@@ -451,9 +474,9 @@ package protocol DownloadIndex: AnyObject {
     /// Bytes of all planned resources that are not discarded: what the quota counts.
     func plannedBytes() throws -> UInt64
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// What a run wants, counted.
+    /// The counts of a run.
     func summary(_ run: RunID) throws -> RunSummary
     /// Contents of a run in one state, in queue order.
     func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content]

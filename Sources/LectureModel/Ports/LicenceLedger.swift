@@ -1,4 +1,4 @@
-/// Makes the codes over rows that decide (HMAC-SHA-256 under the device's ledger key), without the key being seen.
+/// Computes the codes over decisive rows (HMAC-SHA-256 under the device's ledger key), without exposing the key.
 package protocol RowAuthenticator: Sendable {
     /// The thumbprint of this device's key (RFC 7638), 32 bytes.
     var device: [UInt8] { get }
@@ -9,21 +9,46 @@ package protocol RowAuthenticator: Sendable {
     func code(_ bytes: [UInt8]) -> [UInt8]
 }
 
-/// What is kept beside the device's key of the newest row of a store's time ledger: a store that is put back from an
-/// older copy does not fit it. Protected by a code under the device's ledger key.
+/// A record of the newest row of a store's time ledger, kept beside the device's key: a store restored from an older
+/// copy does not match it. Protected by a code under the device's ledger key.
 package struct LedgerAnchor: Hashable, Sendable {
-    /// The number of the newest row that was anchored.
+    /// The number of the newest anchored row.
     package var revision: Int64
     /// Its code, 32 bytes.
     package var code: [UInt8]
-    /// The newest time a server had vouched for, and the best guess: they do not go back with a store.
+    /// The newest time confirmed by a server, which is not restored with a store.
     package var proven: Timestamp?
     /// The best guess.
     package var estimate: Timestamp?
 
-    /// An anchor.
+    /// Creates an anchor.
     package init(revision: Int64, code: [UInt8], proven: Timestamp?, estimate: Timestamp?) {
         (self.revision, self.code, self.proven, self.estimate) = (revision, code, proven, estimate)
+    }
+
+    /// The anchor of a store before its first row.
+    package static let beforeFirst = LedgerAnchor(
+        revision: 0, code: [UInt8](repeating: 0, count: 32), proven: nil, estimate: nil)
+}
+
+/// The newest times that any store of a device has recorded.
+package struct AnchoredTimes: Hashable, Sendable {
+    /// The newest time confirmed by a server.
+    package var proven: Timestamp?
+    /// The newest best guess.
+    package var estimate: Timestamp?
+
+    /// Creates a value; nil where no store has recorded one.
+    package init(proven: Timestamp? = nil, estimate: Timestamp? = nil) {
+        (self.proven, self.estimate) = (proven, estimate)
+    }
+
+    /// The later ones of these and an anchor's.
+    ///
+    /// - Parameter anchor: an anchor of the same device.
+    package mutating func add(_ anchor: LedgerAnchor) {
+        proven = [proven, anchor.proven].compactMap(\.self).max()
+        estimate = [estimate, anchor.estimate].compactMap(\.self).max()
     }
 }
 
@@ -35,30 +60,40 @@ package protocol AnchorKeeper: Sendable {
     /// - Returns: nil when there is none, or none that this device has written.
     /// - Throws: ``LectureError`` with a disk code.
     func anchor(of store: String) throws(LectureError) -> LedgerAnchor?
-    /// Replaces the anchor of a store, durably; an older one than is there changes nothing.
+    /// Replaces the anchor of a store, durably; one older than the stored one changes nothing.
     ///
     /// - Parameters:
     ///   - anchor: the anchor.
     ///   - store: the store's UUID.
     /// - Throws: ``LectureError`` with a disk code.
     func keep(_ anchor: LedgerAnchor, of store: String) throws(LectureError)
+    /// Why an anchor of a store could not be replaced now, as far as can be seen without writing.
+    ///
+    /// - Parameter store: the store's UUID.
+    /// - Returns: nil when nothing is in the way.
+    func obstacle(of store: String) -> LectureError?
+    /// The newest times of all stores of this device.
+    ///
+    /// - Returns: the times; those of files that this device has not written are left out.
+    /// - Throws: ``LectureError`` with a disk code.
+    func newestTimes() throws(LectureError) -> AnchoredTimes
 }
 
-/// What the ledger is found to be when it is opened.
+/// The result of inspecting the ledger when it is opened.
 package enum LedgerFinding: Hashable, Sendable {
     /// There is none yet: no licence was ever stored.
     case new
     /// The newest row, which follows from the anchor or is its successor.
     case intact(TimeRow)
-    /// Something speaks against the store. The row is the newest one that can be read; nil when none can.
+    /// There is an objection to the store. The row is the newest readable one; nil when there is none.
     case suspect(ClockDoubt, TimeRow?)
 }
 
-/// The store as the licence engine needs it. Confined to the executor of the store's writer and on its connection, so
-/// that licences and contents change in one transaction. Every method throws ``LectureError``.
+/// The store's interface for the licence engine. Confined to the executor of the store's writer and on its connection,
+/// so that licences and lectures change in one transaction. Every method throws ``LectureError``.
 ///
-/// The rows of `licence` carry codes, and the sum of all codes stands in the newest row of the time ledger, which the
-/// anchor holds: a row that was changed, taken out, or put back from an older copy does not fit. So every transaction
+/// The rows of `licence` carry codes, and the sum of all codes is in the newest row of the time ledger, which the
+/// anchor records: a row that was changed, removed, or restored from an older copy does not match. So every transaction
 /// that calls ``store(_:)`` or ``forget(_:)`` ends with ``append(_:source:)``.
 package protocol LicenceLedger: AnyObject {
     /// Runs `body` as one durable transaction.
@@ -66,37 +101,38 @@ package protocol LicenceLedger: AnyObject {
 
     // MARK: The chain
 
-    /// Holds the whole ledger against its codes and the anchor: every licence's code, their sum, the newest rows of the
-    /// chain. Costs a walk over all codes.
+    /// Checks the whole ledger against its codes and the anchor: every licence's code, their sum, the newest rows of
+    /// the chain. Costs a pass over all codes.
     ///
-    /// No anchor is only believed of a store that has just begun. A chain that goes on behind the anchor is intact: a
-    /// kill came between the commit and the anchor. Rows before the newest one of source ``TimeRow/Source/finding``
-    /// were judged when that was made. To be called before the first append, so that no revision that the anchor knows
-    /// is given again.
+    /// A missing anchor is accepted only for a store without a row: ``LedgerAnchor/beforeFirst`` is stored before the
+    /// first one. A chain that continues past the anchor is intact: a kill came
+    /// between the commit and the anchor. Rows before the newest one of source ``TimeRow/Source/finding`` were checked
+    /// when that was created. Must be called before the first append, so that no revision known to the anchor is
+    /// reused.
     ///
-    /// - Parameter anchor: what is kept beside the device's key, read before; nil when there is none.
-    /// - Returns: what is found; nothing is changed. The row of a suspicion is the newest that fits its code, or else
+    /// - Parameter anchor: the one kept beside the device's key, read before; nil when there is none.
+    /// - Returns: the finding; nothing is changed. The row of a suspicion is the newest that matches its code, or else
     ///   the newest.
     /// - Throws: ``LectureError``.
     func inspect(against anchor: LedgerAnchor?) throws -> LedgerFinding
     /// Appends a row to the chain, with the sum of the licences as it is now.
     ///
     /// - Parameters:
-    ///   - row: what is remembered of the time.
+    ///   - row: the state of the clocks.
     ///   - source: where it came from.
-    /// - Returns: the anchor that fits, to be kept after the commit.
+    /// - Returns: the matching anchor, to be stored after the commit.
     /// - Throws: ``LectureError``.
     func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor
-    /// Whether a licence of a content that is there is granted and believed, as its row says: something that
-    /// ``suspectAll(_:)`` would take away until a server answers. No code is looked at.
+    /// Whether the row of an existing lecture's licence is granted and trusted: something that ``suspectAll(_:)`` would
+    /// revoke until a server answers. Codes are not checked.
     func hasBelievedLicences() throws -> Bool
     /// The newest row; nil when there is none.
     func newestTime() throws -> TimeRow?
     /// The newest row of source ``TimeRow/Source/finding``; nil when nothing was ever found, or long ago.
     func newestFinding() throws -> TimeRow?
-    /// Marks every licence as not believed and makes all codes anew, so that the ledger is whole again: nothing is
-    /// forgotten, and each licence is believed again when its server answers for it. To be followed by an append of
-    /// source ``TimeRow/Source/finding``, from which on the chain is believed again.
+    /// Marks every licence as untrusted and recomputes all codes, so that the ledger is consistent again: nothing is
+    /// lost, and each licence is trusted again when its server answers for it. Must be followed by an append of source
+    /// ``TimeRow/Source/finding``, from which on the chain is trusted again.
     ///
     /// - Parameter suspicion: why.
     /// - Throws: ``LectureError``.
@@ -104,87 +140,90 @@ package protocol LicenceLedger: AnyObject {
 
     // MARK: Licences
 
-    /// A licence. A row whose code does not fit is answered with the suspicion `forged`.
+    /// A licence. A row whose code does not match is returned with the suspicion `forged`.
     func entry(_ key: ContentKey) throws -> LicenceEntry?
-    /// Licences by content key, in pages, for lists. Retired ones (of contents that are gone) are left out.
+    /// Licences by content key, in pages, for lists. Retired ones (of removed lectures) are left out.
     func entries(after key: ContentKey?, limit: Int) throws -> [LicenceEntry]
-    /// Licences of contents that are there, the earliest deadline first.
+    /// Licences of existing lectures, the earliest deadline first.
     ///
     /// - Parameters:
     ///   - before: only those whose deadline is before this moment; nil for all with a deadline.
-    ///   - limit: how many at the most.
-    /// - Returns: the licences; those whose codes do not fit with the suspicion `forged`.
+    ///   - limit: the maximum number.
+    /// - Returns: the licences; those whose codes do not match with the suspicion `forged`.
     /// - Throws: ``LectureError``.
     func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry]
-    /// How many licences of contents that are there have a deadline before this moment (nil: all).
+    /// Licences whose end was seen to have passed, but is later than this moment.
+    func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry]
+    /// Whether an existing lecture has a licence that was granted by another key for answers than this one.
+    func hasLicence(grantedByOtherThan signer: String) throws -> Bool
+    /// How many licences of existing lectures have a deadline before this moment (nil: all).
     func count(deadlineBefore before: Timestamp?) throws -> Int
     /// Stores a licence with its code.
     func store(_ entry: LicenceEntry) throws
-    /// Stores only how the last attempt went (attempts, nextAttempt, waitSet, error): no code, no append.
+    /// Stores only the result of the last attempt (attempts, nextAttempt, waitSet, error): no code, no append.
     func storeAttempt(_ entry: LicenceEntry) throws
     /// Deletes a licence.
     func forget(_ key: ContentKey) throws
-    /// Keeps a question, and lets the oldest beyond 20 go.
+    /// Stores a request to a server, and deletes the oldest beyond 20.
     func record(_ attempt: LicenceAttempt, of key: ContentKey) throws
-    /// The latest questions, latest first.
+    /// The latest requests, latest first.
     func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt]
 
     // MARK: Keys of sealed files
 
-    /// The wrapped key of a content.
+    /// The wrapped key of a lecture.
     func contentKey(_ content: ContentID) throws -> (wrapped: [UInt8], purpose: SealPurpose)?
-    /// Stores the wrapped key of a content; replaces none that is there.
+    /// Stores the wrapped key of a lecture; never replaces an existing one.
     func setContentKey(_ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp) throws
 
-    // MARK: Debts
+    // MARK: Pending callbacks
 
-    /// Notes what a server must still be told; once.
+    /// Records a callback still to be sent to a server; once.
     func addDebt(_ key: ContentKey, kind: Int, now: Timestamp) throws
-    /// Debts, the oldest first.
+    /// Pending callbacks, the oldest first.
     func debts(limit: Int) throws -> [LicenceDebt]
-    /// Takes debts that are due and that no living owner has.
+    /// Claims pending callbacks that are due and not claimed by a live owner.
     func claimDebts(owner: OwnerID, limit: Int, now: Timestamp) throws -> [LicenceDebt]
-    /// A debt is paid.
+    /// Deletes a callback that was sent.
     func settleDebt(_ id: DebtID) throws
-    /// A debt could not be paid; it is given back.
+    /// Releases a callback that could not be sent.
     func postponeDebt(_ id: DebtID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError) throws
-    /// When the next debt that nobody has is due, the epoch when one was never tried; nil when there is none.
+    /// When the next unclaimed callback is due, the epoch when one was never tried; nil when there is none.
     func nextDebt() throws -> Timestamp?
 
     // MARK: Batches
 
-    /// The candidates of a selection, without asking anybody: licences with a callback, of contents that are there; for
-    /// new grants only those that are not believed.
+    /// The candidates of a selection, without asking a server: licences with a callback, of existing lectures; for new
+    /// grants only untrusted ones.
     func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]
-    /// Goes on with the unfinished run of the same selection, or begins one with all candidates. What has become a
-    /// candidate since joins; what is renewed or given up in it stays so.
+    /// Continues the unfinished run of the same selection, or starts one with all candidates. New candidates are added;
+    /// what was renewed or has failed in it stays so.
     ///
-    /// - Returns: the run, how many licences it wants in all, how many of them are done, and whether it was begun
-    ///   before.
+    /// - Returns: the run, how many licences it includes, how many of them are done, and whether it was started before.
     func beginRenewal(
         _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool)
-    /// Takes wanted licences of a run that are due and that no living owner has: the earliest deadline first among
-    /// those that were not tried, the longest due first among those that were.
+    /// Claims wanted licences of a run that are due and not claimed by a live owner: the earliest deadline first among
+    /// untried ones, the longest due first among the others.
     func claimRenewals(
         _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
     ) throws -> [LicenceEntry]
-    /// A licence of a run is renewed (error nil) or has failed for this run.
+    /// Records that a licence of a run is renewed (error nil) or has failed for this run.
     func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws
-    /// A licence of a run goes back to the wanted ones.
+    /// Returns a licence of a run to the wanted ones.
     func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws
-    /// How far a run is, and when the next of its licences that nobody has is due: the epoch when one is due at once.
+    /// The progress of a run, and when the next of its unclaimed licences is due: the epoch when one is due at once.
     /// What this process has claimed and not settled is neither wanted nor elsewhere.
     func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress
     /// The licences that a run has renewed, by key.
     func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey]
-    /// A run that wants nothing more is ended.
+    /// Ends a run that wants nothing more.
     func endRenewal(_ run: RenewalRunID, now: Timestamp) throws
 }
 
 /// A licence that could be renewed, for a plan.
 package struct RenewalCandidate: Hashable, Sendable {
-    /// The content.
+    /// The lecture.
     package var key: ContentKey
     /// Where its licence comes from.
     package var callbackURL: String
@@ -193,26 +232,26 @@ package struct RenewalCandidate: Hashable, Sendable {
     /// No attempt before this moment.
     package var notBefore: Timestamp?
 
-    /// A candidate.
+    /// Creates a candidate.
     package init(key: ContentKey, callbackURL: String, deadline: Timestamp?, notBefore: Timestamp?) {
         (self.key, self.callbackURL, self.deadline, self.notBefore) = (key, callbackURL, deadline, notBefore)
     }
 }
 
-/// How far a batch renewal is.
+/// The progress of a batch renewal.
 package struct RenewalProgress: Hashable, Sendable {
-    /// Not asked for yet, or to be asked again.
+    /// Not requested yet, or to be requested again.
     package var wanted = 0
     /// Renewed.
     package var renewed = 0
     /// Failed for this run.
     package var failed = 0
-    /// Being asked for by other living owners.
+    /// Being requested by other live owners.
     package var elsewhere = 0
-    /// When the next wanted one that nobody has is due; nil when there is none.
+    /// When the next unclaimed wanted one is due; nil when there is none.
     package var nextDue: Timestamp?
 
-    /// Nothing.
+    /// Creates an empty value.
     package init() {}
 }
 
@@ -228,6 +267,9 @@ package typealias RenewalRunID = RowID<RenewalRunTable>
 
 /// Checks the token of a DRM callback's answer.
 package protocol AnswerVerifier: Sendable {
+    /// The thumbprints of all configured keys, by what they verify.
+    var signers: GrantingKeys { get }
+
     /// Verifies a compact token and reads its payload.
     ///
     /// - Parameters:
@@ -235,8 +277,8 @@ package protocol AnswerVerifier: Sendable {
     ///   - keyID: which configured key; empty for the only one.
     ///   - userKey: the answer's `X-KOLLUS-USERKEY`; nil when it had none.
     ///   - time: the time for keys and certificates; nil when none is known.
-    /// - Returns: the payload, whether it was verified (false when no key is configured and the configuration lets that
-    ///   pass), and when it says it was issued.
+    /// - Returns: the payload, whether it was verified (false when no key is configured and the configuration permits
+    ///   that), and its issue time.
     /// - Throws: ``LectureError`` with ``LectureError/Code/answerUndecodable`` (the detail names the reasons),
     ///   ``LectureError/Code/answerUnreadable``, or ``LectureError/Code/licenceKeyMissing``.
     func payload(
@@ -252,9 +294,11 @@ package struct VerifiedAnswer: Hashable, Sendable {
     package var isVerified: Bool
     /// `iat`, when there is one.
     package var issued: Timestamp?
+    /// The thumbprint of the key that verified it; empty for none.
+    package var signer: String
 
-    /// A payload.
-    package init(payload: JSONValue, isVerified: Bool, issued: Timestamp?) {
-        (self.payload, self.isVerified, self.issued) = (payload, isVerified, issued)
+    /// Creates a value.
+    package init(payload: JSONValue, isVerified: Bool, issued: Timestamp?, signer: String) {
+        (self.payload, self.isVerified, self.issued, self.signer) = (payload, isVerified, issued, signer)
     }
 }

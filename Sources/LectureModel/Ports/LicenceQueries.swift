@@ -1,27 +1,27 @@
-/// A licence as a list shows it, beside its content.
+/// A licence as a list shows it, with its lecture.
 package struct ListedLicence: Hashable, Sendable {
     /// The licence.
     package var entry: LicenceEntry
-    /// The content's title.
+    /// The lecture's title.
     package var title: String
-    /// The content's state.
+    /// The lecture's state.
     package var state: ItemState
 
-    /// A licence and what a list tells of its content.
+    /// Creates a listed licence.
     ///
     /// - Parameters:
     ///   - entry: the licence.
-    ///   - title: the content's.
-    ///   - state: the content's.
+    ///   - title: the lecture's.
+    ///   - state: the lecture's.
     package init(entry: LicenceEntry, title: String, state: ItemState) {
         (self.entry, self.title, self.state) = (entry, title, state)
     }
 }
 
-/// The ledger of licences as lists and questions need it: read-only, on its own connection. Every method throws
+/// The ledger of licences for lists and queries: read-only, on its own connection. Every method throws
 /// ``LectureError``.
 ///
-/// Lists leave retired licences out: those whose contents are gone.
+/// Lists leave out retired licences: those whose lectures are gone.
 package protocol LicenceQueries: AnyObject {
     /// A licence, a retired one too.
     func licence(_ key: ContentKey) throws -> LicenceEntry?
@@ -29,8 +29,8 @@ package protocol LicenceQueries: AnyObject {
     ///
     /// - Parameters:
     ///   - key: the last one of the page before; nil for the first page.
-    ///   - limit: how many at the most.
-    /// - Returns: the licences with their contents.
+    ///   - limit: the maximum number.
+    /// - Returns: the licences with their lectures.
     /// - Throws: ``LectureError``.
     func licences(after key: ContentKey?, limit: Int) throws -> [ListedLicence]
     /// Licences with a deadline, the earliest first.
@@ -38,19 +38,19 @@ package protocol LicenceQueries: AnyObject {
     /// - Parameters:
     ///   - before: only those whose deadline is before this moment; nil for all.
     ///   - last: the last one of the page before, with its deadline there; nil for the first page.
-    ///   - limit: how many at the most.
-    /// - Returns: the licences with their contents.
+    ///   - limit: the maximum number.
+    /// - Returns: the licences with their lectures.
     /// - Throws: ``LectureError``.
     func licences(
         deadlineBefore before: Timestamp?, after last: (deadline: Timestamp, key: ContentKey)?, limit: Int
     ) throws -> [ListedLicence]
     /// How many licences have a deadline before this moment; nil counts those without one too.
     func licenceCount(deadlineBefore before: Timestamp?) throws -> Int
-    /// The latest questions about a licence, latest first.
+    /// The latest requests about a licence, latest first.
     func licenceAttempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt]
-    /// What servers must still be told, the oldest first.
+    /// Callbacks still to be sent to servers, the oldest first.
     func debts(limit: Int) throws -> [LicenceDebt]
-    /// How much servers must still be told.
+    /// How many callbacks are still to be sent to servers.
     func debtCount() throws -> Int
     /// The candidates of a selection, for a plan that changes nothing.
     func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]

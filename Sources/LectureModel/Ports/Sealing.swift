@@ -1,10 +1,10 @@
-/// Seals and opens the files of one content: the content's key at work, without the key being seen. The format is in
+/// Seals and opens the files of one lecture with its key, without exposing the key. The format is in
 /// docs/sealed-file.md.
 package protocol ContentCipher: Sendable {
-    /// Makes the proofs of chunks, over their plaintext, under a key that follows from the content's: what lies in the
-    /// database must not tell anything of the bytes.
+    /// Computes the proofs of chunks, over their plaintext, under a key derived from the lecture's: the database must
+    /// not reveal anything about the bytes.
     var digests: any DigestMaker { get }
-    /// Draws a header for a new file.
+    /// Generates a header for a new file.
     ///
     /// - Returns: ``SealedFormat/headerBytes`` bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
@@ -13,15 +13,15 @@ package protocol ContentCipher: Sendable {
     ///
     /// - Parameters:
     ///   - header: of the file.
-    ///   - sealedBefore: the segments that lie sealed under it already.
-    /// - Returns: what seals.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` for bytes that are no header, or
+    ///   - sealedBefore: the segments already sealed under it.
+    /// - Returns: the sealer.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` for bytes that are not a header, or
     ///   ``LectureError/Code/cryptography``.
     func sealer(header: [UInt8], sealedBefore: Set<Int>) throws(LectureError) -> any SegmentSealing
-    /// Opens what was sealed under a header.
+    /// Creates an opener for a header.
     ///
     /// - Parameter header: of the file.
-    /// - Returns: what opens.
+    /// - Returns: the opener.
     /// - Throws: as ``sealer(header:sealedBefore:)``.
     func opener(header: [UInt8]) throws(LectureError) -> any SegmentOpening
 }
@@ -33,7 +33,7 @@ package protocol SegmentSealing: Sendable {
     /// - Parameters:
     ///   - segment: its index.
     ///   - isLast: whether the file ends with it.
-    ///   - plaintext: all that it holds.
+    ///   - plaintext: its plaintext.
     ///   - ciphertext: takes ``SealedFormat/tagBytes`` more.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for a segment that was sealed before.
     func seal(
@@ -56,7 +56,7 @@ package protocol SegmentOpening: Sendable {
     ) throws(LectureError)
 }
 
-/// The numbers of the sealed format that its users need: Tink's AES256_GCM_HKDF_1MB.
+/// The public constants of the sealed format: Tink's AES256_GCM_HKDF_1MB.
 package enum SealedFormat {
     /// The length of the header.
     package static let headerBytes = 40
@@ -64,7 +64,7 @@ package enum SealedFormat {
     package static let tagBytes = 16
     /// The length of a segment with its tag; the first one's includes the header.
     package static let segmentBytes = 1 << 20
-    /// What a segment holds, except the first, which holds ``headerBytes`` less.
+    /// The plaintext length of a segment, except the first, which has ``headerBytes`` less.
     package static let plaintextBytes = segmentBytes - tagBytes
 
     /// The grid of a sealed resource.
@@ -88,7 +88,7 @@ package enum SealedFormat {
     }
 }
 
-/// What a content's key is for. Stored, and each wrapped under a key of its own. Raw values are frozen.
+/// The purpose of a lecture's key. Stored, and each wrapped under a key of its own. Raw values are frozen.
 package enum SealPurpose: Int, Sendable, CaseIterable {
     /// The media needs no licence; it is sealed because the store seals everything.
     case unlicensed = 0
@@ -96,28 +96,28 @@ package enum SealPurpose: Int, Sendable, CaseIterable {
     case licensed = 1
 }
 
-/// Makes, wraps and unwraps the keys of contents: the device's key at work, without it being seen.
+/// Creates, wraps and unwraps the keys of lectures with the device's key, without exposing it.
 package protocol ContentVault: Sendable {
-    /// Draws a key for a content.
+    /// Generates a key for a lecture.
     ///
     /// - Parameters:
-    ///   - key: the content; bound to its files.
-    ///   - purpose: what for.
+    ///   - key: the lecture; bound to its files.
+    ///   - purpose: its purpose.
     /// - Returns: the cipher, and the key wrapped for the store.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``, or the code with which the device's key
-    ///   could not be read or made.
+    ///   could not be read or created.
     func newCipher(for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> (any ContentCipher, [UInt8])
-    /// Takes a key out again.
+    /// Unwraps a key.
     ///
     /// - Parameters:
     ///   - wrapped: as stored.
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - purpose: as stored.
     /// - Returns: the cipher.
     /// - Throws: ``LectureError`` with ``LectureError/Code/sealedElsewhere`` when another device has wrapped it, or the
     ///   purpose or the bytes were changed.
     func cipher(wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> any ContentCipher
-    /// Whether this device can take a key out, without a cipher being made: lists ask it of every lecture.
+    /// Whether this device can unwrap a key, without creating a cipher: lists check it for every lecture.
     ///
     /// - Parameters:
     ///   - wrapped: as stored.
@@ -127,24 +127,23 @@ package protocol ContentVault: Sendable {
     func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool
 }
 
-/// What seals a resource's files. Raw values are stored: frozen, never reused.
+/// The seal state of a resource's files. Raw values are stored: frozen, never reused.
 package enum SealState: Int, Sendable, CaseIterable {
-    /// Nothing: it lies in clear.
+    /// Not sealed.
     case plain = 0
-    /// Sealed, and every segment that was ever sealed under the file's header is part of a proven chunk.
+    /// Sealed, and every segment that was ever sealed under the file's header is part of a committed chunk.
     case clean = 1
-    /// Sealed, and more may have been sealed under the header than is proven: whoever goes on makes a new one.
+    /// Sealed, and more may have been sealed under the header than is committed: continuing needs a new one.
     case open = 2
 }
 
-/// Decides which resources are sealed and hands out their ciphers. Confined to the executor of the store's writer.
+/// Decides which resources are sealed and provides their ciphers. Confined to the executor of the store's writer.
 package protocol ContentSealing: AnyObject {
-    /// The cipher for a content's files of one role. Makes and stores the content's key when it is the first time.
-    /// While a content has sealed files it stays the same, and is not nil for their roles, whatever was configured
-    /// since.
+    /// The cipher for a lecture's files of one role. Creates and stores the lecture's key on first use. While a lecture
+    /// has sealed files it stays the same, and is not nil for their roles, whatever was configured since.
     ///
     /// - Parameters:
-    ///   - item: the content.
+    ///   - item: the lecture.
     ///   - role: of the resource.
     /// - Returns: nil when such files are kept in clear.
     /// - Throws: ``LectureError``: `sealedElsewhere`, `sealRequired`, `deviceKeyRefused`, `cryptography`, a store's

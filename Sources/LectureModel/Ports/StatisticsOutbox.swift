@@ -1,67 +1,67 @@
-/// The store as everything about reports needs it. Confined to the executor of the store's writer and on its
-/// connection, so that a report and the play state it tells about change in one transaction. Every method throws
-/// ``LectureError``.
+/// The store's interface for reports. Confined to the executor of the store's writer and on its connection, so that a
+/// report and the play state it describes change in one transaction. Every method throws ``LectureError``.
 ///
-/// What is stored when, and what each number means, is in docs/statistics.md.
+/// docs/statistics.md describes what is stored when, and what each number means.
 package protocol StatisticsOutbox: AnyObject {
     /// Runs `body` as one durable transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
 
-    // MARK: Keeping
+    // MARK: Storing
 
-    /// Stores a report. An id that is known with the same content is passed by, so that whoever did not see the
-    /// acknowledgement may ask again.
+    /// Stores a report. A known id with the same payload is ignored, so that a caller that missed the acknowledgement
+    /// may retry.
     ///
     /// - Parameters:
     ///   - report: what to store.
     ///   - now: the wall clock.
-    /// - Returns: whether it was stored, and the number it has in its session.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/reportConflict`` when the id is known with another content.
+    /// - Returns: whether it was stored, and its number in its session.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/reportConflict`` when the id is known with another payload.
     func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition
 
     // MARK: Targets
 
-    /// The number of a target, which is made when it is new.
+    /// The number of a target, which is created when it is new.
     func target(_ address: ReportRecord.Target) throws -> TargetID
     /// All targets, by their numbers.
     func targets() throws -> [TargetEntry]
-    /// Stores how a target is: failures, wait, suspension, limit of bytes and last answer.
+    /// Stores the condition of a target: failures, wait, suspension, limit of bytes and last answer.
     func store(_ condition: TargetCondition, of target: TargetID) throws
-    /// Has everything that is open go to another target: pending reports that no request holds, those without a target
-    /// included, and requests whose end is not known, which keep their id and their bytes when the format is the same
-    /// and are dissolved otherwise. What a living owner is sending stays.
+    /// Redirects everything open to another target: pending reports that are in no request, including those without a
+    /// target, and requests whose result is unknown, which keep their id and their bytes when the format is the same
+    /// and are dissolved otherwise. What a live owner is sending stays.
     ///
     /// - Returns: how many reports.
     func readdress(to target: TargetID) throws -> Int
 
     // MARK: Planning
 
-    /// What the plan of a target needs: of the lanes that no request holds, the oldest first, the open rows with the
-    /// lowest numbers.
+    /// The rows for planning a target: from the session lanes that are in no request, the oldest first, the open rows
+    /// with the lowest numbers.
     ///
     /// - Parameters:
     ///   - target: the target.
-    ///   - lanes: how many lanes at the most.
+    ///   - lanes: the maximum number of session lanes.
     ///   - rows: how many rows of each.
-    /// - Returns: rows as ``PlanRow`` wants them; `bytes` is the stored size of the report.
+    /// - Returns: rows as ``PlanRow`` requires; `bytes` is the stored size of the report.
     /// - Throws: ``LectureError``.
     func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow]
-    /// Reports, in the order asked for.
+    /// Reports, in the requested order.
     func reports(_ ids: [OutboxID]) throws -> [ReportRecord]
-    /// Pending reports become unnecessary.
+    /// Marks pending reports as superseded.
     func supersede(_ reports: [OutboxID], now: Timestamp) throws
-    /// Every row of the lanes of these reports that may be cumulative or superseded, for ``BatchPlan/uncovered(_:)``.
+    /// Every row of the session lanes of these reports that may be cumulative or superseded, for
+    /// ``BatchPlan/uncovered(_:)``.
     func laneRows(of reports: [OutboxID]) throws -> [PlanRow]
-    /// Superseded reports count again.
+    /// Makes superseded reports pending again.
     func restore(_ reports: [OutboxID]) throws
 
     // MARK: Requests
 
-    /// Begins a request: its reports are leased, and those of its first piece sealed with their bytes.
+    /// Starts a request: its reports are leased, and those of its first request body are frozen with their bytes.
     ///
     /// - Parameters:
-    ///   - piece: the reports of the piece and the exact request, before its first byte goes out.
-    ///   - rest: reports of the same request behind the piece, in order; they are leased and in no bytes.
+    ///   - piece: the reports of the body and the exact request, before its first byte is sent.
+    ///   - rest: the remaining reports of the same request, in order; they are leased but in no body yet.
     ///   - target: where it goes.
     ///   - owner: this program's row.
     ///   - now: the wall clock.
@@ -70,73 +70,74 @@ package protocol StatisticsOutbox: AnyObject {
     func begin(
         _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> FlightID
-    /// The next piece of a request takes the place of the last one, which has its end or was divided.
+    /// Replaces the current body of a request, which was settled or divided, by the next one.
     ///
     /// - Throws: ``LectureError/Code/leaseLost`` when the request is no longer this owner's.
     func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws
-    /// A try of the current piece came to nothing that is final.
+    /// Records an inconclusive attempt to send the current body.
     ///
     /// - Parameters:
     ///   - flight: the request.
-    ///   - attempt: what came of it, and until when it waits.
+    ///   - attempt: its result, and until when to wait.
     ///   - owner: this program's row.
     /// - Throws: ``LectureError/Code/leaseLost``.
     func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws
-    /// Reports of a request have their end: delivered, or dead with the reason.
+    /// Settles reports of a request: delivered, or dead with the reason.
     ///
-    /// They leave the request; its row goes with ``end(_:owner:)``. An acceptance holds even when the lease is lost.
+    /// They leave the request; its row is deleted by ``end(_:owner:)``. An acceptance is valid even when the lease is
+    /// lost.
     ///
     /// - Parameters:
     ///   - flight: the request.
     ///   - reports: which of its reports.
     ///   - reason: why they are dead; nil when they are delivered.
-    ///   - answer: what was answered.
+    ///   - answer: the answer.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     func settle(
         _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
     ) throws
-    /// The request is over; no report is in it any more. Its lanes are free.
+    /// Ends a request without remaining reports. Its session lanes are free.
     func end(_ flight: FlightID, owner: OwnerID) throws
-    /// Gives a request back: its sealed piece waits for whoever comes next, with its id and bytes; its other reports
-    /// are pending again.
+    /// Releases a request: its frozen body is kept for the next owner, with its id and bytes; its other reports are
+    /// pending again.
     func release(_ flight: FlightID, owner: OwnerID) throws
-    /// Takes requests of a target that no living owner has and whose wait is over, the oldest first. What only a dead
-    /// owner had leased without sealing is pending again.
+    /// Claims requests of a target that no live owner has and whose wait is over, the oldest first. What a dead owner
+    /// had leased without freezing it is pending again.
     ///
     /// - Parameters:
     ///   - target: the target.
     ///   - owner: this program's row.
     ///   - limit: how many.
     ///   - now: the wall clock; a wait that a clock set back would lengthen counts as over.
-    /// - Returns: the requests, which are this owner's now.
+    /// - Returns: the requests, now claimed by this owner.
     /// - Throws: ``LectureError``.
     func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight]
-    /// When the next request that nobody has is due; nil when none waits.
+    /// When the next unclaimed request is due; nil when none waits.
     func nextFlight(_ target: TargetID) throws -> PersistedWait?
 
     // MARK: Time
 
-    /// The time of reports that were made in a run of the machine is known now.
+    /// Corrects the time of reports created since one boot of the machine.
     ///
     /// - Parameters:
-    ///   - bootID: which run.
-    ///   - epoch: the time at which that run's boot clock stood at 0.
+    ///   - bootID: the boot.
+    ///   - epoch: the time at which that boot clock was 0.
     /// - Returns: how many reports got a corrected time.
     /// - Throws: ``LectureError``.
     func correct(bootID: String, epoch: Timestamp) throws -> Int
 
     // MARK: Operators
 
-    /// Reports that are dead letters are pending again.
+    /// Makes dead letters pending again.
     ///
     /// - Returns: how many.
     func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int
-    /// Deletes delivered, superseded and expired reports that have been so for longer than until then, at most `limit`.
+    /// Deletes reports delivered, superseded or expired before a time, at most `limit`.
     func prune(before: Timestamp, limit: Int) throws -> Int
-    /// Ends pending reports that are older than the policy allows; what a request holds is left out.
+    /// Expires pending reports that are older than the policy allows, except those in a request.
     func expire(before: Timestamp, now: Timestamp) throws -> Int
-    /// Stores rows of an export. Known ids are passed by when their content is the same; leased ones become pending.
+    /// Stores rows of an export. Known ids with the same payload are skipped; leased ones become pending.
     ///
     /// - Returns: whether it was stored.
     /// - Throws: ``LectureError/Code/reportConflict``.
@@ -145,16 +146,16 @@ package protocol StatisticsOutbox: AnyObject {
     ///
     /// - Parameters:
     ///   - user: the learner, byte by byte.
-    ///   - isForced: dissolves requests with a report of the learner whose end is not known, so that the others in them
-    ///     go out again under another id; else they stop everything.
+    ///   - isForced: dissolves requests of unknown result with a report of the learner, so that their other reports are
+    ///     sent again under another id; otherwise such requests prevent the erasure.
     /// - Returns: what was deleted.
     /// - Throws: ``LectureError/Code/reportsUnderWay`` when such a request is in the way; nothing is deleted then.
     func erase(user: String, isForced: Bool) throws -> ErasedReports
 }
 
-/// Questions about reports that change nothing. On a connection of its own, any thread's.
+/// Read-only queries about reports. On a connection of its own, usable from any thread.
 package protocol StatisticsQueries: AnyObject {
-    /// How many reports there are in each state; the law that none disappears can be checked with it.
+    /// How many reports are in each state; the invariant that none disappears can be checked with it.
     func account() throws -> ReportAccount
     /// All targets, with what waits for each.
     func targets() throws -> [TargetEntry]
@@ -162,12 +163,12 @@ package protocol StatisticsQueries: AnyObject {
     ///
     /// - Parameters:
     ///   - selection: which.
-    ///   - id: only those behind this one; nil from the beginning.
+    ///   - id: only those after this one; nil from the start.
     ///   - limit: how many at the most.
     /// - Returns: the reports.
     /// - Throws: ``LectureError``.
     func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport]
-    /// Every place outside of the tables of reports where a learner is named.
+    /// Every location outside the tables of reports where a learner is named.
     func otherTraces(of user: String) throws -> [String]
 }
 
@@ -175,42 +176,42 @@ package protocol StatisticsQueries: AnyObject {
 
 /// A report to be stored.
 package struct NewReport: Hashable, Sendable {
-    /// What to store; `attempts` and `state` are not looked at. An empty `id` is not permitted.
+    /// What to store; `attempts` and `state` are ignored. An empty `id` is not permitted.
     package var record: ReportRecord
-    /// The number in the session is the next one instead of the record's.
+    /// Whether the number in the session is the next one instead of the record's.
     package var takesNextSequence = false
-    /// A newer one of the same session says all that it says, and its target allows to leave it out.
+    /// Whether a newer one of the same session includes everything in it, and its target allows leaving it out.
     package var isCumulative = false
 
-    /// A report.
+    /// Creates a report.
     package init(_ record: ReportRecord) { self.record = record }
 }
 
-/// What became of a report that was to be stored.
+/// The result of storing a report.
 package struct ReportAddition: Hashable, Sendable {
-    /// False when it was known with the same content.
+    /// False when it was known with the same payload.
     package var isNew: Bool
-    /// The number it has in its session.
+    /// Its number in its session.
     package var sequence: Int64
 
-    /// An addition.
+    /// Creates a result.
     package init(isNew: Bool, sequence: Int64) { (self.isNew, self.sequence) = (isNew, sequence) }
 }
 
-/// How a target is, as it is stored.
+/// The stored condition of a target.
 package struct TargetCondition: Hashable, Sendable {
     /// Failures in a row.
     package var failures = 0
     /// The wait after the last of them.
     package var wait: PersistedWait?
-    /// Why it gets nothing.
+    /// Why nothing is sent to it.
     package var suspension: SuspendReason?
-    /// The largest body it took to be too large was lowered to this; nil when it never said so.
+    /// The body size limit, lowered after it refused a body as too large; nil when it never did.
     package var bytesLimit: Int?
-    /// What was answered last that was no success, and when.
+    /// The last unsuccessful answer, and when.
     package var lastTrouble: SendAnswer?
 
-    /// Nothing known against it.
+    /// Creates the condition of a healthy target.
     package init() {}
 }
 
@@ -220,43 +221,43 @@ package struct TargetEntry: Hashable, Sendable {
     package var id: TargetID
     /// Where.
     package var address: ReportRecord.Target
-    /// How it is.
+    /// Its condition.
     package var condition: TargetCondition
     /// Reports that are pending or leased.
     package var open: Int
 
-    /// A target.
+    /// Creates an entry.
     package init(id: TargetID, address: ReportRecord.Target, condition: TargetCondition, open: Int) {
         (self.id, self.address, self.condition, self.open) = (id, address, condition, open)
     }
 }
 
-/// What a request came back with, for `lms list` and for a person.
+/// The result of a request, for `lms list` and for people.
 package struct SendAnswer: Hashable, Sendable {
-    /// When.
+    /// When it was received.
     package var at: Timestamp
     /// The status; nil when there was none.
     package var status: Int?
-    /// Why it is kept; nil when that is no matter of keeping.
+    /// Why the reports are kept; nil when they are not.
     package var reason: KeepReason?
-    /// The first 1,024 bytes of the body as text, or what the transport said. Never a URL with its query.
+    /// The first 1,024 bytes of the body as text, or the transport's message. Never a URL with its query.
     package var text: String
 
-    /// An answer.
+    /// Creates an answer.
     package init(at: Timestamp, status: Int?, reason: KeepReason? = nil, text: String) {
         (self.at, self.status, self.reason, self.text) = (at, status, reason, text)
     }
 }
 
-/// The exact request of one piece, sealed: under this id these bytes go out and no others.
+/// The exact frozen request for one body: under this id exactly these bytes are sent.
 package struct SealedPiece: Hashable, Sendable {
-    /// `Idempotency-Key`: of one report its own id, of several a new one.
+    /// `Idempotency-Key`: for one report its own id, for several a new one.
     package var id: String
-    /// The reports in their order.
+    /// The reports in order.
     package var reports: [OutboxID]
     /// The method, `GET` or `POST`.
     package var method: String
-    /// What the URL ends with in a `GET`, with its question mark; else empty.
+    /// The end of the URL in a `GET`, with its question mark; else empty.
     package var query: String
     /// `Content-Type`; empty for `GET`.
     package var mediaType: String
@@ -265,7 +266,7 @@ package struct SealedPiece: Hashable, Sendable {
     /// The body as it goes over the wire, encoded.
     package var body: [UInt8]
 
-    /// A piece.
+    /// Creates a frozen request.
     package init(
         id: String, reports: [OutboxID], method: String = "POST", query: String = "", mediaType: String,
         encoding: String = "", body: [UInt8]
@@ -275,22 +276,22 @@ package struct SealedPiece: Hashable, Sendable {
     }
 }
 
-/// A request with a sealed piece, as it is stored.
+/// A request with a frozen body, as stored.
 package struct StoredFlight: Hashable, Sendable {
     /// The row.
     package var id: FlightID
     /// Where it goes.
     package var target: TargetID
-    /// What goes out.
+    /// What is sent.
     package var piece: SealedPiece
-    /// How often the piece was sent.
+    /// How often the body was sent.
     package var tries: Int
     /// How often it was answered with a status that allows a bounded number of tries.
     package var boundedTries: Int
     /// Until when it waits.
     package var wait: PersistedWait?
 
-    /// A request.
+    /// Creates a request.
     package init(
         id: FlightID, target: TargetID, piece: SealedPiece, tries: Int, boundedTries: Int, wait: PersistedWait?
     ) {
@@ -299,9 +300,9 @@ package struct StoredFlight: Hashable, Sendable {
     }
 }
 
-/// A try that came to nothing that is final.
+/// An inconclusive attempt to send.
 package struct FlightAttempt: Hashable, Sendable {
-    /// How often the piece was sent, this try included.
+    /// How often the body was sent, including this attempt.
     package var tries: Int
     /// How often it was answered with a status that allows a bounded number of tries.
     package var boundedTries: Int
@@ -310,13 +311,13 @@ package struct FlightAttempt: Hashable, Sendable {
     /// What came back.
     package var answer: SendAnswer
 
-    /// A try.
+    /// Creates an attempt.
     package init(tries: Int, boundedTries: Int, wait: PersistedWait?, answer: SendAnswer) {
         (self.tries, self.boundedTries, self.wait, self.answer) = (tries, boundedTries, wait, answer)
     }
 }
 
-/// Which reports. Every rule that is given has to hold.
+/// Which reports. All given conditions must hold.
 package struct ReportSelection: Hashable, Sendable {
     /// These ids; empty for all.
     package var ids: [String] = []
@@ -330,47 +331,47 @@ package struct ReportSelection: Hashable, Sendable {
     package var user: String?
     /// This target.
     package var target: TargetID?
-    /// Nothing that happened before; by the corrected time where it is known.
+    /// Only reports from this time on; by the corrected time where it is known.
     package var since: Timestamp?
-    /// Nothing that happened then or later.
+    /// Only reports before this time.
     package var until: Timestamp?
 
     /// Everything.
     package init() {}
 }
 
-/// A report as it is listed and exported.
+/// A report as listed and exported.
 package struct StoredReport: Hashable, Sendable {
     /// The row.
     package var id: OutboxID
     /// What was reported.
     package var record: ReportRecord
-    /// What was answered last, when it was no success.
+    /// The last answer, when it was not a success.
     package var answer: SendAnswer?
     /// When it last changed its state.
     package var changed: Timestamp
 
-    /// A report.
+    /// Creates a report.
     package init(id: OutboxID, record: ReportRecord, answer: SendAnswer?, changed: Timestamp) {
         (self.id, self.record, self.answer, self.changed) = (id, record, answer, changed)
     }
 }
 
-/// The law: created = pending + leased + delivered + dead + superseded + expired + pruned + erased.
+/// The invariant: created = pending + leased + delivered + dead + superseded + expired + pruned + erased.
 package struct ReportAccount: Hashable, Sendable {
     /// How many were ever stored.
     package var created = 0
     /// How many rows are in each state, counted in the table.
     package var rows: [ReportState: Int] = [:]
-    /// How many rows were deleted because their time to be kept was over.
+    /// How many rows were deleted because their retention time was over.
     package var pruned = 0
     /// How many rows were deleted with their learner.
     package var erased = 0
 
-    /// No reports.
+    /// Creates an empty account.
     package init() {}
 
-    /// Whether the law holds.
+    /// Whether the invariant holds.
     package var isConserved: Bool { created == rows.values.reduce(0, +) + pruned + erased }
 }
 
@@ -383,6 +384,6 @@ package struct ErasedReports: Hashable, Sendable {
     /// Requests that were dissolved.
     package var flights = 0
 
-    /// Nothing.
+    /// Creates an empty value.
     package init() {}
 }

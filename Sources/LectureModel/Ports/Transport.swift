@@ -1,12 +1,12 @@
 /// One HTTP exchange: a GET, or a POST when it has a ``body``.
 package struct TransferRequest: Sendable {
-    /// Names the exchange in this process.
+    /// Identifies the exchange in this process.
     package var id: TransferID
     /// An absolute http or https URL.
     package var url: String
-    /// Header fields beside those that follow from the members below.
+    /// Header fields besides those derived from the members below.
     package var headers: HeaderFields
-    /// The bytes asked for; nil asks for the whole.
+    /// The requested bytes; nil requests the whole.
     package var range: RangeRequest?
     /// The `If-Range` value; only with ``range``.
     package var ifRange: String?
@@ -16,14 +16,14 @@ package struct TransferRequest: Sendable {
     package var stallTimeout: Duration
     /// Bytes a second; nil for no limit of its own.
     package var rateLimit: Int?
-    /// What is sent; nil asks with GET. A redirect is never followed with it, as with everything else.
+    /// The body to send; nil makes a GET. As always, redirects are not followed.
     package var body: RequestBody?
-    /// How long the whole exchange may take; nil for as long as bytes come.
+    /// How long the whole exchange may take; nil for as long as bytes arrive.
     package var totalTimeout: Duration?
-    /// Takes what comes.
+    /// Receives the events.
     package var sink: any TransferSink
 
-    /// Makes a request for a whole object.
+    /// Creates a request for a whole object.
     package init(id: TransferID, url: String, sink: any TransferSink) {
         self.id = id
         self.url = url
@@ -41,7 +41,7 @@ package struct RequestBody: Sendable, Hashable {
     /// The value of `Content-Type`.
     package var mediaType: String
 
-    /// A body.
+    /// Creates a body.
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
@@ -49,21 +49,21 @@ package struct RequestBody: Sendable, Hashable {
     package init(_ bytes: [UInt8], mediaType: String) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
-/// Takes what comes of one exchange. Called on the transport's own thread, one call after the other, never after
+/// Receives the events of one exchange. Called on the transport's own thread, one call after the other, never after
 /// ``transferEnded(_:)``. It may block that thread for back-pressure, since the disk is shared by all exchanges.
 package protocol TransferSink: AnyObject, Sendable {
-    /// A final header came (never 1xx), before the first byte of its body.
+    /// A final header was received (never 1xx), before the first byte of its body.
     ///
     /// - Returns: false to refuse the body; ``transferEnded(_:)`` follows with ``TransferOutcome/End/stopped``.
     func headReceived(_ head: ResponseHead) -> Bool
-    /// Bytes of the body came, at most 16 KiB a call.
+    /// Bytes of the body were received, at most 16 KiB per call.
     ///
     /// - Returns: false to stop; ``transferEnded(_:)`` follows with ``TransferOutcome/End/stopped``.
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool
     /// The exchange is over.
     func transferEnded(_ outcome: TransferOutcome)
-    /// Whether more of the body may come now. While it may not, the connection is not read: for a consumer whose pace
-    /// is its own, and must not become that of all other exchanges.
+    /// Whether more of the body may be delivered now. While it may not, the connection is not read: for a slow consumer
+    /// that must not slow down all other exchanges.
     var hasRoom: Bool { get }
 }
 
@@ -76,9 +76,9 @@ extension TransferSink {
 package struct TransferOutcome: Sendable, Hashable {
     /// The ways to end.
     package enum End: Sendable, Hashable {
-        /// The whole answer came.
+        /// The whole answer was received.
         case complete
-        /// The sink had enough.
+        /// The sink stopped it.
         case stopped
         /// ``Transport/cancel(_:)`` was called.
         case cancelled
@@ -86,21 +86,21 @@ package struct TransferOutcome: Sendable, Hashable {
         ///
         /// - Parameters:
         ///   - curl: libcurl's result code.
-        ///   - detail: libcurl's words, without the URL.
+        ///   - detail: libcurl's message, without the URL.
         case failed(curl: Int, detail: String)
     }
 
-    /// The detail of a failure that is no fault of the connection: the answer's head is beyond the limit.
+    /// The detail of a failure not caused by the connection: the answer's head exceeds the limit.
     package static let headerTooLarge = "the header of the answer is too large"
 
     /// How it ended.
     package var end: End
-    /// Bytes of body that came.
+    /// Bytes of body received.
     package var bodyBytes: Int64
     /// From the call to the end.
     package var elapsed: Duration
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     package init(end: End, bodyBytes: Int64, elapsed: Duration) {
         self.end = end
         self.bodyBytes = bodyBytes
@@ -108,12 +108,12 @@ package struct TransferOutcome: Sendable, Hashable {
     }
 }
 
-/// Carries out HTTP exchanges. Never blocks its caller.
+/// Performs HTTP exchanges. Never blocks its caller.
 package protocol Transport: Sendable {
-    /// Starts an exchange; everything that comes of it goes to its sink.
+    /// Starts an exchange; all its events go to its sink.
     func start(_ request: TransferRequest)
-    /// Ends an exchange; its sink still gets `transferEnded`. Unknown and ended ones are passed by.
+    /// Ends an exchange; its sink still gets `transferEnded`. Unknown and ended ones are ignored.
     func cancel(_ id: TransferID)
-    /// Bounds the bytes a second of all exchanges together; nil for no bound.
+    /// Limits the bytes a second of all exchanges together; nil for no limit.
     func limitRate(_ bytesPerSecond: Int?)
 }

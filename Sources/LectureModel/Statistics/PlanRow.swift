@@ -1,13 +1,13 @@
-/// What keeps its order: the reports of one session of one learner for one target.
+/// A session lane, whose reports keep their order: one session of one learner for one target.
 package struct SessionLane: Hashable, Sendable {
     /// The target, by its number in the store.
     package let target: TargetID
     /// The learner.
     package let user: String
-    /// The session, as the reports name it; usually when it began (`start_at`).
+    /// The session, as named in the reports; usually its start time (`start_at`).
     package let session: String
 
-    /// A lane.
+    /// Creates a session lane.
     package init(target: TargetID, user: String, session: String) {
         (self.target, self.user, self.session) = (target, user, session)
     }
@@ -17,30 +17,30 @@ package struct SessionLane: Hashable, Sendable {
 package struct PlanRow: Hashable, Sendable {
     /// The row.
     package var id: OutboxID
-    /// What keeps its order.
+    /// Its session lane.
     package var lane: SessionLane
     /// Its number in the session.
     package var sequence: Int64
     /// Its size on the wire in bytes.
     package var bytes: Int
-    /// Where it is. Only what holds its session counts.
+    /// Its state. Only states that hold up the session matter.
     package var state: ReportState
-    /// Whether a batch that may have been accepted holds it, so that it goes out with that one and no other.
+    /// Whether it is in a batch that may have been accepted, so that it is sent with that batch only.
     package var isSealed: Bool
     /// Whether its wait is over.
     package var isDue: Bool
-    /// Whether a newer one like it says all that it says, and the channel allows to leave it out.
+    /// Whether a newer one like it includes everything in it, and the channel allows leaving it out.
     package var isCumulative: Bool
 
-    /// A row.
+    /// Creates a row.
     ///
     /// - Parameters:
     ///   - id: the row.
-    ///   - lane: what keeps its order.
+    ///   - lane: its session lane.
     ///   - sequence: its number in the session.
     ///   - bytes: its size on the wire.
-    ///   - state: where it is.
-    ///   - isSealed: whether a batch that may have been accepted holds it.
+    ///   - state: its state.
+    ///   - isSealed: whether it is in a batch that may have been accepted.
     ///   - isDue: whether its wait is over.
     ///   - isCumulative: whether a newer one may make it unnecessary.
     package init(

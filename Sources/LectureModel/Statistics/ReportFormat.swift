@@ -1,4 +1,4 @@
-/// How reports go over the wire to a target.
+/// The wire format of reports for a target.
 public enum ReportFormat: String, Sendable, CaseIterable {
     /// The channel's own method and parameter names, with the macros filled in.
     case kollus

@@ -1,4 +1,4 @@
-/// A row of the outbox as it is exported and read back: what was reported, when, to whom, and what became of it.
+/// A row of the outbox as exported and imported: what was reported, when, to whom, and with what result.
 package struct ReportRecord: Hashable, Sendable {
     /// Where a report goes.
     package struct Target: Hashable, Sendable {
@@ -9,7 +9,7 @@ package struct ReportRecord: Hashable, Sendable {
             /// The text with its macros, not yet filled in.
             package var template: String
 
-            /// Makes a parameter.
+            /// Creates a parameter.
             package init(name: String, template: String) {
                 self.name = name
                 self.template = template
@@ -25,7 +25,7 @@ package struct ReportRecord: Hashable, Sendable {
         /// The channel's parameters in their order; names are unique.
         package var parameters: [Parameter]
 
-        /// Makes a target.
+        /// Creates a target.
         package init(url: String, method: String = "POST", format: ReportFormat, parameters: [Parameter] = []) {
             self.url = url
             self.method = method
@@ -38,19 +38,19 @@ package struct ReportRecord: Hashable, Sendable {
     package var id: String
     /// The media content key.
     package var content: String
-    /// The course the content belongs to.
+    /// The course the lecture belongs to.
     package var course: String?
     /// The learner; may be empty.
     package var user: String
     /// The session, usually `client_user_id` and `start_at`.
     package var session: String
-    /// The place in the session. The order within a session never depends on a clock.
+    /// The position in the session. The order within a session never depends on a clock.
     package var sequence: Int64
-    /// What the wall clock said.
+    /// The wall clock's time.
     package var wall: Timestamp
-    /// What the boot clock said.
+    /// The boot clock's time.
     package var boot: BootInstant?
-    /// Which start of the machine `boot` counts from.
+    /// The boot that `boot` counts from.
     package var bootID: String?
     /// The time that was computed once the server's time was known.
     package var corrected: Timestamp?
@@ -58,16 +58,16 @@ package struct ReportRecord: Hashable, Sendable {
     package var values: JSONValue
     /// Where it goes.
     package var target: Target?
-    /// Where it is on its way.
+    /// Its delivery state.
     package var state: ReportState
     /// How many times it was sent.
     package var attempts: Int64
     /// Why it is in this state.
     package var reason: String?
-    /// What a script wrote beside it.
+    /// A script's note.
     package var note: String?
 
-    /// Makes a row; what is not given is absent.
+    /// Creates a row; other values are absent.
     package init(
         id: String, content: String, user: String, session: String, sequence: Int64, wall: Timestamp,
         values: JSONValue = .object([]), state: ReportState = .pending, attempts: Int64 = 0
@@ -83,7 +83,7 @@ package struct ReportRecord: Hashable, Sendable {
         self.attempts = attempts
     }
 
-    /// When it happened, as well as it is known: the corrected time, else the wall clock's.
+    /// When it happened, as well as is known: the corrected time, else the wall clock's.
     package var time: Timestamp { corrected ?? wall }
 }
 
@@ -92,7 +92,7 @@ package struct ReportRecord: Hashable, Sendable {
 extension ReportRecord {
     /// Writes the row as an object; absent members are left out.
     ///
-    /// - Parameter writer: stands where a value is due.
+    /// - Parameter writer: at the position of a value.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("record", "report")
@@ -117,7 +117,7 @@ extension ReportRecord {
 
     /// Reads an object back.
     ///
-    /// - Parameter json: what ``write(to:)`` wrote; members that nobody knows are passed by.
+    /// - Parameter json: the output of ``write(to:)``; unknown members are ignored.
     /// - Throws: `LectureError(.json)` that names the member.
     package init(json: JSONValue) throws(LectureError) {
         let reader = try MemberReader(json)
@@ -141,7 +141,7 @@ extension ReportRecord {
         try check()
     }
 
-    /// What every row that is read back has to keep, whatever it was read from.
+    /// Checks the rules for every imported row, whatever its format.
     package func check() throws(LectureError) {
         if id.isEmpty { throw LectureError(.json, detail: "member 'id' is empty") }
         if attempts < 0 { throw LectureError(.json, detail: "member 'attempts' is below 0") }
@@ -150,12 +150,12 @@ extension ReportRecord {
     /// Reads the name of a state.
     package static func state(_ name: String) throws(LectureError) -> ReportState {
         guard let state = ReportState(name: name) else {
-            throw LectureError(.json, detail: "member 'state' is no state")
+            throw LectureError(.json, detail: "member 'state' is not a state")
         }
         return state
     }
 
-    /// A member that must be there.
+    /// A required member.
     package static func due<Value>(_ value: Value?, _ name: String) throws(LectureError) -> Value {
         guard let value else { throw LectureError(.json, detail: "member '\(name)' is missing") }
         return value
@@ -171,7 +171,7 @@ extension ReportRecord.Target {
         ])
     }
 
-    /// The parameters as an object, in their order.
+    /// The parameters as an object, in order.
     package var parametersJSON: JSONValue { .object(parameters.map { JSONMember($0.name, .string($0.template)) }) }
 
     /// Reads a target back.
@@ -187,7 +187,7 @@ extension ReportRecord.Target {
     /// Reads the name of a format.
     package static func format(_ name: String) throws(LectureError) -> ReportFormat {
         guard let format = ReportFormat(rawValue: name) else {
-            throw LectureError(.json, detail: "member 'format' is no format")
+            throw LectureError(.json, detail: "member 'format' is not a format")
         }
         return format
     }

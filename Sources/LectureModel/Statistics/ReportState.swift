@@ -13,18 +13,18 @@ package typealias TargetID = RowID<TargetTable>
 /// The table of requests.
 package enum FlightTable {}
 
-/// A request with reports that was sealed and whose end is not known, with all that belongs to its bisection.
+/// A frozen request with reports whose result is unknown, with the state of its bisection.
 package typealias FlightID = RowID<FlightTable>
 
-/// Where a report is on its way to the LMS. Raw values are stored: frozen, never reused.
+/// The delivery state of a report. Raw values are stored: frozen, never reused.
 public enum ReportState: Int, Sendable, CaseIterable {
     /// Waits to be sent.
     case pending = 0
     /// A process is sending it.
     case leased = 1
-    /// The LMS has it.
+    /// Delivered to the LMS.
     case delivered = 2
-    /// Refused for good; kept with the reason until somebody retries it.
+    /// Refused for good; kept with the reason until an operator retries it.
     case dead = 3
     /// A newer cumulative report of the same session made it unnecessary.
     case superseded = 4

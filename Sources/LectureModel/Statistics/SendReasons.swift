@@ -1,14 +1,14 @@
 /// Why reports stay pending. Raw values are stored: frozen, never reused.
 package enum KeepReason: Int, Sendable, CaseIterable {
-    /// No connection came about.
+    /// No connection could be made.
     case unreachable = 1
-    /// No answer came, or half of one: nobody knows whether the reports were taken.
+    /// No answer, or half of one: whether the reports were accepted is unknown.
     case noAnswer = 2
     /// The server is busy: 429 and 503, with or without `Retry-After`.
     case busy = 3
     /// The server failed: 500, 502, 504 and other 5xx.
     case serverFailed = 4
-    /// The server wants the same again: 408 and 425, or 409 with `Retry-After`.
+    /// The server asks to repeat the request: 408 and 425, or 409 with `Retry-After`.
     case again = 5
     /// A page for people where data was expected: a captive portal.
     case portal = 6
@@ -16,10 +16,10 @@ package enum KeepReason: Int, Sendable, CaseIterable {
     case redirected = 7
     /// A 2xx with a body that the target is not configured to give.
     case otherAnswer = 8
-    /// 501, 505 or 511, and not yet often enough to believe it.
+    /// 501, 505 or 511, not yet often enough to be final.
     case unsupported = 9
 
-    /// Whether it says something about the target, so that its other reports wait too; else only these do.
+    /// Whether it concerns the target, so that its other reports wait too; else only these do.
     package var isOfTarget: Bool {
         switch self {
         case .unreachable, .noAnswer, .busy, .portal, .redirected: true
@@ -27,8 +27,7 @@ package enum KeepReason: Int, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the reports may have been taken all the same. Only then it matters, and always then it is so, that they
-    /// go out again under the same id.
+    /// Whether the reports may have been accepted anyway. Exactly then they must be sent again under the same id.
     package var leavesDoubt: Bool { self != .unreachable }
 }
 
@@ -38,9 +37,9 @@ public enum DeadReason: Int, Sendable, CaseIterable {
     case refused = 1
     /// 413, 414 or 431 for this report alone.
     case tooLarge = 2
-    /// 501, 505 or 511, again and again.
+    /// 501, 505 or 511, repeatedly.
     case unsupported = 3
-    /// The id is known to the target with another content.
+    /// The id is known to the target with another payload.
     case conflict = 4
 
     /// The name in JSON, in `lms list` and for `lms retry --reason`.
@@ -62,11 +61,11 @@ public enum DeadReason: Int, Sendable, CaseIterable {
     }
 }
 
-/// Why a target gets nothing more until somebody sees to it. Raw values are stored: frozen, never reused.
+/// Why nothing more is sent to a target until an operator acts. Raw values are stored: frozen, never reused.
 public enum SuspendReason: Int, Sendable, CaseIterable {
-    /// 401: it wants credentials, or others.
+    /// 401: it wants credentials, or different ones.
     case unauthorized = 1
-    /// 403: it does not want us.
+    /// 403: it refuses this sender.
     case forbidden = 2
     /// 407: the proxy wants credentials.
     case proxy = 3

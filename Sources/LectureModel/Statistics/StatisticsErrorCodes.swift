@@ -1,9 +1,9 @@
 // The codes of learning reports. Our own numbers; frozen like all others.
 
 extension LectureError.Code {
-    /// A report's id is known with another content.
+    /// A report's id is known with another payload.
     public static let reportConflict = Self(
-        -20140, "report_conflict", "a report with this id is stored already, and says something else",
+        -20140, "report_conflict", "a report with this id is already stored with different values",
         "Give each report an id of its own; the stored one was not changed.")
     /// A report cannot be read.
     public static let reportInvalid = Self(
@@ -13,22 +13,22 @@ extension LectureError.Code {
     public static let reportsUnderWay = Self(
         -20142, "reports_under_way",
         "some of this learner's reports were sent but never acknowledged; nothing was erased",
-        "Run 'lecturectl lms send' first, or add --force: then the other reports of those requests go out once more.")
+        "Run 'lecturectl lms send' first, or add --force: then the other reports of those requests are sent again.")
     /// Reports have no target.
     public static let reportTargetMissing = Self(
         -20143, "report_target_missing", "no LMS is configured for these reports",
         "Give --target URL, or set lms.url in the configuration.")
-    /// A target wants credentials, or does not want us.
+    /// A target wants credentials, or refuses this sender.
     public static let reportTargetRefuses = Self(
-        -20144, "report_target_refuses", "the LMS refuses who sends; the reports are kept",
+        -20144, "report_target_refuses", "the LMS refuses this sender; the reports are kept",
         "Correct its credentials in the configuration (lms.targets), then run 'lecturectl lms send' again.")
     /// A report was refused for good.
     public static let reportRefused = Self(
         -20145, "report_refused", "the LMS refused a report; it is kept as a dead letter",
         "'lecturectl lms list --state dead' says why; 'lecturectl lms retry' sends it again.")
-    /// An answer that is none: a captive portal, a redirect to elsewhere, other text.
+    /// An answer from something other than the LMS: a captive portal, a redirect to elsewhere, other text.
     public static let reportAnswerUnexpected = Self(
-        -20146, "report_answer_unexpected", "what answered is not the LMS; the reports are kept",
+        -20146, "report_answer_unexpected", "the answer did not come from the LMS; the reports are kept",
         "A sign-in page of the network or a wrong address: open the URL in a browser.")
     /// A target is busy or fails.
     public static let reportTargetWaits = Self(
@@ -36,20 +36,20 @@ extension LectureError.Code {
         "Run 'lecturectl lms send' again later; 'lecturectl lms list --summary' says when it may be asked.")
     /// A line of an export cannot be read.
     public static let reportLine = Self(
-        -20148, "report_line", "this line of the export cannot be read; the others go on",
-        "Correct the line and import the file again: what is stored is passed by.")
-    /// An export ends before its summary line, or does not agree with it.
+        -20148, "report_line", "this line of the export cannot be read; the other lines are still imported",
+        "Correct the line and import the file again: stored reports are skipped.")
+    /// An export ends before its summary line, or does not match it.
     public static let exportIncomplete = Self(
-        -20149, "export_incomplete", "the export is cut off or was changed; its readable reports were stored",
-        "Export again from where it came from.")
-    /// A learner's traces are left.
+        -20149, "export_incomplete", "the export is truncated or was changed; its readable reports were stored",
+        "Export it again from its source.")
+    /// Traces of a learner remain.
     public static let learnerLeft = Self(
         -20150, "learner_left", "the learner's reports are erased, but other places still name the learner",
         "Each place is named: remove it, then run the command again.")
 }
 
 extension LectureError.Code {
-    /// The codes of this file, in their order.
+    /// The codes of this file, in order.
     static let statistics: [Self] = [
         .reportConflict, .reportInvalid, .reportsUnderWay, .reportTargetMissing, .reportTargetRefuses, .reportRefused,
         .reportAnswerUnexpected, .reportTargetWaits, .reportLine, .exportIncomplete, .learnerLeft,

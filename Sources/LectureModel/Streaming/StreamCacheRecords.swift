@@ -5,20 +5,20 @@ package typealias StreamItemID = RowID<StreamItemTable>
 
 /// One version of media, as the streaming cache knows it.
 package struct StreamItem: Hashable, Sendable {
-    /// Its row; names the directory of its blocks.
+    /// Its row; also the name of the directory of its blocks.
     package let id: StreamItemID
-    /// The content; bound to the blocks.
+    /// The lecture; bound to the blocks.
     package let key: ContentKey
     /// The validator of the bytes, with their length.
     package let validator: Validator
     /// The key of the blocks, wrapped.
     package let wrapped: [UInt8]
 
-    /// Takes a row.
+    /// Creates a value from a row.
     ///
     /// - Parameters:
     ///   - id: the row.
-    ///   - key: the content.
+    ///   - key: the lecture.
     ///   - validator: of the bytes.
     ///   - wrapped: the key of the blocks.
     package init(id: StreamItemID, key: ContentKey, validator: Validator, wrapped: [UInt8]) {
@@ -35,7 +35,7 @@ package struct StreamBlock: Hashable, Sendable {
     /// How many bytes its file has.
     package let bytes: Int64
 
-    /// Names a block.
+    /// Creates a value.
     ///
     /// - Parameters:
     ///   - item: whose.
@@ -46,14 +46,14 @@ package struct StreamBlock: Hashable, Sendable {
     }
 }
 
-/// What a change of the cache's rows leaves to be deleted from the disk, after the commit.
+/// What is to be deleted from the disk after a committed change of the cache's rows.
 package struct StreamGarbage: Hashable, Sendable {
-    /// Items whose directories go.
+    /// Items whose directories are to be deleted.
     package var items: [StreamItemID] = []
-    /// Blocks whose files go.
+    /// Blocks whose files are to be deleted.
     package var blocks: [StreamBlock] = []
 
-    /// Nothing.
+    /// Creates an empty value.
     package init() {}
 
     /// Whether there is nothing to delete.

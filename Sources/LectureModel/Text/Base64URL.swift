@@ -1,8 +1,8 @@
 /// Base 64 with the alphabet for URLs and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: no
 /// padding, no white space, and the bits it leaves over must be zero, so that one sequence of bytes has exactly one
-/// spelling. A token must not be changeable without its signature noticing.
+/// spelling. A token must not be changeable without invalidating its signature.
 package enum Base64URL {
-    /// Reads a text. Not generic: the caller is another module, which would call each step through a table.
+    /// Reads a text. Not generic: the caller is in another module, which would call each step through a witness table.
     ///
     /// - Parameter text: ASCII bytes of the digits.
     /// - Returns: the bytes, or nil when the text is not in the one permitted spelling.
@@ -20,7 +20,7 @@ package enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
         }
-        // Six bits left over are a digit that begins no byte.
+        // Six remaining bits are a digit that starts no byte.
         guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
         return bytes
     }

@@ -20,7 +20,7 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// Writes lower-case hexadecimal digits, two a byte.
+    /// Writes lower-case hexadecimal digits, two per byte.
     ///
     /// - Parameter bytes: any bytes.
     /// - Returns: the digits.
@@ -51,8 +51,8 @@ package enum Hexadecimal {
     }
 }
 
-/// Base 64 as in RFC 4648 section 4, read strictly: padding is due, and the bits it leaves over must be zero, so that
-/// one sequence of bytes has exactly one spelling.
+/// Base 64 as in RFC 4648 section 4, read strictly: padding is required, and its unused bits must be zero, so that one
+/// sequence of bytes has exactly one spelling.
 package enum Base64 {
     /// Reads a text.
     ///

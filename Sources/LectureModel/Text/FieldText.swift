@@ -1,9 +1,9 @@
-/// Small readings of ASCII protocol text.
+/// Small parsers of ASCII protocol text.
 ///
 /// Everything works on bytes, so that no Unicode rule (case folding, combining marks, other digits) can make two
 /// different protocol texts look alike.
 package enum FieldText {
-    /// What a run of digits says.
+    /// The value of a run of digits.
     package enum Decimal: Hashable, Sendable {
         /// A number that fits.
         case value(UInt64)
@@ -48,7 +48,7 @@ package enum FieldText {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Compares two texts, ASCII letters without regard to case and every other byte exactly.
+    /// Compares two texts, ignoring the case of ASCII letters and comparing every other byte exactly.
     ///
     /// - Parameters:
     ///   - left: one text.
@@ -70,7 +70,7 @@ package enum FieldText {
     /// The text without spaces and tabs at both ends (OWS, RFC 9110 section 5.6.3).
     ///
     /// - Parameter text: a field value or a list element.
-    /// - Returns: the part between the blanks.
+    /// - Returns: the part without them.
     package static func trimmed(_ text: some StringProtocol) -> Substring {
         let whole = Substring(text)
         let bytes = whole.utf8
@@ -94,7 +94,7 @@ package enum FieldText {
         split(text, at: UInt8(ascii: ","))
     }
 
-    /// Splits at a byte that stands outside of quoted strings.
+    /// Splits at a byte outside quoted strings.
     ///
     /// - Parameters:
     ///   - text: the text.

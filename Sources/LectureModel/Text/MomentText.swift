@@ -1,7 +1,7 @@
 /// Points of time as people and issuers write them.
 package enum MomentText {
-    /// Reads a moment: whole seconds since 1970, or a date and time of RFC 3339 section 5.6. The seconds may be left
-    /// out of neither; a fraction is cut to milliseconds, and a leap second is the first second of the next minute.
+    /// Reads a moment: whole seconds since 1970, or a date and time of RFC 3339 section 5.6. Seconds are required; a
+    /// fraction is truncated to milliseconds, and a leap second is the first second of the next minute.
     ///
     /// - Parameter text: for example `1772352000` or `2026-03-01T08:00:00Z`.
     /// - Returns: the moment, or nil.
@@ -46,7 +46,7 @@ package enum MomentText {
         }
     }
 
-    /// Days of the Gregorian calendar, counted in years that begin in March, so that the leap day is the last.
+    /// Days of the Gregorian calendar, counted in years that start in March, so that the leap day is the last.
     private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let monthOfYear = (month + 9) % 12
@@ -55,7 +55,7 @@ package enum MomentText {
     }
 }
 
-/// Takes a moment apart.
+/// Parses a moment.
 private struct MomentReader {
     let bytes: [UInt8]
     var position = 0

@@ -7,14 +7,14 @@ package enum Suggestion {
     ///   - candidates: what exists.
     /// - Returns: the nearest candidate within a third of its length (at least one change), or nil.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
-        // A long argument is no mistyped word; measuring it would cost its length for every candidate.
+        // A long argument is not a mistyped word; measuring it would cost its length for every candidate.
         guard word.utf8.count <= 40 else { return nil }
         let scored = candidates.map { (word: $0, distance: distance(Array(word), Array($0))) }
         guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
         return best.distance <= max(1, best.word.count / 3) ? best.word : nil
     }
 
-    /// The end of a sentence about a word that is not known.
+    /// The end of a sentence about an unknown word.
     ///
     /// - Parameters:
     ///   - word: what was written.

@@ -1,16 +1,16 @@
 import LectureModel
 
 /// Makes the exact request of a piece from its reports. The same reports under the same id always give the same bytes,
-/// as long as nobody learns a better time for them.
+/// as long as their times are not corrected.
 ///
 /// | format | request |
 /// | --- | --- |
 /// | `json` | POST `{"batch_id","events":[{"event_id","user","session","seq","time_ms","note","report"}]}` |
-/// | `xapi` | POST of an array of statements to the URL with `/statements` behind its path |
+/// | `xapi` | POST of an array of statements to the URL with `/statements` after its path |
 /// | `kollus` | the channel's method and parameters, macros filled in, as a form or a query |
 ///
 /// A `kollus` request with several reports carries their documents as an array in `{JSON_DATA}`; every other macro is
-/// that of the last report, which as the newest says the most. Without parameters the values go as `json_data`.
+/// that of the last report, the newest and most complete. Without parameters the values are sent as `json_data`.
 struct RequestMaker {
     let address: ReportRecord.Target
     let statement: XAPIStatement
@@ -38,8 +38,8 @@ struct RequestMaker {
         }
     }
 
-    /// About how many bytes a report takes beside its stored values. A body that comes out too large is made again with
-    /// fewer reports.
+    /// About how many bytes a report needs besides its stored values. A body that is too large is made again with fewer
+    /// reports.
     var envelope: Int {
         switch address.format {
         case .json: 160
@@ -88,9 +88,9 @@ struct RequestMaker {
         return MacroFiller(last, document: array(documents)).fill(templates).value
     }
 
-    // MARK: Where it goes
+    // MARK: URLs
 
-    /// The URL of the requests of a target, without what a `GET` adds.
+    /// The URL of a target's requests, without the query of a `GET`.
     static func url(of address: ReportRecord.Target) -> String {
         guard address.format == .xapi else { return address.url }
         let end = address.url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
@@ -101,7 +101,7 @@ struct RequestMaker {
         return path + (isWhole ? "" : "/statements") + rest
     }
 
-    /// A URL with the query of a `GET` behind it. Where a redirect repeats the query it is not said twice.
+    /// A URL with the query of a `GET`. If a redirect repeats the query, it is not added twice.
     static func url(_ url: String, query: String) -> String {
         guard !query.isEmpty else { return url }
         let base = url.utf8.firstIndex(of: UInt8(ascii: "#")).map { url[..<$0] } ?? url[...]

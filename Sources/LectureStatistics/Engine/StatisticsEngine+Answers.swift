@@ -1,6 +1,6 @@
 import LectureModel
 
-/// What answers do. Everything here is part of the step's transaction.
+/// Applies answers. Everything here is part of the step's transaction.
 extension StatisticsEngine {
     /// An exchange is over.
     func answered(_ id: FlightID, _ reply: SendReply, _ turn: Turn) throws {
@@ -18,7 +18,7 @@ extension StatisticsEngine {
         let url = flight.url ?? RequestMaker.url(of: target.address)
         let verdict = judge(reply, flight, target, url)
         try hear(reply, url, verdict, turn)
-        try tell(reply, verdict, of: flight, to: target)
+        try notify(reply, verdict, of: flight, to: target)
         work.targets[flight.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
         var answer = SendAnswer(at: turn.now, status: reply.head?.status, text: reply.text)
         switch verdict {
@@ -39,14 +39,14 @@ extension StatisticsEngine {
             work.targets[flight.target]?.succeeded()
             try advance(flight, verdict, answer, turn)
         }
-        // A server's word how long to wait is remembered as long as it holds.
+        // A server's requested wait is kept as long as it lasts.
         if verdict == .delivered || isAskedToWait && answer.reason != .busy { return }
         if case .follow = verdict { return }
         work.targets[flight.target]?.lastTrouble = answer
     }
 
     private func judge(_ reply: SendReply, _ flight: FlightWork, _ target: TargetWork, _ url: String) -> SendVerdict {
-        // The target does not take what is encoded: surely refused, and not because of a report.
+        // The target does not accept the encoding: certainly refused, and not because of a report.
         if reply.head?.status == 415, !flight.piece.encoding.isEmpty { return .split }
         return AnswerJudge.judge(
             reply.head, body: reply.body, end: reply.end,
@@ -56,11 +56,12 @@ extension StatisticsEngine {
                 redirects: flight.redirects))
     }
 
-    /// Tells an exchange to those who listen. A redirect that is followed is not the end of it.
-    private func tell(_ reply: SendReply, _ verdict: SendVerdict, of flight: FlightWork, to target: TargetWork) throws {
+    /// Reports an exchange to listeners. A redirect that is followed does not end it.
+    private func notify(_ reply: SendReply, _ verdict: SendVerdict, of flight: FlightWork, to target: TargetWork) throws
+    {
         if case .follow = verdict { return }
         guard ports.wantsExchanges() else { return }
-        // One that a program before sealed, or this one while nobody listened, is read once more.
+        // A request frozen by an earlier program, or while there was no listener, is read again.
         let said = try flight.said ?? SaidReports(outbox.reports(flight.piece.reports))
         var exchange = ReportExchange(url: target.address.url, reports: said.ids, data: said.texts)
         (exchange.status, exchange.answer) = (reply.head?.status, AnswerText.text(of: reply.body))
@@ -70,7 +71,7 @@ extension StatisticsEngine {
 
     // MARK: Ends
 
-    /// Writes down what is final, and goes on with the rest of the request.
+    /// Stores what is final, and continues with the rest of the request.
     private func advance(_ flight: FlightWork, _ verdict: SendVerdict, _ answer: SendAnswer, _ turn: Turn) throws {
         var flight = flight
         var newID: String?
@@ -108,7 +109,7 @@ extension StatisticsEngine {
         work.flights[flight.id] = flight
     }
 
-    /// Bodies as large as one that was refused are not made any more.
+    /// Lowers the size limit, so that bodies as large as the refused one are not made again.
     private func lowerLimit(_ flight: FlightWork) {
         guard flight.piece.reports.count > 1, let target = work.targets[flight.target] else { return }
         let limits = target.limits.lowered(refused: flight.rawBytes)
@@ -116,7 +117,7 @@ extension StatisticsEngine {
         work.targets[flight.target]?.bytesLimit = max(1, limits.bytes)
     }
 
-    /// Reports are dead letters; what they made unnecessary counts again.
+    /// Marks reports dead; what they made unnecessary counts again.
     private func bury(
         _ reports: [OutboxID], of flight: FlightWork, _ reason: DeadReason, _ answer: SendAnswer, _ turn: Turn
     ) throws {
@@ -127,7 +128,7 @@ extension StatisticsEngine {
         let uncovered = BatchPlan.uncovered(try outbox.laneRows(of: reports))
         guard !uncovered.isEmpty else { return }
         try outbox.restore(uncovered)
-        // What an earlier order had superseded is not taken from what this one did.
+        // What an earlier order superseded is not subtracted from this one's count.
         count(flight.target) { $0.superseded = max(0, $0.superseded - uncovered.count) }
         count(open: uncovered.count, flight.target)
     }
@@ -139,7 +140,7 @@ extension StatisticsEngine {
     ) throws {
         var flight = flight
         flight.failures += 1
-        // Somewhere else it may lead to nothing again: the next try begins at the target itself.
+        // The redirect's target may fail again: the next try starts at the target itself.
         (flight.url, flight.redirects) = (nil, 0)
         if reason == .unsupported { flight.boundedTries += 1 }
         if let reason, !reason.isOfTarget, let target = work.targets[flight.target] {
@@ -155,7 +156,7 @@ extension StatisticsEngine {
         try whileOurs(flight.id) { try outbox.keep(flight.id, attempt, owner: owner) }
     }
 
-    /// Counts a failure. Those of one burst are one: of requests that were begun before the last one was known.
+    /// Counts a failure. Failures of one burst, of requests that started before the last failure was known, count once.
     private func note(failed id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
         guard var target = work.targets[id] else { return }
         if target.failedAt.map({ begun >= $0 }) ?? true {
@@ -184,8 +185,8 @@ extension StatisticsEngine {
 
     // MARK: Time
 
-    /// Learns the time from an answer. A `Date` over https is the server's; over plain http anybody on the way may have
-    /// written it, so it counts only when no target of the orders has https, and when the LMS answered as it should.
+    /// Observes the time of an answer. A `Date` over https is the server's; over plain http any intermediary may have
+    /// written it, so it counts only when no target of the orders has https, and when the LMS answered as expected.
     private func hear(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
         guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
         if !Self.isSecure(url) {
@@ -194,9 +195,9 @@ extension StatisticsEngine {
             }
         }
         let epoch = date + (BootInstant(nanoseconds: 0) - boot)
-        if work.isEpochTold, let old = work.epoch, max(epoch - old, old - epoch) <= .seconds(2) { return }
+        if work.isEpochReported, let old = work.epoch, max(epoch - old, old - epoch) <= .seconds(2) { return }
         _ = try outbox.correct(bootID: settings.bootID, epoch: epoch)
-        (work.epoch, work.isEpochTold) = (epoch, true)
+        (work.epoch, work.isEpochReported) = (epoch, true)
     }
 
     private static func isSecure(_ url: String) -> Bool {

@@ -1,18 +1,18 @@
 import LectureModel
 
-/// From orders to targets, and to their ends.
+/// Starts orders on their targets, and ends them.
 extension StatisticsEngine {
-    /// Takes an order: its targets are resumed, and waits that are not the server's end.
+    /// Starts an order: resumes its targets, and ends waits that are not the server's.
     func begin(_ order: SendOrder, _ turn: Turn) throws {
         if let target = order.target { _ = try outbox.readdress(to: target) }
         let entries = try outbox.targets().filter { entry in
             order.target.map { $0 == entry.id } ?? true && (entry.open > 0 || work.targets[entry.id] != nil)
         }
-        var begun = OrderWork(order: order, targets: Set(entries.map(\.id)), toldAt: turn.boot)
+        var begun = OrderWork(order: order, targets: Set(entries.map(\.id)), reportedAt: turn.boot)
         begun.summary.open = entries.reduce(0) { $0 + $1.open }
-        begun.told = begun.summary
+        begun.reported = begun.summary
         work.orders.append(begun)
-        work.isEpochTold = false
+        work.isEpochReported = false
         for entry in entries {
             if work.targets[entry.id] == nil {
                 work.targets[entry.id] = TargetWork(entry, settings.target(entry.address))
@@ -22,25 +22,25 @@ extension StatisticsEngine {
         }
     }
 
-    /// Changes the sums of the orders that a target belongs to.
+    /// Changes the summaries of the orders that a target belongs to.
     func count(_ target: TargetID, _ change: (inout SendSummary) -> Void) {
         for index in work.orders.indices where work.orders[index].targets.contains(target) {
             change(&work.orders[index].summary)
         }
     }
 
-    /// Reports are no longer open, or are again.
+    /// Changes the number of open reports.
     func count(open difference: Int, _ target: TargetID) {
         work.targets[target]?.open += difference
         count(target) { $0.open += difference }
     }
 
-    /// Ends the orders that have nothing left to do, and tells how far the others are.
+    /// Ends the orders that have nothing left to do, and reports the progress of the others.
     func endOrders(_ turn: Turn) throws {
         for index in work.orders.indices {
             let order = work.orders[index]
-            guard order.summary != order.told, turn.boot - order.toldAt >= .milliseconds(100) else { continue }
-            (work.orders[index].told, work.orders[index].toldAt) = (order.summary, turn.boot)
+            guard order.summary != order.reported, turn.boot - order.reportedAt >= .milliseconds(100) else { continue }
+            (work.orders[index].reported, work.orders[index].reportedAt) = (order.summary, turn.boot)
             notices.append(.progress(order: order.order.id, order.summary))
         }
         let over = work.orders.filter { order in
@@ -58,7 +58,7 @@ extension StatisticsEngine {
         }
     }
 
-    /// Whether an order still waits for something of a target.
+    /// Whether an order still waits for a target.
     private func hasWork(_ id: TargetID, _ order: SendOrder, _ turn: Turn) -> Bool {
         guard let target = work.targets[id] else { return false }
         let flights = work.flights.values.filter { $0.target == id }
@@ -71,7 +71,7 @@ extension StatisticsEngine {
         return true
     }
 
-    /// Tells the end of an order.
+    /// Reports the end of an order.
     func end(_ order: OrderWork) throws {
         var summary = order.summary
         summary.open = 0
@@ -97,7 +97,7 @@ extension StatisticsEngine {
         if error == nil, let trouble = condition.lastTrouble, condition.wait != nil {
             error = LectureError(.reportTargetWaits, detail: host, cause: Self.status(trouble))
         }
-        // A request that nobody has waits by itself, or another program is at it.
+        // An unclaimed request has its own wait, or another program works on it.
         let due = [condition.wait, try outbox.nextFlight(entry.id)].compactMap(\.self).map {
             now + $0.remaining(at: now)
         }
@@ -107,7 +107,7 @@ extension StatisticsEngine {
 
     private static func status(_ answer: SendAnswer?) -> String { answer?.status.map { "HTTP \($0)" } ?? "" }
 
-    /// The server of a URL, without what may name learners.
+    /// The origin of a URL, without parts that may name learners.
     static func host(_ url: String) -> String {
         do throws(LectureError) { return try Origin(url: url).text } catch { return "" }
     }

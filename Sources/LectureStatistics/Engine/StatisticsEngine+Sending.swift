@@ -1,12 +1,12 @@
 import LectureModel
 
-/// From open reports to requests on their way.
+/// From open reports to running requests.
 extension StatisticsEngine {
-    /// So many requests of a target that wait by themselves keep others from being begun.
+    /// The most waiting requests of a target; beyond that no new ones are started.
     static let heldLimit = 16
 
-    /// Begins as many requests to a target as its pace allows: those that this engine has, then those that nobody has
-    /// any more, then new ones.
+    /// Starts as many requests to a target as its pace allows: those of this engine, then unclaimed ones, then new
+    /// ones.
     func fill(_ id: TargetID, _ turn: Turn) throws {
         putAside(id, turn)
         while let next = nextFlight(id, turn, isFollowing: true) { start(next, turn) }
@@ -27,8 +27,8 @@ extension StatisticsEngine {
         }
     }
 
-    /// A request that came to nothing again and again, or that waits for longer than any order does, keeps nobody from
-    /// going on and no order from its end.
+    /// Sets aside a request that failed repeatedly, or that waits longer than any order does, so that it delays neither
+    /// other requests nor the end of an order.
     private func putAside(_ id: TargetID, _ turn: Turn) {
         let orders = work.orders.filter { $0.targets.contains(id) }.map(\.order)
         guard let attempts = orders.map(\.attempts).max(), let longest = orders.map(\.longestWait).max() else { return }
@@ -40,7 +40,7 @@ extension StatisticsEngine {
         }
     }
 
-    /// The oldest request of a target that may go out now.
+    /// The oldest request of a target that may be sent now.
     private func nextFlight(_ target: TargetID, _ turn: Turn, isFollowing: Bool) -> FlightID? {
         var next: FlightID?
         for flight in work.flights.values where flight.target == target && !flight.isRunning {
@@ -55,15 +55,15 @@ extension StatisticsEngine {
         return next
     }
 
-    /// Takes requests that nobody has, or else seals new ones.
+    /// Claims unclaimed requests, or else freezes new ones.
     ///
-    /// - Returns: whether there is one more that may go out.
+    /// - Returns: whether there is one more that may be sent.
     private func gather(_ id: TargetID, _ turn: Turn) throws -> Bool {
         guard let target = work.targets[id] else { return false }
         let held = work.flights.values.count { $0.target == id }
         let most = target.pace.failures > 0 ? 1 : target.pace.limits.concurrency
         let slots = min(most - target.pace.running, max(most, Self.heldLimit) - held)
-        // With as many as may be held, an answer or the end of a wait brings the next step.
+        // At the limit, an answer or the end of a wait triggers the next step.
         guard slots > 0 else { return false }
         let claimed = try outbox.claim(id, owner: owner, limit: slots, now: turn.now)
         for stored in claimed { work.flights[stored.id] = FlightWork(stored) }
@@ -76,12 +76,12 @@ extension StatisticsEngine {
 
     // MARK: New requests
 
-    /// Seals new requests.
+    /// Freezes new requests.
     ///
-    /// - Returns: whether there was anything to seal.
+    /// - Returns: whether there was anything to freeze.
     private func plan(_ target: TargetWork, slots: Int, _ turn: Turn) throws -> Bool {
         let maker = maker(target)
-        // One more than wanted: when that is begun, the others are full. Most plans need few lanes, so few are asked.
+        // One more than wanted: when that is started, the others are full. Most plans need few lanes, so few are read.
         var lanes = 8
         let most = target.limits.count * slots
         var plan: BatchPlan
@@ -122,10 +122,10 @@ extension StatisticsEngine {
     ///
     /// - Parameters:
     ///   - reports: at least one.
-    ///   - target: where it goes.
-    ///   - id: under which id; nil for one report's own, or a new one.
-    ///   - wasTried: whether a report may have gone out alone before it came into this request.
-    /// - Returns: nil when a report is gone: somebody erased it.
+    ///   - target: its target.
+    ///   - id: its id; nil for a single report's own, or a new one.
+    ///   - wasTried: whether a report may have been sent alone before it became part of this request.
+    /// - Returns: nil when a report was erased.
     /// - Throws: ``LectureError`` from the store.
     func piece(
         _ reports: [OutboxID], _ target: TargetWork, id: String? = nil, wasTried: (OutboxID, ReportRecord) -> Bool
@@ -133,7 +133,7 @@ extension StatisticsEngine {
         let records = try outbox.reports(reports)
         guard let first = records.first, records.count == reports.count else { return nil }
         let tried = Set(zip(reports, records).lazy.filter { $1.attempts > 0 }.map(\.0))
-        // When it went out alone before, that was under its own id, and with the time that was known then.
+        // If it was sent alone before, that was under its own id, and with the time that was known then.
         let isChanged = wasTried(reports[0], first) && first.corrected != nil && target.address.format != .kollus
         let own = records.count == 1 && !isChanged && Self.isPlain(first.id) ? first.id : nil
         var piece = maker(target).piece(id ?? own ?? ports.newID(), reports, records)
@@ -143,14 +143,14 @@ extension StatisticsEngine {
                 piece.body = try compress(target.encoding, piece.body)
                 piece.encoding = target.encoding
             } catch {
-                // What cannot be encoded goes out as it is, which every target takes.
+                // A body that cannot be encoded is sent as it is, which every target accepts.
             }
         }
         let said = ports.wantsExchanges() ? SaidReports(records) : nil
         return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried, said: said)
     }
 
-    /// Whether an id may stand in a header. Scripts choose ids as they like.
+    /// Whether an id may be used in a header. Scripts choose ids freely.
     private static func isPlain(_ id: String) -> Bool { id.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
     private func maker(_ target: TargetWork) -> RequestMaker {
@@ -159,7 +159,7 @@ extension StatisticsEngine {
 
     // MARK: Exchanges
 
-    /// Lets a request go out after the commit.
+    /// Sends a request after the commit.
     private func start(_ id: FlightID, _ turn: Turn) {
         guard let flight = work.flights[id], let target = work.targets[flight.target] else { return }
         let transfer = newTransfer()
@@ -180,7 +180,7 @@ extension StatisticsEngine {
         effects.append { [ports] in ports.transport.start(request) }
     }
 
-    /// What is configured for the target goes to its own origin and nowhere else.
+    /// Configured headers are sent only to the target's own origin.
     private func headers(_ flight: FlightWork, _ target: TargetWork, url: String) -> HeaderFields {
         var own: HeaderFields = ["Idempotency-Key": flight.piece.id]
         if !flight.piece.encoding.isEmpty {

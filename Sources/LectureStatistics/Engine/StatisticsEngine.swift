@@ -1,24 +1,24 @@
 package import LectureModel
 
-/// Sends stored reports to their targets, and keeps what comes of it.
+/// Sends stored reports to their targets, and stores the results.
 ///
-/// Confined to one executor, the one on which the store's writer lives. Everything that comes from other threads comes
-/// as a ``StatisticsEvent`` through the ``StatisticsInbox``. ``step()`` handles all waiting events and decides what
-/// goes out next, in one transaction of the outbox; requests and notices follow only after its commit, so that no byte
-/// goes out that is not stored under its id, and nothing is told that a crash could take back. There is no `await`, no
-/// clock and no chance of its own.
+/// Confined to one executor, the one on which the store's writer lives. Other threads send a ``StatisticsEvent``
+/// through the ``StatisticsInbox``. ``step()`` handles all waiting events and decides what to send next, in one
+/// transaction of the outbox; requests and notices follow only after its commit, so that no byte is sent that is not
+/// stored under its id, and nothing is reported that a crash could undo. There is no `await`, no clock and no
+/// randomness of its own.
 ///
-/// What is stored when is written in docs/statistics.md.
+/// docs/statistics.md describes what is stored when.
 package final class StatisticsEngine {
     /// Everything outside the rules.
     package struct Ports {
-        /// What is kept.
+        /// The stored reports and requests.
         package var outbox: any StatisticsOutbox
         /// Carries out HTTP exchanges.
         package var transport: any Transport
         /// Both clocks.
         package var clock: any LectureClock
-        /// Chance: jitter.
+        /// Randomness for jitter.
         package var random: any RandomSource
         /// A fresh UUIDv7 for a request.
         package var newID: @Sendable () -> String
@@ -26,7 +26,7 @@ package final class StatisticsEngine {
         package var compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?
         /// SHA-256, for the names in xAPI.
         package var hash: @Sendable ([UInt8]) -> [UInt8]
-        /// Whether anybody wants ``StatisticsNotice/exchange(_:)``. Nothing is kept for it otherwise.
+        /// Whether there are listeners to ``StatisticsNotice/exchange(_:)``. Otherwise nothing is kept for it.
         package var wantsExchanges: @Sendable () -> Bool = { false }
 
         /// Collects the ports.
@@ -50,24 +50,24 @@ package final class StatisticsEngine {
     package let inbox: StatisticsInbox
     let statement: XAPIStatement
 
-    /// What a step changes, and what a step that fails has not changed.
+    /// The state that a step changes; a failed step restores it.
     struct Work {
-        /// What was asked for since the last step.
-        var wishes: [SendOrder] = []
+        /// What was requested since the last step.
+        var requests: [SendOrder] = []
         var orders: [OrderWork] = []
         var targets: [TargetID: TargetWork] = [:]
         var flights: [FlightID: FlightWork] = [:]
-        /// Requests that this engine has and that no order tries any more; without their bytes.
+        /// Requests that this engine has claimed and that no order tries any more; without their bytes.
         var aside: [FlightID: TargetID] = [:]
         var exchanges: [TransferID: FlightID] = [:]
-        /// Requests of a step that failed: they stand in the store and nobody works on them.
+        /// Requests of a failed step: they are in the store, but no work is being done on them.
         var orphans: Set<FlightID> = []
-        /// The time at which the boot clock stood at 0, as it was last stored, and whether this order did that.
+        /// The time at which the boot clock was 0, as last stored, and whether this order stored it.
         var epoch: Timestamp?
-        var isEpochTold = false
+        var isEpochReported = false
 
         var isIdle: Bool {
-            wishes.isEmpty && orders.isEmpty && flights.isEmpty && aside.isEmpty && orphans.isEmpty
+            requests.isEmpty && orders.isEmpty && flights.isEmpty && aside.isEmpty && orphans.isEmpty
         }
     }
 
@@ -80,14 +80,14 @@ package final class StatisticsEngine {
     private var troubles = 0
     private(set) var isStopping = false
     private var isAtRest = false
-    /// Numbers of exchanges are those of the whole transport: downloads begin at 1, licences at 2^62.
+    /// Exchange numbers are shared with the whole transport: downloads start at 1, licences at 2^62.
     private var nextID: UInt64 = 1 << 62 | 1 << 61
 
-    /// Makes an engine. Nothing moves before the first ``step()``.
+    /// Makes an engine. Nothing happens before the first ``step()``.
     ///
     /// - Parameters:
     ///   - ports: everything outside the rules.
-    ///   - settings: how to work.
+    ///   - settings: the initial settings.
     ///   - owner: the row of this program's run.
     ///   - inbox: takes events from any thread.
     package init(ports: Ports, settings: StatisticsSettings, owner: OwnerID, inbox: StatisticsInbox) {
@@ -98,23 +98,23 @@ package final class StatisticsEngine {
 
     // MARK: Entry points
 
-    /// Sends everything that is due; the notice ``StatisticsNotice/ended(order:_:)`` follows. An order that comes while
-    /// another works joins it.
+    /// Sends everything that is due; the notice ``StatisticsNotice/ended(order:_:)`` follows. An order that arrives
+    /// while another works joins it.
     package func send(_ order: SendOrder) {
-        work.wishes.append(order)
+        work.requests.append(order)
         inbox.post(.poked)
     }
 
-    /// Changes how long servers are waited for; holds for requests that begin from now on.
+    /// Changes the time limits of exchanges; they apply to requests that start from now on.
     ///
     /// - Parameters:
-    ///   - stallTimeout: how long without a byte is too long.
+    ///   - stallTimeout: how long an exchange may go without a byte.
     ///   - totalTimeout: how long an exchange may take.
     package func configure(stallTimeout: Duration, totalTimeout: Duration) {
         (settings.stallTimeout, settings.totalTimeout) = (stallTimeout, totalTimeout)
     }
 
-    /// Ends all work: requests are cancelled and given back, orders end as far as they are. The notice
+    /// Ends all work: requests are cancelled and released, orders end where they are. The notice
     /// ``StatisticsNotice/stopped`` follows.
     package func stop() {
         isStopping = true
@@ -125,10 +125,10 @@ package final class StatisticsEngine {
     /// Whether an order works, or waits to.
     package var isBusy: Bool { !work.isIdle }
 
-    /// Handles what has come, decides what goes out next, commits, and lets the effects follow.
+    /// Handles waiting events, decides what to send next, commits, and then runs the effects.
     ///
-    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can bring
-    ///   something new.
+    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
+    ///   something.
     package func step() -> (notices: [StatisticsNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
         if let until = troubledUntil, boot < until { return ([], until) }
@@ -167,13 +167,13 @@ package final class StatisticsEngine {
 
     private func decide(_ turn: Turn) throws {
         if isStopping { return try windDown() }
-        for order in work.wishes { try begin(order, turn) }
-        work.wishes = []
+        for order in work.requests { try begin(order, turn) }
+        work.requests = []
         for target in work.targets.keys.sorted() { try fill(target, turn) }
         try endOrders(turn)
     }
 
-    /// Gives everything back.
+    /// Releases everything.
     private func windDown() throws {
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
@@ -181,21 +181,21 @@ package final class StatisticsEngine {
         for flight in work.aside.keys { try release(flight) }
         guard work.flights.isEmpty, !isAtRest else { return }
         for order in work.orders { try end(order) }
-        for order in work.wishes { notices.append(.ended(order: order.id, SendSummary())) }
-        // The conditions are stored with this transaction; after it nothing is known any more.
+        for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
+        // The conditions are stored with this transaction; after it the state is empty.
         try storeConditions()
         work = Work()
         isAtRest = true
         notices.append(.stopped)
     }
 
-    /// What holds for the length of one step.
+    /// Values that are constant within one step.
     struct Turn {
         let now: Timestamp
         let boot: BootInstant
     }
 
-    /// A number for an exchange. Never given twice, whatever becomes of the step.
+    /// A number for an exchange. Never reused, even if the step fails.
     func newTransfer() -> TransferID {
         nextID += 1
         return TransferID(nextID)
@@ -206,8 +206,8 @@ package final class StatisticsEngine {
 
     // MARK: Failed transactions
 
-    /// The store could not be written (a full disk, say). A failed commit is handled like a crash: memory goes back to
-    /// what was true before the step, and requests are given up and given back later, so that they go out again under
+    /// The store could not be written (a full disk, say). A failed commit is handled like a crash: memory returns to
+    /// the state before the step, and requests are cancelled and released later, so that they are sent again under
     /// their ids.
     private func collapse(_ error: LectureError, to before: Work, boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
@@ -215,17 +215,17 @@ package final class StatisticsEngine {
         notices = [.trouble(error)]
         isAtRest = false
         work = before
-        // Only what stood before the step: what it began itself was rolled back.
+        // Only requests from before the step: its own were rolled back.
         work.orphans.formUnion(work.flights.keys)
         work.orphans.formUnion(work.aside.keys)
         (work.flights, work.aside, work.exchanges) = ([:], [:], [:])
         for target in work.targets.keys { work.targets[target]?.forgetRequests() }
         troubles += 1
         troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
-        // A store that will not be written any more is left to the next program, which finds it as after a crash.
+        // A store that can no longer be written is left to the next program, which recovers it as after a crash.
         guard isStopping, troubles >= 3 else { return }
         for order in work.orders { notices.append(.ended(order: order.order.id, order.summary)) }
-        for order in work.wishes { notices.append(.ended(order: order.id, SendSummary())) }
+        for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
         (work, isAtRest, troubledUntil) = (Work(), true, nil)
         notices.append(.stopped)
     }
@@ -244,16 +244,16 @@ package final class StatisticsEngine {
         }
     }
 
-    // MARK: Requests that are lost
+    // MARK: Releasing requests
 
-    /// Gives a request back, whoever has it now.
+    /// Releases a request, even if it is no longer ours.
     func release(_ flight: FlightID) throws {
         try whileOurs(flight) { try outbox.release(flight, owner: owner) }
         work.flights[flight] = nil
         work.aside[flight] = nil
     }
 
-    /// Does something with a request unless somebody took or dissolved it; then it is forgotten here.
+    /// Does something with a request unless another process took or dissolved it; then it is forgotten here.
     ///
     /// - Returns: whether it was ours.
     @discardableResult

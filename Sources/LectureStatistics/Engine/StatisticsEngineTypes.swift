@@ -4,32 +4,32 @@ package import LectureModel
 package struct TargetSettings: Sendable {
     /// What a success looks like.
     package var form: AnswerForm
-    /// How much it takes at once.
+    /// How much it accepts in one request.
     package var limits: BatchLimits
-    /// How often it is asked.
+    /// The pace of requests to it.
     package var pace: TargetPace.Limits
-    /// `Content-Encoding` of bodies, `gzip` or empty: only where the configuration says that the target takes it.
+    /// `Content-Encoding` of bodies, `gzip` or empty: only if the configuration says that the target accepts it.
     package var encoding = ""
-    /// Sent with each request to the target's own host, for instance credentials. Never stored, never told.
+    /// Sent with each request to the target's own host, for instance credentials. Never stored or reported.
     package var headers = HeaderFields()
 
-    /// What a target gets unless it is configured otherwise.
+    /// The defaults for a target.
     package init(_ format: ReportFormat) {
         (form, limits, pace) = (AnswerForm(format), BatchLimits(format), TargetPace.Limits())
     }
 }
 
-/// How the engine works.
+/// The engine's settings.
 package struct StatisticsSettings: Sendable {
     /// What is configured for a target.
     package var target: @Sendable (ReportRecord.Target) -> TargetSettings = { TargetSettings($0.format) }
-    /// The run of the machine that the boot clock belongs to.
+    /// The boot of the machine that the boot clock belongs to.
     package var bootID: String
     /// What names the learners' accounts in xAPI, an IRI.
     package var homePage = "https://lecturekit.invalid/"
-    /// What stands before the content key in an activity's id in xAPI.
+    /// The prefix of the content key in an activity's id in xAPI.
     package var activityPrefix = "https://lecturekit.invalid/content/"
-    /// How long without a byte is too long.
+    /// How long an exchange may go without a byte.
     package var stallTimeout = Duration.seconds(30)
     /// How long a whole exchange may take.
     package var totalTimeout = Duration.seconds(60)
@@ -38,50 +38,49 @@ package struct StatisticsSettings: Sendable {
     package init(bootID: String) { self.bootID = bootID }
 }
 
-/// One `lms send`: everything that is due goes out, and the end is told.
+/// One `lms send`: sends everything that is due, and reports the end.
 package struct SendOrder: Hashable, Sendable {
-    /// Tells orders apart.
+    /// Identifies the order.
     package var id: Int
-    /// Everything that is open goes there; nil sends each report to where it belongs.
+    /// The target for all open reports; nil sends each report to its own target.
     package var target: TargetID?
-    /// How often in a row a target may fail before the order gives it up.
+    /// How often in a row a target may fail before the order abandons it.
     package var attempts = 5
     /// A wait that is longer ends the order for its target.
     package var longestWait = Duration.seconds(30)
-    /// Whether ``StatisticsNotice/delivered(_:)`` is told while it works.
+    /// Whether ``StatisticsNotice/delivered(_:)`` is sent while it works.
     package var namesDelivered = false
 
     /// An order.
     package init(id: Int) { self.id = id }
 }
 
-/// How far an order is, and what became of it at its end. Numbers of reports.
+/// The progress of an order, and its result at the end. Numbers of reports.
 package struct SendSummary: Hashable, Sendable {
-    /// Delivered since the order began.
+    /// Delivered since the order started.
     package var delivered = 0
-    /// Refused for good since the order began.
+    /// Refused permanently since the order started.
     package var dead = 0
-    /// Became unnecessary since the order began.
+    /// Became unnecessary since the order started.
     package var superseded = 0
-    /// Open for targets that the order is about. At the end of an order: left, because a target waits, refuses or is
-    /// missing.
+    /// Open for the order's targets. At the end of an order: left, because a target waits, refuses or is missing.
     package var open = 0
-    /// Requests that went out.
+    /// Requests that were sent.
     package var requests = 0
-    /// What stands in the way of each target that still has open reports.
+    /// The obstacle of each target that still has open reports.
     package var obstacles: [TargetObstacle] = []
 
-    /// Nothing yet.
+    /// Makes an empty summary.
     package init() {}
 }
 
 /// Why a target has reports left.
 package struct TargetObstacle: Hashable, Sendable {
-    /// Where.
+    /// The target.
     package var target: TargetID
     /// `reportTargetRefuses`, `reportTargetWaits`, `reportAnswerUnexpected`, or how it could not be reached.
     package var error: LectureError
-    /// When it may be asked again; nil when somebody has to see to it first.
+    /// When the next request is due; nil when an operator has to resolve the cause first.
     package var again: Timestamp?
 
     /// An obstacle.
@@ -90,22 +89,22 @@ package struct TargetObstacle: Hashable, Sendable {
     }
 }
 
-/// What became true.
+/// What the engine reports, after the commit that makes it true.
 package enum StatisticsNotice: Hashable, Sendable {
-    /// Reports were settled or requests went out for an order; not more often than each 100 ms.
+    /// Reports were settled or requests were sent for an order; at most every 100 ms.
     case progress(order: Int, SendSummary)
-    /// Reports were delivered; told only while an order asks for it.
+    /// Reports were delivered; sent only while an order asks for it.
     case delivered([String])
-    /// A request was answered, or could not be; once for each that went out and was not given up.
+    /// A request was answered, or failed; once for each that was sent and not cancelled.
     case exchange(ReportExchange)
     /// A report became a dead letter.
     case refused(String, DeadReason, SendAnswer)
-    /// A target answered something that is no success.
+    /// A target's answer was not a success.
     case obstacle(TargetObstacle)
     /// An order is over.
     case ended(order: Int, SendSummary)
-    /// The store could not be written; it is tried again by itself.
+    /// The store could not be written; the engine tries again.
     case trouble(LectureError)
-    /// The engine has come to its end.
+    /// The engine has stopped.
     case stopped
 }

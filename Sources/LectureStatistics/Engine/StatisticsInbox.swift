@@ -1,10 +1,10 @@
 package import LectureModel
 
-/// What came of one exchange with a target.
+/// The reply of one exchange with a target.
 package struct SendReply: Sendable {
-    /// The header; nil when none came.
+    /// The header; nil when none was received.
     package var head: ResponseHead?
-    /// What the boot clock showed when the header came.
+    /// The boot clock when the header was received.
     package var headBoot: BootInstant?
     /// The body, up to ``AnswerJudge/bodyLimit`` bytes of it.
     package var body: [UInt8]
@@ -13,7 +13,7 @@ package struct SendReply: Sendable {
     /// How it ended.
     package var outcome: TransferOutcome
 
-    /// What came.
+    /// Makes a reply.
     package init(
         head: ResponseHead?, headBoot: BootInstant?, body: [UInt8], isLong: Bool, outcome: TransferOutcome
     ) {
@@ -27,7 +27,7 @@ package struct SendReply: Sendable {
         1, 2, 3, 4, 5, 6, 7, 27, 35, 43, 45, 53, 54, 58, 59, 60, 66, 77, 82, 83, 90, 91, 97, 98,
     ]
 
-    /// The end as the judgement sees it.
+    /// The end, as the verdict needs it.
     var end: SendEnd {
         switch outcome.end {
         case .complete: .whole
@@ -37,10 +37,10 @@ package struct SendReply: Sendable {
         }
     }
 
-    /// The beginning of the body as text, or what the transport said.
+    /// The start of the body as text, or the transport's error.
     var text: String {
         if head == nil, case .failed(_, let detail) = outcome.end { return detail }
-        // A text with a NUL is cut there by whoever reads it as C does.
+        // C readers would cut a text at its first NUL.
         let bytes = body.prefix(1024).map { $0 == 0 ? UInt8(ascii: "?") : $0 }
         var text = String(decoding: bytes, as: UTF8.self)
         while text.utf8.count > 1024 { text.unicodeScalars.removeLast() }
@@ -48,23 +48,23 @@ package struct SendReply: Sendable {
     }
 }
 
-/// What comes back from other threads.
+/// Results from other threads.
 package enum StatisticsEvent: Sendable {
     /// An exchange is over.
     case answered(TransferID, SendReply)
-    /// Something was asked for; a step looks at it.
+    /// A request was made; the next step handles it.
     case poked
 }
 
-/// Takes the engine's events from any thread and wakes its executor once for many.
+/// Takes the engine's events from any thread and wakes its executor once per batch.
 package final class StatisticsInbox: Sendable {
     private let events = Guarded<[StatisticsEvent]>([])
     private let wake: @Sendable () -> Void
 
     /// Makes an inbox.
     ///
-    /// - Parameter wake: called when the first event of a batch has come, on the thread that brings it; makes the
-    ///   engine's executor run a step soon.
+    /// - Parameter wake: called for the first event of a batch, on the posting thread; makes the engine's executor run
+    ///   a step soon.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Queues an event.
@@ -84,7 +84,7 @@ package final class StatisticsInbox: Sendable {
     }
 }
 
-/// Takes what comes of one exchange and hands it over in one piece. Used by the transport's thread only, except for
+/// Collects the reply of one exchange and hands it over at its end. Used by the transport's thread only, except for
 /// `post`, which may be called from anywhere.
 final class SendSink: TransferSink {
     private struct State {

@@ -1,35 +1,35 @@
 import LectureModel
 
-/// A request of this engine that has no end yet.
+/// A request of this engine that is not settled yet.
 struct FlightWork {
-    /// Where it is.
+    /// The phases of a request.
     enum Phase {
-        /// Goes out as soon as its own wait and its target allow it.
+        /// Sent as soon as its own wait and its target allow it.
         case ready
-        /// Goes out at once: an answer of the target sent it elsewhere.
+        /// Sent at once: an answer of the target redirected it.
         case following
-        /// On its way.
+        /// Running.
         case running(TransferID, TargetPace.Ticket, begun: BootInstant)
     }
 
     let id: FlightID
     let target: TargetID
     var batch: Bisection<OutboxID>
-    /// What goes out.
+    /// The request to send.
     var piece: SealedPiece
     /// The size of the body before it was encoded.
     var rawBytes: Int
-    /// Those of its reports that had been tried before they came into it; nil when nobody knows.
+    /// Those of its reports that had been tried before they became part of it; nil when unknown.
     let known: Set<OutboxID>?
-    /// What its reports say; nil when nobody listens, or did not when it was made.
+    /// The texts of its reports; nil when there is no listener, or was none when it was made.
     var said: SaidReports?
     /// How often the piece was sent.
     var tries = 0
     /// How often it was answered with a status that allows a bounded number of tries.
     var boundedTries = 0
-    /// How often in a row it came to nothing since this engine has it.
+    /// How often in a row it failed since this engine claimed it.
     var failures = 0
-    /// Until when it waits by itself.
+    /// Its own wait.
     var wait: PersistedWait?
     var phase = Phase.ready
     /// Where a redirect sent it.
@@ -51,7 +51,7 @@ struct FlightWork {
         (piece, rawBytes, known, said) = (made.piece, made.rawBytes, made.tried, made.said)
     }
 
-    /// Another piece takes the place of the last one.
+    /// Replaces the last piece with another.
     mutating func take(_ made: MadePiece) {
         (piece, rawBytes, said, phase) = (made.piece, made.rawBytes, made.said, .ready)
         (tries, boundedTries, failures, wait) = (0, 0, 0, nil)
@@ -61,17 +61,17 @@ struct FlightWork {
     var isRunning: Bool { if case .running = phase { true } else { false } }
 }
 
-/// A piece and what it was made from.
+/// A piece and its sources.
 struct MadePiece {
     var piece: SealedPiece
     var rawBytes: Int
     /// Those of its reports that were tried already.
     var tried: Set<OutboxID>
-    /// What its reports say; nil when nobody listens.
+    /// The texts of its reports; nil when there is no listener.
     var said: SaidReports?
 }
 
-/// What the reports of a request say, for those who listen to exchanges.
+/// The texts of a request's reports, for listeners to exchanges.
 struct SaidReports {
     let ids: [String]
     let texts: [String]
@@ -82,27 +82,27 @@ struct SaidReports {
     }
 }
 
-/// A target that an order is about.
+/// A target of an order.
 struct TargetWork {
     let id: TargetID
     let address: ReportRecord.Target
     let settings: TargetSettings
     var limits: BatchLimits
     var pace: TargetPace
-    /// As it is stored.
+    /// The stored condition.
     var stored: TargetCondition
     var bytesLimit: Int?
     var lastTrouble: SendAnswer?
-    /// `Content-Encoding` of what is sealed from now on.
+    /// `Content-Encoding` of requests that are frozen from now on.
     var encoding: String
-    /// Answers in a row that were no success, those of one burst counted once; and when the last one came.
+    /// Unsuccessful answers in a row, those of one burst counted once; and when the last one was received.
     var failures = 0
     var failedAt: BootInstant?
-    /// What stands in the way.
+    /// The current obstacle.
     var obstacle: LectureError?
     /// Reports that are pending or leased.
     var open: Int
-    /// Nothing can be begun; then when the next request that nobody has is due.
+    /// Nothing can be started; then when the next unclaimed request is due.
     var isDry = false
     var dueAfter: Duration?
 
@@ -116,7 +116,7 @@ struct TargetWork {
             limits: settings.pace, failures: stored.failures, wait: stored.wait, suspension: stored.suspension)
     }
 
-    /// As it is to be stored.
+    /// The condition to store.
     var condition: TargetCondition {
         var condition = TargetCondition()
         (condition.failures, condition.wait, condition.suspension) = (pace.failures, pace.wait, pace.suspension)
@@ -129,23 +129,23 @@ struct TargetWork {
         lastTrouble?.reason == .busy && (pace.wait?.remaining(at: now) ?? .zero) > .zero
     }
 
-    /// Somebody asks to send.
+    /// An operator asks to send.
     mutating func resume(at now: Timestamp) {
         pace.resume(liftingWait: !isAskedToWait(at: now))
         (failures, failedAt, obstacle) = (0, nil, nil)
     }
 
-    /// It answered as it should, or refused what was sent and not who sends.
+    /// It answered as expected, or refused the reports but not the sender.
     mutating func succeeded() { (failures, failedAt, obstacle) = (0, nil, nil) }
 
-    /// Its requests were all given up; their ends are not told.
+    /// Its requests were all cancelled; their ends will not be reported.
     mutating func forgetRequests() {
         pace = TargetPace(
             limits: settings.pace, failures: pace.failures, wait: pace.wait, suspension: pace.suspension)
         isDry = false
     }
 
-    /// Whether an order has done with it until somebody sees to it, or for longer than the order waits.
+    /// Whether an order abandons it: until an operator resolves the cause, or for longer than the order waits.
     func isGivenUp(by order: SendOrder, at now: Timestamp) -> Bool {
         pace.suspension != nil || failures >= max(1, order.attempts)
             || (pace.wait?.remaining(at: now) ?? .zero) > order.longestWait
@@ -157,6 +157,6 @@ struct OrderWork {
     let order: SendOrder
     let targets: Set<TargetID>
     var summary = SendSummary()
-    var told = SendSummary()
-    var toldAt: BootInstant
+    var reported = SendSummary()
+    var reportedAt: BootInstant
 }

@@ -2,8 +2,9 @@ import LectureModel
 
 /// The text of a CSV cell, safe in a spreadsheet.
 ///
-/// A spreadsheet takes a cell that begins with one of `= + - @ TAB CR` for a formula. Such a text gets an apostrophe
-/// in front; so does a text that has apostrophes and one of them behind, so that reading back undoes it exactly:
+/// A spreadsheet reads a cell that starts with one of `= + - @ TAB CR LF` as a formula, and with a Chinese, Japanese or
+/// Korean setting also one that starts with `＝ ＋ － ＠`. Such a text gets a leading apostrophe; so does a text with
+/// apostrophes before one of them, so that reading reverses it exactly:
 ///
 /// | text | cell |
 /// | --- | --- |
@@ -11,24 +12,31 @@ import LectureModel
 /// | `'=1` | `''=1` |
 /// | `'a` | `'a` |
 enum CSVCell {
-    /// Whether an apostrophe has to be put in front of a text, or to be taken away from a cell that has one.
+    /// Whether a text needs a leading apostrophe, or a cell's apostrophe must be removed.
     private static func isFormula(_ text: some Sequence<UInt8>) -> Bool {
-        for byte in text where byte != UInt8(ascii: "'") {
-            switch byte {
-            case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), 0x09, 0x0D: return true
-            default: return false
+        var bytes = text.lazy.drop { $0 == UInt8(ascii: "'") }.makeIterator()
+        switch bytes.next() {
+        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), 0x09, 0x0A, 0x0D: return true
+        // The full-width forms U+FF0B, U+FF0D, U+FF1D and U+FF20 are three bytes each.
+        case 0xEF:
+            return switch (bytes.next(), bytes.next()) {
+            case (0xBC, 0x8B), (0xBC, 0x8D), (0xBC, 0x9D), (0xBC, 0xA0): true
+            default: false
             }
+        default: return false
         }
-        return false
     }
 
-    /// Appends a text. An empty one is quoted, so that it differs from an absent one.
+    /// Appends a text. An empty one is quoted, so that it differs from an absent one; so is one with a character that
+    /// separates cells somewhere.
     static func append(_ text: String, to buffer: inout [UInt8]) {
         let utf8 = text.utf8
         let isPlain = utf8.allSatisfy {
             $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: ",") && $0 != 0x0A && $0 != 0x0D
         }
-        let isQuoted = !isPlain || utf8.isEmpty || utf8.first == 0x20 || utf8.last == 0x20
+        // Separators of other regions and programs.
+        let hasSeparator = utf8.contains { $0 == UInt8(ascii: ";") || $0 == 0x09 || $0 == UInt8(ascii: "|") }
+        let isQuoted = !isPlain || hasSeparator || utf8.isEmpty || utf8.first == 0x20 || utf8.last == 0x20
         if isQuoted { buffer.append(UInt8(ascii: "\"")) }
         if isFormula(utf8) { buffer.append(UInt8(ascii: "'")) }
         if isPlain {
@@ -42,18 +50,18 @@ enum CSVCell {
         if isQuoted { buffer.append(UInt8(ascii: "\"")) }
     }
 
-    /// The text that a cell stands for; nil when it is not UTF-8.
+    /// The text of a cell; nil when it is not UTF-8.
     static func text(_ cell: [UInt8]) -> String? {
         let isEscaped = cell.first == UInt8(ascii: "'") && isFormula(cell)
         return String(validating: isEscaped ? cell.dropFirst() : cell[...], as: UTF8.self)
     }
 }
 
-/// Cuts CSV (RFC 4180) into rows, whatever pieces it comes in. CRLF and LF end a row.
+/// Splits CSV (RFC 4180) into rows incrementally. CRLF and LF end a row.
 struct CSVRows {
     /// A row.
     struct Row {
-        /// The line it begins on, from 1.
+        /// Its first line, from 1.
         var line = 1
         /// Its cells; nil for one that is empty and not quoted.
         var cells: [[UInt8]?] = []
@@ -82,7 +90,7 @@ struct CSVRows {
 
     /// Takes the next bytes.
     ///
-    /// - Returns: the rows that are whole now; empty lines are none.
+    /// - Returns: the rows that are complete now; empty lines are skipped.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Row] {
         var rows: [Row] = []
         for byte in bytes {
@@ -105,7 +113,7 @@ struct CSVRows {
     private mutating func take(_ byte: UInt8) {
         size += 1
         if hasReturn {
-            fail("a return that ends no line")
+            fail("a carriage return that ends no line")
             hasReturn = false
         }
         switch (place, byte) {
@@ -120,9 +128,9 @@ struct CSVRows {
             isQuoted = true
             place = .quoted
         case (.quote, _):
-            fail("text behind a quoted cell")
+            fail("text after a quoted cell")
             place = .plain
-        case (_, UInt8(ascii: "\"")): fail("a quote inside a plain cell")
+        case (_, UInt8(ascii: "\"")): fail("a quote inside an unquoted cell")
         case (_, _):
             keep(byte)
             place = .plain

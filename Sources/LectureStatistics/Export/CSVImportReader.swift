@@ -1,9 +1,9 @@
 import LectureModel
 
-/// Reads a CSV export back, whatever pieces it comes in; columns are found by their names, whatever their order.
+/// Reads a CSV export incrementally; columns are found by name, in any order.
 ///
-/// A row that cannot be read is a fault with the number of the line it begins on and costs no other row. CSV has no
-/// summary line, so a file that was cut off between two rows cannot be told.
+/// A row that cannot be read is a fault with the number of its first line and does not affect other rows. CSV has no
+/// summary line, so a file that was cut off between two rows cannot be detected.
 package struct CSVImportReader {
     private var rows: CSVRows
     private var columns: [String: Int]?
@@ -16,16 +16,16 @@ package struct CSVImportReader {
     /// Takes the next bytes.
     ///
     /// - Parameter bytes: the next piece of the file.
-    /// - Returns: what the rows hold that are whole now, in their order.
+    /// - Returns: the contents of the rows that are complete now, in order.
     package mutating func feed(_ bytes: ArraySlice<UInt8>) -> [ImportEvent] {
         var events: [ImportEvent] = []
         for row in rows.feed(bytes) { read(row, &events) }
         return events
     }
 
-    /// Takes the end of the file, where the last row may lack its end.
+    /// Takes the end of the file; the last row may lack its line end.
     ///
-    /// - Returns: what the last row holds.
+    /// - Returns: the last row.
     package mutating func finish() -> [ImportEvent] {
         var events: [ImportEvent] = []
         if let row = rows.finish() { read(row, &events) }
@@ -51,7 +51,7 @@ package struct CSVImportReader {
             let isMarked = index == 0 && cell.starts(with: [0xEF, 0xBB, 0xBF])
             guard let name = CSVCell.text(isMarked ? Array(cell.dropFirst(3)) : cell) else { continue }
             if names.updateValue(index, forKey: name) != nil {
-                throw LectureError(.json, detail: "a column stands twice")
+                throw LectureError(.json, detail: "a column appears twice")
             }
         }
         if names["id"] == nil { throw LectureError(.json, detail: "there is no column 'id'") }
@@ -66,7 +66,7 @@ private struct RowReader {
 
     init(_ cells: [[UInt8]?], _ columns: [String: Int]) throws(LectureError) {
         if cells.count != columns.count {
-            throw LectureError(.json, detail: "\(cells.count) cells stand where \(columns.count) are due")
+            throw LectureError(.json, detail: "\(cells.count) cells instead of \(columns.count)")
         }
         self.cells = cells
         self.columns = columns
@@ -110,7 +110,7 @@ private struct RowReader {
 
     private func number(_ name: String) throws(LectureError) -> Int64? {
         guard let text = try text(name) else { return nil }
-        guard let number = Int64(text) else { throw LectureError(.json, detail: "column '\(name)' is no integer") }
+        guard let number = Int64(text) else { throw LectureError(.json, detail: "column '\(name)' is not an integer") }
         return number
     }
 

@@ -1,11 +1,11 @@
 package import LectureModel
 
-/// Writes CSV (RFC 4180): a header, CRLF, and cells that no spreadsheet takes for a formula. Numbers stay numbers.
+/// Writes CSV (RFC 4180): a header, CRLF, and cells that no spreadsheet reads as a formula. Numbers stay numbers.
 ///
-/// The columns are frozen; new ones are only added behind the last one. `values` and `target_parameters` hold JSON.
+/// The columns are frozen; new ones are only added after the last one. `values` and `target_parameters` hold JSON.
 /// Nothing between two commas is an absent value, `""` an empty text.
 package struct CSVWriter: ReportWriter {
-    /// The columns in their order.
+    /// The columns in order.
     package static let columns = [
         "id", "content", "course", "user", "session", "seq", "wall_ms", "boot_ns", "boot_id", "corrected_ms", "state",
         "attempts", "reason", "note", "target_url", "target_method", "target_format", "target_parameters", "values",

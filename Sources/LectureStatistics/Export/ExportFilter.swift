@@ -1,17 +1,17 @@
 package import LectureModel
 
-/// Which rows are exported. Every rule that is given has to hold.
+/// Which rows are exported. Every given rule must match.
 package struct ExportFilter: Hashable, Sendable {
-    /// Nothing that happened before; by the corrected time where it is known.
+    /// Excludes what happened before; by the corrected time if it is known.
     package var since: Timestamp?
-    /// Nothing that happened then or later.
+    /// Excludes what happened then or later.
     package var until: Timestamp?
     /// Only these states; all for an empty set.
     package var states: Set<ReportState>
     /// Only this course, compared byte by byte.
     package var course: String?
 
-    /// Makes a filter; one without rules lets everything pass.
+    /// Makes a filter; one without rules matches everything.
     package init(
         since: Timestamp? = nil, until: Timestamp? = nil, states: Set<ReportState> = [], course: String? = nil
     ) {
@@ -21,10 +21,10 @@ package struct ExportFilter: Hashable, Sendable {
         self.course = course
     }
 
-    /// Holds a row against the rules.
+    /// Checks a row against the rules.
     ///
     /// - Parameter record: the row.
-    /// - Returns: whether it passes.
+    /// - Returns: whether it matches.
     package func matches(_ record: ReportRecord) -> Bool {
         if let since, record.time < since { return false }
         if let until, record.time >= until { return false }

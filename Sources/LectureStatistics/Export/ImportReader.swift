@@ -1,26 +1,25 @@
 package import LectureModel
 
-/// What a reader of an export met.
+/// What a reader of an export found.
 package enum ImportEvent: Hashable, Sendable {
-    /// A row, and the line it began on.
+    /// A row, and its first line.
     case report(line: Int, ReportRecord)
-    /// A line that could not be read. Nothing else is lost by it. With the code `exportIncomplete` it is a summary line
-    /// that does not agree with the lines before it.
+    /// A line that could not be read. No other line is affected. With the code `exportIncomplete` it is a summary line
+    /// that does not match the lines before it.
     case fault(line: Int, LectureError)
-    /// The summary line, which agrees with the lines before it.
+    /// The summary line, which matches the lines before it.
     case summary(line: Int, reports: Int)
 }
 
-/// Reads a JSON Lines export back, whatever pieces it comes in; the memory it needs is that of one line.
+/// Reads a JSON Lines export incrementally, with the memory of one line.
 ///
-/// Several exports may stand one behind the other. A summary that does not agree with the lines since the one before,
-/// by their number or by their digest, is a fault; rows behind the last summary are an export that was cut off, which
-/// ``isWhole`` tells.
+/// Several exports may follow each other. A summary that does not match the lines since the previous one, in number or
+/// digest, is a fault; rows after the last summary are an export that was cut off, which ``isWhole`` shows.
 package struct ImportReader {
     /// How many bytes a line may have: a text of 1 MiB needs at most six times that in escapes.
     package static let lineLimit = 64 << 20
 
-    /// What the lines of an export may use up: `values` was read with the scanner's own limits, one level higher.
+    /// The limits for a line of an export: `values` was read with the scanner's own limits, one level higher.
     static let limits = JSONScanner.Limits(depth: 40, items: 20_000)
 
     private let limit: Int
@@ -35,7 +34,7 @@ package struct ImportReader {
     ///
     /// - Parameters:
     ///   - limit: how many bytes a line may have.
-    ///   - makeDigest: makes the digest that exports are written with; nil leaves digests unchecked.
+    ///   - makeDigest: makes the digest that exports use; nil leaves digests unchecked.
     package init(limit: Int = ImportReader.lineLimit, makeDigest: (() -> ExportDigest)? = nil) {
         self.limit = limit
         self.makeDigest = makeDigest
@@ -48,7 +47,7 @@ package struct ImportReader {
     /// Takes the next bytes.
     ///
     /// - Parameter bytes: the next piece of the file.
-    /// - Returns: what the lines hold that are whole now, in their order.
+    /// - Returns: the contents of the lines that are complete now, in order.
     package mutating func feed(_ bytes: ArraySlice<UInt8>) -> [ImportEvent] {
         var events: [ImportEvent] = []
         var rest = bytes
@@ -61,9 +60,9 @@ package struct ImportReader {
         return events
     }
 
-    /// Takes the end of the file, where the last line may lack its end.
+    /// Takes the end of the file; the last line may lack its line end.
     ///
-    /// - Returns: what the last line holds.
+    /// - Returns: the last line.
     package mutating func finish() -> [ImportEvent] {
         var events: [ImportEvent] = []
         if !pending.isEmpty || isTooLong { endLine(&events) }
@@ -73,7 +72,7 @@ package struct ImportReader {
     private mutating func take(_ piece: ArraySlice<UInt8>) {
         if pending.count + piece.count > limit { isTooLong = true }
         if isTooLong {
-            // The digest has to see what is thrown away, too.
+            // The digest includes discarded bytes.
             digest?.update(pending[...])
             digest?.update(piece)
             pending = []
@@ -93,7 +92,7 @@ package struct ImportReader {
             let error = LectureError(.json, detail: "line \(number)", cause: "more than \(limit) bytes")
             return events.append(.fault(line: number, error))
         }
-        // An editor's byte order mark is no fault of the rows.
+        // An editor's byte order mark is not an error.
         let text = number == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         if text.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) {
             digest?.update(bytes[...])
@@ -130,7 +129,7 @@ package struct ImportReader {
         digest?.update(bytes[...])
     }
 
-    /// Compares the summary with what stood before it, and begins a new export.
+    /// Compares the summary with the lines before it, and starts a new export.
     private mutating func summary(_ value: JSONValue, _ number: Int) throws(LectureError) -> ImportEvent {
         let found = lines
         let digest = digest
@@ -139,13 +138,13 @@ package struct ImportReader {
         let reports = value["reports"]?.integer
         guard let reports, reports == Int64(found) else {
             throw LectureError(
-                .exportIncomplete, detail: "the summary counts other lines than the \(found) before it")
+                .exportIncomplete, detail: "the summary does not count the \(found) lines before it")
         }
         if let digest, let due = value["digest"]?.string {
             let sum = try digest.finish()
             if Hexadecimal.text(sum) != due {
                 throw LectureError(
-                    .exportIncomplete, detail: "the digest of the summary is not that of the lines before it")
+                    .exportIncomplete, detail: "the summary's digest does not match the lines before it")
             }
         }
         return .summary(line: number, reports: found)

@@ -1,15 +1,16 @@
 import LectureModel
 
-/// The ways in which a learner's id stands in texts.
+/// The spellings of a learner's id in texts.
 package enum LearnerSpelling {
-    /// From how many bytes on an id is found inside of words and numbers. Below, it is found by chance everywhere.
+    /// The length in bytes from which an id is also found inside words and numbers. A shorter one would match
+    /// everywhere by chance.
     package static let wordLength = 4
 
-    /// As it is, with the escapes of JSON, percent-encoded with capital and small digits, as form data, and what is
-    /// JSON inside of a form.
+    /// As it is, with JSON escapes, percent-encoded with capital and small digits, as form data, and as JSON inside a
+    /// form.
     ///
     /// - Parameter id: a learner id.
-    /// - Returns: each spelling once, the longest first, so that no shorter one leaves a rest of it; none for an empty
+    /// - Returns: each spelling once, the longest first, so that no shorter one leaves a part of it; none for an empty
     ///   id.
     package static func all(of id: String) -> [[UInt8]] {
         if id.isEmpty { return [] }

@@ -1,28 +1,28 @@
 package import LectureModel
 
-/// Replaces learner ids by keyed hashes, so that rows of one learner still belong together and nobody without the key
-/// can tell whose they are.
+/// Replaces learner ids with keyed hashes, so that rows of one learner still belong together and cannot be attributed
+/// without the key.
 ///
 /// | where | what is replaced |
 /// | --- | --- |
 /// | `user` | all of it |
-/// | `session` | the row's learner id at its beginning or end; in the rest as in other texts |
+/// | `session` | the row's learner id at its start or end; in the rest as in other texts |
 /// | members `client_user_id`, `player_id`, `hardware_id` of `values`, in any case | all of the value |
 /// | `content`, `course` | the row's learner id, unless it is short: `lecture-1` is not about the learner `1` |
 /// | `id`, other texts, names of members, `target`, `reason`, `note` | the row's learner id, a short one as a word |
 /// | integers inside `uservalues` | one that reads like the learner id |
 ///
-/// The id is found as it is, percent-encoded, as form data, and with the escapes of JSON. An id below 4 bytes, like
-/// `1`, is not replaced inside of other words and numbers: nothing would be left of the report.
+/// The id is found as it is, percent-encoded, as form data, and with JSON escapes. An id shorter than 4 bytes, like
+/// `1`, is not replaced inside other words and numbers: nothing would be left of the report.
 package struct Pseudonymiser: Sendable {
-    /// Members that name a person or a machine of theirs, whatever their value.
+    /// Members that identify a person or their machine, whatever their value.
     private static let personal: Set<String> = ["client_user_id", "player_id", "hardware_id"]
 
     private let hash: @Sendable ([UInt8]) -> [UInt8]
 
     /// Makes a pseudonymiser.
     ///
-    /// - Parameter hash: a keyed hash of at least 16 bytes; the key never comes here.
+    /// - Parameter hash: a keyed hash of at least 16 bytes; the key is not passed.
     package init(hash: @escaping @Sendable ([UInt8]) -> [UInt8]) { self.hash = hash }
 
     /// The pseudonym of an id.
@@ -105,7 +105,7 @@ private struct Finder {
         spellings = LearnerSpelling.all(of: id)
     }
 
-    /// A session is often the id and a time, without anything between the two.
+    /// A session is often the id and a time without a separator.
     func replacing(session: String) -> String {
         if id.isEmpty { return session }
         let (whole, own) = (Array(session.utf8), Array(id.utf8))
@@ -151,7 +151,7 @@ private struct Finder {
         return nil
     }
 
-    /// Whether a percent-encoded byte ends here: its digits are no part of a word.
+    /// Whether a percent-encoded byte ends here: its digits are not part of a word.
     private func isEscape(_ bytes: [UInt8], _ index: Int) -> Bool { index >= 3 && bytes[index - 3] == 0x25 }
 
     private static func isWord(_ byte: UInt8) -> Bool {

@@ -9,10 +9,10 @@ package protocol ReportWriter {
     ///   - record: the row.
     ///   - buffer: where the UTF-8 bytes are appended.
     mutating func append(_ record: ReportRecord, to buffer: inout [UInt8])
-    /// Writes what stands behind the last row; nothing may follow.
+    /// Writes what follows the last row; no more rows may follow.
     ///
     /// - Parameter buffer: where the UTF-8 bytes are appended.
-    /// - Throws: what the digest throws.
+    /// - Throws: the errors of the digest.
     mutating func finish(into buffer: inout [UInt8]) throws(LectureError)
 }
 
@@ -20,14 +20,14 @@ package protocol ReportWriter {
 package struct ExportDigest {
     /// Takes the next bytes.
     package let update: (ArraySlice<UInt8>) -> Void
-    /// Ends and answers the digest of all bytes.
+    /// Returns the digest of all bytes.
     package let finish: () throws(LectureError) -> [UInt8]
 
     /// Makes a digest.
     ///
     /// - Parameters:
     ///   - update: takes the next bytes.
-    ///   - finish: ends and answers the digest.
+    ///   - finish: returns the digest.
     package init(
         update: @escaping (ArraySlice<UInt8>) -> Void, finish: @escaping () throws(LectureError) -> [UInt8]
     ) {
@@ -36,7 +36,7 @@ package struct ExportDigest {
     }
 }
 
-/// Writes JSON Lines: one object a line, and a last one that tells how many there are.
+/// Writes JSON Lines: one object per line, and a last one with their number.
 ///
 /// ```json
 /// {"record":"report","id":"…","content":"…", …}

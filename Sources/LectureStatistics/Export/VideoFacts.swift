@@ -6,11 +6,11 @@ package enum VideoVerb: String, Sendable, CaseIterable {
     case initialized
     /// It plays.
     case played
-    /// It was halted.
+    /// It was paused.
     case paused
-    /// The learner went to another place.
+    /// The learner went to another position.
     case seeked
-    /// It was seen as far as is asked for.
+    /// It was seen as far as required.
     case completed
     /// It was closed.
     case terminated
@@ -24,11 +24,11 @@ package enum VideoVerb: String, Sendable, CaseIterable {
     }
 }
 
-/// What the values of a report tell about a video; times in milliseconds of the content.
+/// What the values of a report say about a video; times in milliseconds of media time.
 ///
 /// | fact | first found of |
 /// | --- | --- |
-/// | verb | `video.verb`; `PLAY_STATUS` (`play`, `pause`, `stop`); `played` when a place is known; `initialized` |
+/// | verb | `video.verb`; `PLAY_STATUS` (`play`, `pause`, `stop`); `played` when a position is known; `initialized` |
 /// | time | `video.time_ms`; end of the last segment; `content_info.last_play_at`; 0 |
 /// | from, to | `video.from_ms`, `video.to_ms`; time |
 /// | length | `video.duration_ms`; `content_info.duration`; `DURATION`; 0 |
@@ -36,7 +36,7 @@ package enum VideoVerb: String, Sendable, CaseIterable {
 /// | progress | what the segments cover of the length; `playtime_percent` up to 100; 0 |
 /// | watched | `content_info.showtime`; `playtime`; `PLAY_TIME`; 0 |
 ///
-/// `content_info` is looked for in `values` and in its member `JSON_DATA`. Seconds may be texts, as macros are.
+/// `content_info` is read from `values` or from its member `JSON_DATA`. Seconds may be texts, as macros are.
 struct VideoFacts {
     var verb: VideoVerb
     var time: Int64
@@ -48,7 +48,7 @@ struct VideoFacts {
     var progress: Int64
     var watched: Int64
 
-    /// The longest time that is taken for one: a hundred years.
+    /// The longest accepted time: a hundred years.
     private static let longest: Int64 = 3_153_600_000_000
 
     init(_ values: JSONValue) {
@@ -100,7 +100,7 @@ struct VideoFacts {
         return Int64((number * 1000).rounded())
     }
 
-    /// How much the segments cover together; what was seen twice counts once.
+    /// How much the segments cover together; overlaps count once.
     private static func covered(_ segments: [(from: Int64, to: Int64)]) -> Int64 {
         var sum: Int64 = 0
         var reached: Int64 = 0

@@ -4,27 +4,27 @@ package import LectureModel
 ///
 /// | member | is |
 /// | --- | --- |
-/// | `id` | the row's id; a UUID made from it when it is none |
+/// | `id` | the row's id; a UUID made from it when it is not one |
 /// | `actor` | an account: the home page, and the learner (`anonymous` for none) |
-/// | `verb`, `result` | what ``VideoVerb`` and the values say; only what the profile asks of the verb |
+/// | `verb`, `result` | what ``VideoVerb`` and the values say; only what the profile requires for the verb |
 /// | `object` | the activity: the prefix and the content key, percent-encoded |
 /// | `context.registration` | a UUID of version 5 made from learner and session |
-/// | `context.extensions` | `session-id`, a UUID of version 4 in form, which the profile asks for; `length` |
+/// | `context.extensions` | `session-id`, a UUID of version 4 in form, which the profile requires; `length` |
 /// | `timestamp` | the corrected time, else the wall clock's |
-/// | `version` | 1.0.0, which the specification asks of those who write statements (1.0.3, data, 2.4.10) |
+/// | `version` | 1.0.0, which the specification requires of clients (1.0.3, data, 2.4.10) |
 package struct XAPIStatement: Sendable {
-    /// Where the names of the profile's extensions begin.
+    /// The prefix of the profile's extension names.
     package static let extensions = "https://w3id.org/xapi/video/extensions/"
 
     private let homePage: String
     private let activityPrefix: String
     private let hash: @Sendable ([UInt8]) -> [UInt8]
 
-    /// Makes a maker of statements.
+    /// Makes an instance.
     ///
     /// - Parameters:
-    ///   - homePage: the address of the system that knows the learners, with its scheme.
-    ///   - activityPrefix: what stands before the content key in an activity's id, with its scheme.
+    ///   - homePage: the address of the system with the learners' accounts, with its scheme.
+    ///   - activityPrefix: the prefix of the content key in an activity's id, with its scheme.
     ///   - hash: a hash of at least 16 bytes.
     package init(homePage: String, activityPrefix: String, hash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.homePage = homePage
@@ -36,7 +36,7 @@ package struct XAPIStatement: Sendable {
     ///
     /// - Parameters:
     ///   - record: the row.
-    ///   - writer: stands where a value is due.
+    ///   - writer: positioned where a value is expected.
     package func write(_ record: ReportRecord, to writer: inout JSONWriter) {
         let facts = VideoFacts(record.values)
         writer.object { writer in
@@ -64,7 +64,7 @@ package struct XAPIStatement: Sendable {
         }
     }
 
-    /// What the templates of the profile ask of each verb.
+    /// What the profile's templates require for each verb.
     private func result(_ facts: VideoFacts, to writer: inout JSONWriter) {
         if facts.verb == .initialized { return }
         writer.object("result") { writer in
@@ -128,7 +128,7 @@ package struct XAPIStatement: Sendable {
 
     // MARK: UUIDs
 
-    /// Makes a UUID (RFC 9562 section 5.5, with the hash that was passed in). The lengths stand before the texts, so
+    /// Makes a UUID (RFC 9562 section 5.5, with the hash that was passed in). Each text is preceded by its length, so
     /// that no two lists of texts give the same bytes.
     private func uuid(_ kind: String, _ texts: [String], version: UInt8) -> String {
         var name = Array("LectureKit xAPI \(kind)".utf8)
@@ -151,7 +151,7 @@ package struct XAPIStatement: Sendable {
     }
 }
 
-/// Writes a JSON array of xAPI statements, one on a line, as an LRS takes them.
+/// Writes a JSON array of xAPI statements, one per line, as an LRS accepts them.
 package struct XAPIWriter: ReportWriter {
     private let statement: XAPIStatement
     private var writer = JSONWriter(reserving: 1024)
@@ -184,12 +184,12 @@ enum ISOTime {
 
     /// Writes a time.
     ///
-    /// - Parameter time: held between 1970 and 9999: a clock that is further off says nothing.
+    /// - Parameter time: clamped to 1970…9999: a clock that is further off is meaningless.
     /// - Returns: for example `2026-11-20T08:30:00.250Z`.
     static func text(_ time: Timestamp) -> String {
         let milliseconds = min(max(time.milliseconds, 0), last)
         let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        // Years begin with March here, so that the leap day is the last one.
+        // Years start with March here, so that the leap day is the last one.
         let shifted = days + 719_468
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097

@@ -1,36 +1,36 @@
-/// A content cut into equal parts.
+/// A lecture divided into equal parts.
 ///
-/// Block i holds the milliseconds from ⌊duration·i/count⌋ up to ⌊duration·(i+1)/count⌋. The last block also holds all
-/// that lies behind the duration, because a stated duration is often a little short; while the duration is unknown (0)
-/// the first block holds everything. So no millisecond that was played is in no block, and none is in two.
+/// Block i contains the milliseconds from ⌊duration·i/count⌋ up to ⌊duration·(i+1)/count⌋. The last block also contains
+/// all beyond the duration, because a stated duration is often a little short; while the duration is unknown (0) the
+/// first block contains everything. So every millisecond that was played is in exactly one block.
 package struct BlockGrid: Hashable, Sendable {
-    /// More blocks than this are not made.
+    /// The most blocks that are made.
     package static let mostBlocks = 10_000
 
-    /// The length of the content in milliseconds; 0 while unknown.
+    /// The length of the lecture in milliseconds; 0 while unknown.
     package let duration: Int64
     /// How many blocks there are, at least one.
     package let count: Int
 
-    /// Cuts a content.
+    /// Divides a lecture.
     ///
     /// - Parameters:
     ///   - duration: its length in milliseconds; 0 while unknown.
-    ///   - count: how many blocks; held within 1…10 000.
+    ///   - count: how many blocks; clamped to 1…10 000.
     package init(duration: Int64, count: Int) {
         self.duration = min(max(0, duration), PlayInterval.furthest)
         self.count = min(max(1, count), Self.mostBlocks)
     }
 
-    /// The part of the content that is one block, in milliseconds, without what lies behind the duration.
+    /// The range of a block in milliseconds, without what is beyond the duration.
     ///
     /// - Parameter block: 0-based.
-    /// - Returns: the milliseconds; some blocks have none when they are more than the milliseconds.
+    /// - Returns: the milliseconds; some blocks are empty when there are more blocks than milliseconds.
     package func range(of block: Int) -> Range<Int64> {
         boundary(block)..<boundary(block + 1)
     }
 
-    /// The block that holds a millisecond.
+    /// The block that contains a millisecond.
     ///
     /// - Parameter position: not negative.
     /// - Returns: 0-based.
@@ -41,10 +41,10 @@ package struct BlockGrid: Hashable, Sendable {
         return Int(((position + 1) * Int64(count) - 1) / duration)
     }
 
-    /// Cuts a part of the content where blocks end.
+    /// Divides a part of the lecture at the ends of blocks.
     ///
     /// - Parameter part: in milliseconds.
-    /// - Returns: the pieces in their order, none empty, each with its block.
+    /// - Returns: the pieces in order, none empty, each with its block.
     package func pieces(of part: Range<Int64>) -> [(block: Int, range: Range<Int64>)] {
         var pieces: [(block: Int, range: Range<Int64>)] = []
         var start = part.lowerBound

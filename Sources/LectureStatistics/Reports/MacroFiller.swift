@@ -2,7 +2,7 @@ package import LectureModel
 
 /// A parameter of a request to a channel: a template before the macros are filled in, a value after.
 package struct ReportParameter: Hashable, Sendable {
-    /// The name that the channel wants.
+    /// The name that the channel expects.
     package let name: String
     /// The template or the value, not encoded.
     package let value: String
@@ -10,15 +10,15 @@ package struct ReportParameter: Hashable, Sendable {
     /// Makes a parameter.
     ///
     /// - Parameters:
-    ///   - name: the name that the channel wants.
+    ///   - name: the name that the channel expects.
     ///   - value: the template or the value, not encoded.
     package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
 /// Fills the macros of a channel's parameters with the values of one report.
 ///
-/// A macro is a name of ASCII letters, digits and `_` in braces. What was filled in is not read again, so a learner's
-/// name cannot be a macro. Braces around anything else are text.
+/// A macro is a name of ASCII letters, digits and `_` in braces. Filled-in values are not read again, so a learner's
+/// name cannot be a macro. Other braces are text.
 ///
 /// | macro | value |
 /// | --- | --- |
@@ -27,26 +27,26 @@ package struct ReportParameter: Hashable, Sendable {
 /// | `{MEDIA_CONTENT_KEY}` `{ENCODING_PROFILE_KEY}` `{DEVICE}` | as in the JSON |
 /// | `{PLAY_STATUS}` | `play`, `pause` or `stop` |
 /// | `{BLOCK_CNT}` | how many blocks |
-/// | `{BLOCK_PLAY_n}` `{BLOCK_TIME_n}` | flag and seconds of block n, counted from 1; 0 where the content has fewer |
+/// | `{BLOCK_PLAY_n}` `{BLOCK_TIME_n}` | flag and seconds of block n, counted from 1; 0 if the lecture has fewer |
 /// | `{PLAY_BLOCK_JSON}` | the object `block_info` |
 /// | `{JSON_DATA}` | the whole report |
 /// | `{TIMEMAP_DATA}` | which seconds were seen |
 /// | `{USERVALUES}` | the object `uservalues` |
-/// | `{USERVALUE0}`…`{USERVALUE99}` | that value of the user, empty where it is missing |
-/// | any other name of a value of the user | that value; capitals do not matter here |
+/// | `{USERVALUE0}`…`{USERVALUE99}` | that value of the user, empty if it is missing |
+/// | any other name of a value of the user | that value; case does not matter here |
 package struct MacroFiller: Sendable {
-    /// What became of a text.
+    /// A filled template.
     package struct Filled<Value: Sendable & Hashable>: Hashable, Sendable {
-        /// It, with every known macro filled in.
+        /// The result, with every known macro filled in.
         package let value: Value
-        /// The names of the macros that nobody knows and that were left as they are, each once, in their order.
+        /// The names of the unknown macros, which were left as they are, each once, in order.
         package let unknownMacros: [String]
 
-        /// Says what became of a text.
+        /// Makes a result.
         ///
         /// - Parameters:
-        ///   - value: it, filled in.
-        ///   - unknownMacros: the names of the macros that nobody knows.
+        ///   - value: the filled template.
+        ///   - unknownMacros: the names of the unknown macros.
         package init(value: Value, unknownMacros: [String]) {
             (self.value, self.unknownMacros) = (value, unknownMacros)
         }
@@ -57,23 +57,23 @@ package struct MacroFiller: Sendable {
     /// Takes the values.
     ///
     /// - Parameters:
-    ///   - report: what to tell.
-    ///   - source: who reports, and about which content.
+    ///   - report: the report.
+    ///   - source: who reports, and about which lecture.
     package init(report: PlayReport, source: ReportSource) { values = PlayMacros(report: report, source: source) }
 
-    /// Takes the values of a report that was stored, as ``StoredMacros`` reads them.
+    /// Takes the values of a stored report, as ``StoredMacros`` reads them.
     ///
     /// - Parameters:
     ///   - record: the report.
-    ///   - document: what `{JSON_DATA}` stands for instead; nil for the record's own.
+    ///   - document: another value for `{JSON_DATA}`; nil for the record's own.
     package init(_ record: ReportRecord, document: String? = nil) {
         values = StoredMacros(record, document: document)
     }
 
-    /// Fills the parameters of a channel; their names are left alone.
+    /// Fills the parameters of a channel; their names are not changed.
     ///
     /// - Parameter parameters: names and templates.
-    /// - Returns: names and values in the same order, and the macros that nobody knows.
+    /// - Returns: names and values in the same order, and the unknown macros.
     package func fill(_ parameters: [ReportParameter]) -> Filled<[ReportParameter]> {
         var unknown: [String] = []
         let filled = parameters.map { ReportParameter($0.name, fill($0.value, &unknown)) }
@@ -83,7 +83,7 @@ package struct MacroFiller: Sendable {
     /// Fills one template.
     ///
     /// - Parameter template: text with macros.
-    /// - Returns: the text, not encoded, and the macros that nobody knows.
+    /// - Returns: the text, not encoded, and the unknown macros.
     package func fill(_ template: String) -> Filled<String> {
         var unknown: [String] = []
         let text = fill(template, &unknown)
@@ -113,7 +113,7 @@ package struct MacroFiller: Sendable {
         return String(decoding: filled, as: UTF8.self)
     }
 
-    /// Where the macro ends that begins here; nil when none does.
+    /// The end of the macro that starts here; nil when none does.
     private func endOfMacro(_ bytes: [UInt8], from start: Int) -> Int? {
         guard bytes[start] == UInt8(ascii: "{") else { return nil }
         var end = start + 1
@@ -130,13 +130,13 @@ package struct MacroFiller: Sendable {
     }
 }
 
-/// What stands for a macro.
+/// The values of macros.
 protocol MacroValues: Sendable {
-    /// The value of a macro, nil when nobody knows its name.
+    /// The value of a macro, nil when its name is unknown.
     func value(of name: String) -> String?
 }
 
-/// The macros of a play that is under way.
+/// The macros of a play in progress.
 struct PlayMacros: MacroValues {
     let report: PlayReport
     let source: ReportSource
@@ -183,7 +183,7 @@ struct PlayMacros: MacroValues {
 
 }
 
-/// How the names of macros are put together.
+/// Rules for the names of macros.
 enum MacroName {
     /// The value of the user that a macro names.
     ///
@@ -191,7 +191,7 @@ enum MacroName {
     ///   - name: the macro.
     ///   - names: the names of all values.
     ///   - read: the value of a name.
-    /// - Returns: the value; nil when nobody knows the name.
+    /// - Returns: the value; nil when the name is unknown.
     static func userValue(_ name: String, names: some Sequence<String>, _ read: (String) -> String?) -> String? {
         if let value = read(name) ?? read(FieldText.lowercased(name)) { return value }
         // Two names that differ only in case: the one that sorts first, so that the same report has the same bytes.

@@ -1,54 +1,54 @@
 package import LectureModel
 
-/// What the player did without a change for some time: the smallest thing that a report is made of.
+/// A time in which the player's activity did not change: the smallest part of a report.
 ///
 /// | activity | position | counts as played | time of playing | time open |
 /// | --- | --- | --- | --- | --- |
-/// | play | runs from one to the other | what lies between | yes | yes |
-/// | pause | stands | nothing | no | yes |
-/// | seek | leaps from one to the other | nothing | no | yes |
-/// | stop | stands, and the session is over | nothing | no | yes |
+/// | play | moves from one to the other | what is between | yes | yes |
+/// | pause | unchanged | nothing | no | yes |
+/// | seek | jumps from one to the other | nothing | no | yes |
+/// | stop | unchanged, and the session is over | nothing | no | yes |
 ///
-/// An interval lies within one run of the machine, so one boot id holds for both of its ends.
+/// An interval is within one boot of the machine, so one boot id applies to both of its ends.
 package struct PlayInterval: Hashable, Sendable {
     /// What the player did. Stored, so the raw values are frozen.
     package enum Activity: Int, Sendable, CaseIterable {
-        /// The content ran.
+        /// The lecture was playing.
         case play = 1
-        /// The content stood still.
+        /// The lecture was paused.
         case pause = 2
-        /// The learner went to another place.
+        /// The learner went to another position.
         case seek = 3
         /// The player was closed.
         case stop = 4
     }
 
-    /// The furthest position there is, a hundred years in milliseconds: sums of them stay within 64 bits.
+    /// The largest position, a hundred years in milliseconds: sums stay within 64 bits.
     package static let furthest: Int64 = 3_155_760_000_000
 
     /// What the player did.
     package let activity: Activity
-    /// Where in the content it began, in milliseconds.
+    /// Where in the lecture it started, in milliseconds.
     package let from: Int64
-    /// Where in the content it ended, in milliseconds.
+    /// Where in the lecture it ended, in milliseconds.
     package let to: Int64
-    /// How fast the content ran, in thousandths of the normal speed. Told on as it is; the sums go by the positions,
-    /// in which the speed is already.
+    /// The playback speed, in thousandths of the normal speed. Passed on unchanged; the sums use the positions, which
+    /// already include the speed.
     package let speedPermille: Int
-    /// Both clocks when it began.
+    /// Both clocks when it started.
     package let began: ClockReading
-    /// The boot clock when it ended, in the same run of the machine.
+    /// The boot clock when it ended, in the same boot of the machine.
     package let ended: BootInstant
 
-    /// Makes an interval; positions outside of the possible are moved to the nearest possible one.
+    /// Makes an interval; positions are clamped to the valid range.
     ///
     /// - Parameters:
     ///   - activity: what the player did.
-    ///   - from: where in the content it began, in milliseconds.
-    ///   - to: where in the content it ended, in milliseconds.
-    ///   - speedPermille: how fast the content ran, in thousandths of the normal speed.
-    ///   - began: both clocks when it began.
-    ///   - ended: the boot clock when it ended, in the same run of the machine.
+    ///   - from: where in the lecture it started, in milliseconds.
+    ///   - to: where in the lecture it ended, in milliseconds.
+    ///   - speedPermille: the playback speed, in thousandths of the normal speed.
+    ///   - began: both clocks when it started.
+    ///   - ended: the boot clock when it ended, in the same boot of the machine.
     package init(
         _ activity: Activity, from: Int64, to: Int64, speedPermille: Int = 1000, began: ClockReading,
         ended: BootInstant
@@ -59,12 +59,12 @@ package struct PlayInterval: Hashable, Sendable {
         (self.speedPermille, self.began, self.ended) = (speedPermille, began, ended)
     }
 
-    /// The part of the content that ran, in milliseconds; empty when nothing did, or when it ran backwards.
+    /// The part of the lecture that was played, in milliseconds; empty when nothing was, or when it ran backwards.
     package var played: Range<Int64> {
         activity == .play && from < to ? from..<to : from..<from
     }
 
-    /// How long it took by the boot clock, in nanoseconds; 0 when the clock ran backwards. The wall clock has no say.
+    /// How long it took by the boot clock, in nanoseconds; 0 when the clock ran backwards. The wall clock is not used.
     package var nanoseconds: Int64 {
         let (difference, overflow) = ended.nanoseconds.subtractingReportingOverflow(began.boot.nanoseconds)
         if overflow { return ended > began.boot ? .max : 0 }

@@ -3,7 +3,7 @@ internal import LectureModel
 extension PlayReport {
     /// The whole report as the LMS reads it, for `{JSON_DATA}`. A field without a value is empty, never missing.
     ///
-    /// - Parameter source: who reports, and about which content.
+    /// - Parameter source: who reports, and about which lecture.
     /// - Returns: one JSON object on one line.
     package func json(from source: ReportSource) -> String {
         JSONWriter.object { writer in
@@ -36,7 +36,7 @@ extension PlayReport {
     /// The object `block_info` alone, for `{PLAY_BLOCK_JSON}`.
     package var blockInfoJSON: String { JSONWriter.object { writeBlockInfo(to: &$0) } }
 
-    /// Which seconds of the content were seen, for `{TIMEMAP_DATA}`: an array of `[from, to]`, the second one excluded.
+    /// Which seconds of the lecture were seen, for `{TIMEMAP_DATA}`: an array of `[from, to]`, the second one excluded.
     /// The vendor has published no format.
     package var timeMapJSON: String {
         var writer = JSONWriter()

@@ -1,50 +1,50 @@
-/// What the player does, as `{PLAY_STATUS}` tells it.
+/// The state of the player, as in `{PLAY_STATUS}`.
 package enum PlayStatus: String, Sendable, CaseIterable {
-    /// The content runs.
+    /// The lecture is playing.
     case play
-    /// The content stands still.
+    /// The lecture is paused.
     case pause
     /// The player is closed.
     case stop
 }
 
-/// What a session tells the LMS: all of it so far, in whole seconds rounded down.
+/// A session's report to the LMS: all of it so far, in whole seconds rounded down.
 package struct PlayReport: Hashable, Sendable {
-    /// One of the equal parts of the content.
+    /// One of the equal parts of the lecture.
     package struct Block: Hashable, Sendable {
-        /// Whether anything of it ran, be it a millisecond (`b`).
+        /// Whether any of it was played, even a millisecond (`b`).
         package let isPlayed: Bool
-        /// Seconds of it that ran, speed included, what is repeated counted again (`t`).
+        /// Seconds of it that were played, in media time, repeats counted again (`t`).
         package let seconds: Int64
-        /// The share of it that was seen at least once, 0…100 (`p`; the vendor does not say what stands there).
+        /// The share of it that was seen at least once, 0…100 (`p`; the vendor does not document its meaning).
         package let percent: Int64
 
         /// Makes a block.
         ///
         /// - Parameters:
-        ///   - isPlayed: whether anything of it ran.
-        ///   - seconds: how much of it ran.
+        ///   - isPlayed: whether any of it was played.
+        ///   - seconds: how much of it was played.
         ///   - percent: the share that was seen, 0…100.
         package init(isPlayed: Bool, seconds: Int64, percent: Int64) {
             (self.isPlayed, self.seconds, self.percent) = (isPlayed, seconds, percent)
         }
     }
 
-    /// What ran without a leap within one block.
+    /// What was played without a jump within one block.
     package struct Stretch: Hashable, Sendable {
         /// The block, 0-based.
         package let block: Int
-        /// Where in the content it began, in seconds.
+        /// Where in the lecture it started, in seconds.
         package let startTime: Int64
-        /// How many seconds of content ran.
+        /// How many seconds of the lecture were played.
         package let playTime: Int64
 
         /// Makes a stretch.
         ///
         /// - Parameters:
         ///   - block: 0-based.
-        ///   - startTime: where in the content it began, in seconds.
-        ///   - playTime: seconds of content.
+        ///   - startTime: where in the lecture it started, in seconds.
+        ///   - playTime: seconds of the lecture.
         package init(block: Int, startTime: Int64, playTime: Int64) {
             (self.block, self.startTime, self.playTime) = (block, startTime, playTime)
         }
@@ -52,28 +52,28 @@ package struct PlayReport: Hashable, Sendable {
 
     /// Who watched.
     package let clientUserID: String
-    /// When the session began, in seconds since the epoch.
+    /// When the session started, in seconds since the epoch.
     package let startAt: Int64
-    /// The length of the content in seconds; 0 while unknown.
+    /// The length of the lecture in seconds; 0 while unknown.
     package let duration: Int64
-    /// What the player does.
+    /// The state of the player.
     package let status: PlayStatus
-    /// Seconds of content that ran, speed included, what is repeated counted again.
+    /// Seconds played, in media time, repeats counted again.
     package let playtime: Int64
-    /// Seconds of content that ran, speed included, what was seen before not counted again.
+    /// Seconds played, in media time, repeats not counted again.
     package let realPlaytime: Int64
     /// The playtime as a share of the duration, from milliseconds and then rounded down; may exceed 100.
     package let playtimePercent: Int64
-    /// Seconds in which the content ran, by the boot clock.
+    /// Seconds in which the lecture was playing, by the boot clock.
     package let showtime: Int64
     /// Seconds in which the player was open, by the boot clock.
     package let runtime: Int64
     /// The last position in seconds.
     package let lastPlayAt: Int64
-    /// The blocks in their order.
+    /// The blocks in order.
     package let blocks: [Block]
-    /// What ran, in the order of watching.
+    /// What was played, in the order of watching.
     package let sessions: [Stretch]
-    /// Which whole seconds of the content were seen, ascending.
+    /// Which whole seconds of the lecture were seen, ascending.
     package let seen: [Range<Int64>]
 }

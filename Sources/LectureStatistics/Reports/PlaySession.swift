@@ -1,31 +1,31 @@
 /// What happened between opening a player and closing it, summed up as it happens.
 ///
-/// Every sum only grows, and a report holds them all, so the newest report of a session says what all older ones said.
-/// The sums are kept as exact as the clocks and only rounded down in a report. Therefore it makes no difference into
-/// how many intervals the same playing is cut.
+/// Every sum only grows, and a report contains them all, so the newest report of a session includes all older ones. The
+/// sums are as exact as the clocks and only rounded down in a report. So the number of intervals into which the same
+/// playing is divided makes no difference.
 ///
 /// | sum | of what |
 /// | --- | --- |
-/// | played | milliseconds of content, speed included, what is repeated counted again |
-/// | seen | milliseconds of content, speed included, each counted once |
-/// | shown | time in which the content ran, by the boot clock |
+/// | played | milliseconds of media time, repeats counted again |
+/// | seen | milliseconds of media time, each counted once |
+/// | shown | time in which the lecture was playing, by the boot clock |
 /// | open | time in which the player was open, by the boot clock |
 package struct PlaySession: Hashable, Sendable {
-    /// Sums stop here, instead of overflowing when they are multiplied for a percentage.
+    /// Sums are capped here, so that multiplying them for a percentage does not overflow.
     private static let mostMilliseconds: Int64 = Int64.max / 1000
 
-    /// Who watches, by the name the LMS knows.
+    /// The learner, by the id in the LMS.
     package let clientUserID: String
-    /// When the session began, in seconds since the epoch. With the user it names the session, so it is never
+    /// When the session started, in seconds since the epoch. With the user it identifies the session, so it is never
     /// corrected.
     package let startAt: Int64
-    /// The blocks of the content.
+    /// The blocks of the lecture.
     package let grid: BlockGrid
     /// What was seen at least once.
     package private(set) var seen = SeenParts()
-    /// What ran without a leap, in the order of watching, in milliseconds.
+    /// What was played without a jump, in the order of watching, in milliseconds.
     package private(set) var stretches: [Range<Int64>] = []
-    /// What the player does at the end of the newest interval.
+    /// The state of the player at the end of the newest interval.
     package private(set) var status: PlayStatus = .play
 
     private var playedMilliseconds: [Int64]
@@ -33,13 +33,13 @@ package struct PlaySession: Hashable, Sendable {
     private var openNanoseconds: Int64 = 0
     private var position: Int64 = 0
 
-    /// Begins a session.
+    /// Starts a session.
     ///
     /// - Parameters:
-    ///   - clientUserID: who watches, by the name the LMS knows.
-    ///   - startAt: when it began, in seconds since the epoch.
-    ///   - duration: the length of the content in milliseconds; 0 while unknown.
-    ///   - blockCount: into how many equal parts reports divide the content.
+    ///   - clientUserID: the learner, by the id in the LMS.
+    ///   - startAt: when it started, in seconds since the epoch.
+    ///   - duration: the length of the lecture in milliseconds; 0 while unknown.
+    ///   - blockCount: into how many equal parts reports divide the lecture.
     package init(clientUserID: String, startAt: Int64, duration: Int64, blockCount: Int) {
         self.clientUserID = clientUserID
         self.startAt = startAt
@@ -47,7 +47,7 @@ package struct PlaySession: Hashable, Sendable {
         playedMilliseconds = Array(repeating: 0, count: grid.count)
     }
 
-    /// Adds what happened next. The order is the order of the calls; no clock is asked for it.
+    /// Adds what happened next. The order is the order of the calls; clocks do not matter.
     ///
     /// - Parameter interval: what happened.
     package mutating func add(_ interval: PlayInterval) {
@@ -60,12 +60,12 @@ package struct PlaySession: Hashable, Sendable {
             add(played: interval.played)
         case .pause: status = .pause
         case .stop: status = .stop
-        // Whoever seeks while paused stays paused.
+        // A seek does not change the state: a paused player stays paused.
         case .seek: break
         }
     }
 
-    /// What can be said so far.
+    /// The report so far.
     package var report: PlayReport {
         let played = playedMilliseconds.reduce(0) { Self.sum($0, $1, Self.mostMilliseconds) }
         return PlayReport(
@@ -121,7 +121,7 @@ package struct PlaySession: Hashable, Sendable {
         }
     }
 
-    /// A sum of numbers that are not negative, which stays at its limit.
+    /// A sum of non-negative numbers, capped at a limit.
     private static func sum(_ left: Int64, _ right: Int64, _ limit: Int64) -> Int64 {
         let (sum, overflow) = left.addingReportingOverflow(right)
         return overflow ? limit : min(sum, limit)

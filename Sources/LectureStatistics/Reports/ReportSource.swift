@@ -1,6 +1,6 @@
 internal import LectureModel
 
-/// Who reports, and about which content: what stays the same for all reports of a session.
+/// Who reports, and about which lecture: what is the same in all reports of a session.
 package struct ReportSource: Hashable, Sendable {
     /// The customer's account.
     package var contentProviderKey = ""
@@ -8,20 +8,20 @@ package struct ReportSource: Hashable, Sendable {
     package var playerID = ""
     /// This machine. Neither a MAC nor an IP address.
     package var hardwareID = ""
-    /// The domain that the video link was asked on.
+    /// The domain of the video link.
     package var hostName = ""
     /// The name of the device, with its system.
     package var device = ""
     /// Which encoding is played.
     package var encodingProfile = ""
-    /// The content.
+    /// The lecture.
     package var mediaContentKey = ""
     /// The channel.
     package var channelKey = ""
     /// What the LMS passed with the link, by name.
     package var userValues: [String: String] = [:]
 
-    /// A source that is told nothing yet: every field empty.
+    /// Makes a source with all fields empty.
     package init() {}
 
     /// The values of the user as a JSON object, by name.

@@ -1,9 +1,9 @@
-/// Which parts of a content were seen at least once, however often and in whatever order.
+/// Which parts of a lecture were seen at least once, however often and in any order.
 package struct SeenParts: Hashable, Sendable {
     /// The parts in milliseconds: ascending, none empty, no two that touch.
     package private(set) var ranges: [Range<Int64>] = []
 
-    /// Nothing seen yet.
+    /// Makes an empty set.
     package init() {}
 
     /// How much was seen, in milliseconds.
@@ -22,7 +22,7 @@ package struct SeenParts: Hashable, Sendable {
         ranges.replaceSubrange(first..<behind, with: CollectionOfOne(lower..<upper))
     }
 
-    /// The first range with a property that all later ones have too.
+    /// The index of the first range with a property that all later ones have too.
     private func firstIndex(where holds: (Range<Int64>) -> Bool) -> Int {
         var (low, high) = (0, ranges.count)
         while low < high {

@@ -1,18 +1,18 @@
 import LectureModel
 
-/// The macros of a report that was stored, from its values: the document of `{JSON_DATA}` as the player made it, or an
-/// object that names macros.
+/// The macros of a stored report, from its values: the document of `{JSON_DATA}` as the player made it, or an object
+/// with macros as members.
 ///
 /// | macro | first found of |
 /// | --- | --- |
 /// | any | a member with the macro's own name |
-/// | those of the table of ``MacroFiller`` | the field of the document that holds it; empty, and 0 for blocks |
-/// | `{CLIENT_USER_ID}` `{MEDIA_CONTENT_KEY}` | the document's; the report's own learner and content |
-/// | `{JSON_DATA}` | the document; made from the macros where only those are stored; else the values as they are |
+/// | those of the table of ``MacroFiller`` | the matching field of the document; else empty, and 0 for blocks |
+/// | `{CLIENT_USER_ID}` `{MEDIA_CONTENT_KEY}` | the document's; the report's own learner and lecture |
+/// | `{JSON_DATA}` | the document; made from the macros if only those are stored; else the values as they are |
 /// | any other | the value of the user with that name; nil, so that it stays as it is |
 ///
-/// The document is looked for in the values and in their member `JSON_DATA`. Texts are taken as they are, everything
-/// else as JSON.
+/// The document is the values themselves or their member `JSON_DATA`. Texts are used as they are, all other values as
+/// JSON.
 struct StoredMacros: MacroValues {
     private let record: ReportRecord
     private let values: JSONValue
@@ -27,7 +27,7 @@ struct StoredMacros: MacroValues {
         content = document["content_info"]
     }
 
-    /// The member `JSON_DATA` may be an object, or one as text.
+    /// The member `JSON_DATA` may be an object, or text with one.
     private static func inner(_ value: JSONValue?) -> JSONValue? {
         guard let text = value?.string else { return value?.members == nil ? nil : value }
         do throws(LectureError) {
@@ -97,7 +97,7 @@ struct StoredMacros: MacroValues {
         return isDocument || !namesMacros ? values.text : made
     }
 
-    /// The document as far as macros tell it, in the form in which the player writes it.
+    /// The document as far as macros provide it, in the form that the player writes.
     private var made: String {
         JSONWriter.object { writer in
             writer.object("user_info") { writer in
@@ -119,7 +119,7 @@ struct StoredMacros: MacroValues {
         }
     }
 
-    /// A number as such, whether it was stored as one or as a text.
+    /// Writes a number as a number, even if it was stored as text.
     private func number(_ name: String, _ macro: String, _ writer: inout JSONWriter) {
         guard let stored = values[macro] else { return }
         writer.member(name, json: stored.string.flatMap { Int64($0) }.map { .integer($0) } ?? stored)

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Says what becomes of the reports of a request, from its answer.
+/// Decides from the answer to a request what happens to its reports.
 ///
 /// | answer | verdict |
 /// |---|---|
@@ -19,25 +19,25 @@ package import LectureModel
 /// | other 5xx | keep, `Retry-After` honoured |
 /// | anything else | keep |
 ///
-/// The body counts and not its declared type, where the body can tell: PHP declares everything as `text/html`, JSON
-/// and nothing at all included, and no portal answers with JSON.
+/// The body decides rather than its declared type where it can: PHP declares everything as `text/html`, including JSON
+/// and empty bodies, and no portal answers with JSON.
 package enum AnswerJudge {
-    /// How much of a body is worth keeping for the judgement: 64 KiB.
+    /// How much of a body is kept for the verdict: 64 KiB.
     package static let bodyLimit = 65_536
 
     /// Judges an answer.
     ///
-    /// 409 says that the target knows the id. What went out under an id never changes, so it has the content too, and
-    /// the reports are delivered. There are three exceptions. With `Retry-After` the first request is still being
-    /// worked on. When the answer names another id, it is a refusal. When each report has its own id (xAPI), a target
-    /// refuses the whole array because of one known statement, so that many are bisected.
+    /// 409 means that the target knows the id. The bytes sent under an id never change, so it has them too, and the
+    /// reports are delivered. There are three exceptions. With `Retry-After` the first request is still being
+    /// processed. When the answer names another id, it is a refusal. When each report has its own id (xAPI), a target
+    /// refuses the whole array because of one known statement, so that several are bisected.
     ///
     /// - Parameters:
-    ///   - head: the head of the final answer; nil when none came.
+    ///   - head: the head of the final answer; nil when none was received.
     ///   - body: the body, or its first ``bodyLimit`` bytes.
     ///   - end: how the exchange ended.
     ///   - expectation: what was sent.
-    /// - Returns: what becomes of the reports.
+    /// - Returns: what happens to the reports.
     package static func judge(
         _ head: ResponseHead?, body: [UInt8], end: SendEnd, expectation: SendExpectation
     ) -> SendVerdict {
@@ -69,7 +69,7 @@ package enum AnswerJudge {
     private static func success(
         _ head: ResponseHead, _ body: [UInt8], _ end: SendEnd, _ expectation: SendExpectation
     ) -> SendVerdict {
-        // What was cut may go on as anything; to send it again under its id costs one request.
+        // A cut answer may continue in any way; sending again under the same id costs one request.
         if end == .cut || end == .unsent { return .keep(.noAnswer, wait: nil) }
         if expectation.form == .anything { return .delivered }
         let text = AnswerText(body)
@@ -88,7 +88,7 @@ package enum AnswerJudge {
 
     // MARK: 3xx
 
-    /// Only the same host is given what learners did; a change from https to http is another host.
+    /// Learner data is sent only to the same host; a change from https to http counts as another host.
     private static func redirect(_ head: ResponseHead, _ expectation: SendExpectation) -> SendVerdict {
         let kept = SendVerdict.keep(.redirected, wait: nil)
         guard let url = head.redirectURL, expectation.redirects < SendExpectation.redirectLimit else { return kept }

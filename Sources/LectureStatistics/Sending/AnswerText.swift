@@ -1,9 +1,9 @@
 import LectureModel
 
-/// The body of an answer, read whatever its encoding is.
+/// The body of an answer, read in any encoding.
 ///
-/// Only its structure is of interest, and that is ASCII. Receivers write UTF-8 with and without a byte order mark,
-/// UTF-16, and EUC-KR or other old encodings without saying so.
+/// Only its structure matters, and that is ASCII. Receivers write UTF-8 with and without a byte order mark, UTF-16, and
+/// EUC-KR or other old encodings without saying so.
 struct AnswerText {
     /// The body as UTF-8 without byte order mark and without white space at its ends.
     let bytes: [UInt8]
@@ -23,19 +23,19 @@ struct AnswerText {
         do throws(LectureError) { return try JSONScanner.value(of: bytes) } catch { return nil }
     }
 
-    /// Whether it begins like a JSON object or array.
+    /// Whether it starts like a JSON object or array.
     var beginsAsJSON: Bool { bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[") }
 
-    /// Whether it begins like HTML or XML.
+    /// Whether it starts like HTML or XML.
     var beginsAsPage: Bool { bytes.first == UInt8(ascii: "<") }
 
-    /// The body for a person or an application: as it is read here, and no more than ``AnswerJudge/bodyLimit`` bytes.
+    /// The body for a person or an application: decoded as here, and no more than ``AnswerJudge/bodyLimit`` bytes.
     ///
-    /// - Parameter body: the body, or its beginning.
+    /// - Parameter body: the body, or its start.
     /// - Returns: nil when there is none.
     static func text(of body: [UInt8]) -> String? {
         guard !body.isEmpty else { return nil }
-        // Where the reader stopped, a character may have been cut in two; its rest would hide what stands before it.
+        // The limit may have cut a character in two; its part would make the whole text invalid UTF-8.
         var whole = body[...]
         if body.count >= AnswerJudge.bodyLimit, let start = body.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }),
             body[start] >= 0xC0
@@ -53,7 +53,7 @@ struct AnswerText {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { return masked(Array(body.dropFirst(3))) }
         if body.starts(with: [0xFF, 0xFE]) { return utf16(body.dropFirst(2), lowFirst: true) }
         if body.starts(with: [0xFE, 0xFF]) { return utf16(body.dropFirst(2), lowFirst: false) }
-        // Without a mark the zero bytes tell: no text begins with U+0000, and ours begin with ASCII.
+        // Without a mark zero bytes show the encoding: no text starts with U+0000, and these start with ASCII.
         if body.count >= 2, body[0] != 0, body[1] == 0 { return utf16(body[...], lowFirst: true) }
         if body.count >= 2, body[0] == 0, body[1] != 0 { return utf16(body[...], lowFirst: false) }
         return masked(body)

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// How much a target takes at once.
+/// How much a target accepts in one request.
 package struct BatchLimits: Hashable, Sendable {
     /// The largest number of reports in a request.
     package var count: Int
@@ -19,8 +19,8 @@ package struct BatchLimits: Hashable, Sendable {
         (self.count, self.bytes, self.overhead) = (max(1, count), bytes, overhead)
     }
 
-    /// What targets get unless they are configured otherwise: one report a request for `kollus`, whose receivers know
-    /// arrays only when they say so; else 100, and no more than half of nginx's limit of 1 MiB.
+    /// The defaults for targets: one report per request for `kollus`, whose receivers support arrays only if they say
+    /// so; else 100, and no more than half of nginx's limit of 1 MiB.
     ///
     /// - Parameter format: how reports go over the wire.
     package init(_ format: ReportFormat) {
@@ -31,7 +31,7 @@ package struct BatchLimits: Hashable, Sendable {
         }
     }
 
-    /// The size of a body: its reports, a comma behind each, and what is around them.
+    /// The size of a body: its reports, a comma after each, and what is around them.
     ///
     /// - Parameter sizes: of the reports in bytes.
     /// - Returns: bytes.
@@ -46,21 +46,21 @@ package struct BatchLimits: Hashable, Sendable {
     }
 }
 
-/// Which reports go out together, which wait, and which became unnecessary.
+/// Which reports are sent together, which wait, and which became unnecessary.
 ///
-/// A lane is walked from its lowest number. A report that is under way, sealed, or not due stops it: nothing behind it
-/// goes out, so nothing overtakes an earlier one that waits. What is dead, delivered, superseded or expired does not
-/// stop it. A lane is in at most one batch of a plan, in its order, so all batches of a plan can be sent at the same
-/// time. The lanes that were created first go first.
+/// A lane is walked from its lowest number. A report that is in flight, frozen (`isSealed`), or not due stops it:
+/// nothing after it is sent, so nothing overtakes an earlier one that waits. Dead, delivered, superseded or expired
+/// reports do not stop it. A lane is in at most one batch of a plan, in order, so all batches of a plan can be sent at
+/// the same time. The oldest lanes go first.
 ///
-/// Superseding takes away only reports that were never in a batch, and only when a newer one of the same lane may go
-/// out too. When that one is refused for good, an older one counts again: ``uncovered(_:)``.
+/// Superseding drops only reports that were never in a batch, and only when a newer one of the same lane may be sent
+/// too. When that one is refused permanently, an older one counts again: ``uncovered(_:)``.
 package struct BatchPlan: Hashable, Sendable {
     /// A batch.
     package struct Batch: Hashable, Sendable {
         /// The target of all its reports.
         package let target: TargetID
-        /// The reports in the order in which they stand in the request.
+        /// The reports in the order of the request.
         package let reports: [OutboxID]
     }
 
@@ -68,7 +68,7 @@ package struct BatchPlan: Hashable, Sendable {
     package struct Superseded: Hashable, Sendable {
         /// The unnecessary one.
         package let report: OutboxID
-        /// The one that says all that it says.
+        /// The one that includes it.
         package let by: OutboxID
     }
 
@@ -80,8 +80,8 @@ package struct BatchPlan: Hashable, Sendable {
     /// Makes a plan.
     ///
     /// - Parameters:
-    ///   - rows: in any order. Of each lane there must be every row with a lower number that holds its session.
-    ///   - limits: how much each target takes at once; targets without limits get nothing.
+    ///   - rows: in any order. For each lane, every row with a lower number that holds its session must be included.
+    ///   - limits: how much each target accepts in one request; targets without limits get nothing.
     ///   - slots: how many batches there may be for one target.
     package init(_ rows: [PlanRow], limits: [TargetID: BatchLimits], slots: Int) {
         var open: [TargetID: Filling] = [:]
@@ -104,14 +104,14 @@ package struct BatchPlan: Hashable, Sendable {
         for (target, filling) in open.sorted(by: { $0.key < $1.key }) { close(filling, target, &counts, slots) }
     }
 
-    /// The superseded reports that nothing newer stands for any more, because all of that was refused or expired.
+    /// The superseded reports that no newer one covers any more, because all newer ones were refused or expired.
     ///
-    /// It rests on the states alone, so it may be asked after any change and as often as one likes.
+    /// It depends on the states alone, so it may be called after any change and any number of times.
     ///
     /// - Parameter rows: all rows of the lanes in question.
     /// - Returns: of each lane at most one, its newest; the others are covered by that one once it is restored.
     package static func uncovered(_ rows: [PlanRow]) -> [OutboxID] {
-        // What was superseded counts even when the channel allows it no more.
+        // Superseded reports count even if the channel no longer allows superseding.
         let words = rows.lazy.filter { $0.isCumulative || $0.state == .superseded }
         return Dictionary(grouping: words, by: \.lane).values.compactMap { lane in
             let standing = lane.filter { row in
@@ -125,7 +125,7 @@ package struct BatchPlan: Hashable, Sendable {
         }.sorted()
     }
 
-    /// The rows that hold their session, lane by lane in their order, the oldest lane first.
+    /// The rows that hold their session, by lane and in order, the oldest lane first.
     private static func lanes(_ rows: [PlanRow]) -> [[PlanRow]] {
         Dictionary(grouping: rows.lazy.filter { $0.state.holdsSession }, by: \.lane).values
             .map { $0.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) } }
@@ -136,7 +136,7 @@ package struct BatchPlan: Hashable, Sendable {
         lane.prefix { $0.state == .pending && !$0.isSealed && $0.isDue }
     }
 
-    /// Takes out each cumulative report that has a newer one.
+    /// Drops each cumulative report that has a newer one.
     private mutating func withoutSuperseded(_ ready: ArraySlice<PlanRow>) -> [PlanRow] {
         guard let newest = ready.last(where: \.isCumulative) else { return Array(ready) }
         return ready.filter { row in

@@ -1,13 +1,13 @@
 package import LectureModel
 
-/// The way of a batch to its end: whole, or in ever smaller pieces when it is refused.
+/// Sends a batch as a whole, or in ever smaller pieces when it is refused.
 ///
-/// The pieces go out one after the other in their first order, so that nothing overtakes anything. Each has a number
-/// of its own, and with it an id and bytes of its own. Nothing is divided, and no new number given, unless the answer
-/// to the piece surely refused it; as long as that is unknown the same piece goes out again.
+/// The pieces are sent one after the other in their original order, so that no report overtakes another. Each has its
+/// own number, and with it its own id and bytes. A piece is divided, and new numbers are given, only when its answer
+/// was certainly a refusal; as long as that is unknown the same piece is sent again.
 ///
 /// ```
-///          refused ──────► halved: the first half goes out
+///          refused ──────► halved: the first half is sent
 ///              ▲                │ refused: halved; nothing is known of the second half
 ///   whole ─────┤                │ accepted: the second half is to blame and is halved unsent
 ///              ▼                ▼
@@ -15,54 +15,54 @@ package import LectureModel
 /// ```
 ///
 /// A second half that is to blame is never sent whole, and the smaller half goes first; so one poison report among n
-/// costs at most 2·log2(n) + 1 requests. No report becomes a dead letter by reasoning alone: the last one is sent by
-/// itself and has an answer of its own. However many are refused, n reports cost at most 2n − 1 requests.
+/// costs at most 2·log2(n) + 1 requests. No report becomes a dead letter by inference alone: the last one is sent alone
+/// and has its own answer. However many are refused, n reports cost at most 2n − 1 requests.
 ///
-/// When the process dies, only ``current`` has to be known again, since its bytes may have gone out; what comes behind
-/// it was never sent in this form and goes back to the outbox.
+/// After a crash only ``current`` must be restored, since its bytes may have been sent; what follows it was never sent
+/// in this form and returns to the outbox.
 package struct Bisection<Report: Hashable & Sendable>: Hashable, Sendable {
     /// A part of a batch.
     package struct Piece: Hashable, Sendable {
-        /// Tells the pieces of a batch apart; never given twice.
+        /// Identifies a piece within its batch; never reused.
         package let number: Int
-        /// The reports in their order.
+        /// The reports in order.
         package let reports: [Report]
         /// Whether the next piece is to blame when this one is accepted.
         fileprivate var acquitsItself = false
     }
 
-    /// What an answer led to.
+    /// The consequence of an answer.
     package enum Step: Hashable, Sendable {
         /// These are delivered.
         case delivered([Report])
         /// These are dead letters.
         case dead([Report], DeadReason)
-        /// The piece was surely refused and is divided; its reports are sealed anew, half by half.
+        /// The piece was certainly refused and is divided; its reports are frozen again, half by half.
         case divided([Report])
-        /// The same piece goes out again under the same id.
+        /// The same piece is sent again under the same id.
         case kept
     }
 
     private var pieces: [Piece]
     private var numbers = 1
 
-    /// Begins with a whole batch.
+    /// Starts with a whole batch.
     ///
-    /// - Parameter reports: in their order; none makes a batch that is at its end.
+    /// - Parameter reports: in order; without any, the batch is finished.
     package init(_ reports: [Report]) {
         pieces = reports.isEmpty ? [] : [Piece(number: 0, reports: reports)]
     }
 
-    /// What is to be sent, nil at the end.
+    /// The piece to send, nil at the end.
     package var current: Piece? { pieces.last }
 
-    /// The reports that have no end yet, in their order.
+    /// The reports that are not settled yet, in order.
     package var remaining: [Report] { pieces.reversed().flatMap(\.reports) }
 
     /// Takes the verdict on ``current``.
     ///
     /// - Parameter verdict: for a request with exactly the reports of ``current``.
-    /// - Returns: what is to be written down.
+    /// - Returns: what to store.
     package mutating func take(_ verdict: SendVerdict) -> Step {
         guard let piece = pieces.last else { return .kept }
         switch verdict {

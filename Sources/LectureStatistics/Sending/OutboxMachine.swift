@@ -9,49 +9,49 @@ package import LectureModel
 /// | ``Event/accept`` | delivered | delivered | | delivered | delivered | delivered |
 /// | ``Event/refuse`` | | dead | | | | |
 /// | ``Event/revive`` | | | | pending | | |
-/// | ``Event/supersede`` | superseded, unless sealed | | | | | |
+/// | ``Event/supersede`` | superseded, unless frozen | | | | | |
 /// | ``Event/restore`` | | | | | pending | |
-/// | ``Event/expire`` | expired, unless sealed | | | expired | | |
+/// | ``Event/expire`` | expired, unless frozen | | | expired | | |
 ///
-/// An empty cell changes nothing. An acceptance is the truth whenever it is learnt: a lease may have been lost
-/// before the answer came, and a report that the LMS has must not be sent under another id. A failure that is learnt
-/// late changes nothing. A report is *sealed* while a batch that may have been accepted holds it; then it can be
-/// neither dropped for a newer one nor expired, because nobody knows yet whether it was delivered.
+/// An empty cell changes nothing. An acceptance always counts, even when it arrives late: a lease may have been lost
+/// before the answer came, and a report that the LMS has must not be sent under another id. A late failure changes
+/// nothing. A report is *frozen* (`isSealed`) while a batch that may have been accepted contains it; then it can be
+/// neither dropped for a newer one nor expired, because it is not known yet whether it was delivered.
 package struct OutboxMachine: Hashable, Sendable {
     /// What can happen to a report.
     package enum Event: Sendable, CaseIterable {
-        /// A process takes it to send it.
+        /// A process leases it to send it.
         case lease
-        /// The attempt came to nothing that is final, or the process that held the lease is gone.
+        /// The attempt had no final result, or the process with the lease is gone.
         case release
         /// The LMS has it.
         case accept
-        /// It was refused for good.
+        /// It was refused permanently.
         case refuse
         /// An operator wants it sent once more.
         case revive
-        /// A newer report of its session says all that it says.
+        /// A newer report of its session includes it.
         case supersede
-        /// The newer report was refused for good, and of those after it none is delivered or waits, so that this one
+        /// The newer report was refused permanently, and of those after it none is delivered or waits, so that this one
         /// counts again.
         case restore
         /// It is older than the policy allows.
         case expire
     }
 
-    /// Where it is.
+    /// Its state.
     package private(set) var state: ReportState
-    /// Whether a batch that may have been accepted holds it.
+    /// Whether a batch that may have been accepted contains it.
     package private(set) var isSealed: Bool
-    /// How often it was taken to be sent.
+    /// How often it was leased to be sent.
     package private(set) var attempts: Int
 
     /// A report from its stored columns; a new one without arguments.
     ///
     /// - Parameters:
-    ///   - state: where it is.
-    ///   - isSealed: whether a batch that may have been accepted holds it.
-    ///   - attempts: how often it was taken to be sent.
+    ///   - state: its state.
+    ///   - isSealed: whether a batch that may have been accepted contains it.
+    ///   - attempts: how often it was leased to be sent.
     package init(state: ReportState = .pending, isSealed: Bool = false, attempts: Int = 0) {
         (self.state, self.isSealed, self.attempts) = (state, isSealed, attempts)
     }
@@ -61,8 +61,8 @@ package struct OutboxMachine: Hashable, Sendable {
     /// - Parameters:
     ///   - state: where the report is.
     ///   - event: what happens.
-    ///   - isSealed: whether a batch that may have been accepted holds it.
-    /// - Returns: where it is then; nil when the event changes nothing.
+    ///   - isSealed: whether a batch that may have been accepted contains it.
+    /// - Returns: the next state; nil when the event changes nothing.
     package static func next(_ state: ReportState, _ event: Event, isSealed: Bool = false) -> ReportState? {
         switch (event, state) {
         case (.lease, .pending): .leased
@@ -97,23 +97,23 @@ package struct OutboxMachine: Hashable, Sendable {
         return change
     }
 
-    /// The first byte of a batch with this report goes out: from now on its fate hangs on that batch.
+    /// The first byte of a batch with this report is sent: from now on its outcome depends on that batch.
     package mutating func seal() { if state == .leased { isSealed = true } }
 
-    /// The batch that held it was surely refused, so that it may go into another.
+    /// The batch that contained it was certainly refused, so that it may go into another.
     package mutating func unseal() { isSealed = false }
 }
 
-/// How many reports there are in each state, and the law that none disappears.
+/// How many reports there are in each state, and the invariant that none disappears.
 ///
 /// created = pending + leased + delivered + dead + superseded + expired, where pruned and erased rows are kept as
 /// numbers.
 package struct OutboxCounts: Hashable, Sendable {
-    /// One report going from one state to another.
+    /// A report's change from one state to another.
     package struct Change: Hashable, Sendable {
-        /// Where it was.
+        /// The old state.
         package let from: ReportState
-        /// Where it is.
+        /// The new state.
         package let to: ReportState
 
         /// A change.
@@ -122,7 +122,7 @@ package struct OutboxCounts: Hashable, Sendable {
 
     /// How many were ever created.
     package private(set) var created = 0
-    /// How many rows were deleted because their time to be kept was over.
+    /// How many rows were deleted because their retention time was over.
     package private(set) var pruned = 0
     /// How many rows were deleted because their learner asked for it.
     package private(set) var erased = 0
@@ -148,9 +148,9 @@ package struct OutboxCounts: Hashable, Sendable {
         counts[change.to.rawValue] += 1
     }
 
-    /// Counts a row that is deleted after its time.
+    /// Counts a row that is deleted after its retention time.
     ///
-    /// - Parameter state: where it is.
+    /// - Parameter state: its state.
     /// - Returns: false, and nothing counted, when reports in that state are not to be pruned.
     package mutating func prune(_ state: ReportState) -> Bool {
         switch state {
@@ -164,13 +164,13 @@ package struct OutboxCounts: Hashable, Sendable {
 
     /// Counts a row that is deleted with its learner.
     ///
-    /// - Parameter state: where it is.
+    /// - Parameter state: its state.
     package mutating func erase(_ state: ReportState) {
         counts[state.rawValue] -= 1
         erased += 1
     }
 
-    /// Whether the law holds and no number is negative.
+    /// Whether the invariant holds and no number is negative.
     package var isConserved: Bool {
         counts.allSatisfy { $0 >= 0 } && created == counts.reduce(0, +) + pruned + erased
     }

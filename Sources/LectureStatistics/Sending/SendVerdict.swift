@@ -1,19 +1,19 @@
 package import LectureModel
 
-/// What the target is configured to answer to a report it takes.
+/// What the target is configured to answer to a report it accepts.
 package enum AnswerForm: String, Sendable, CaseIterable {
     /// An empty body or any JSON.
     case emptyOrJSON = "json"
     /// An empty body or a JSON object with `"ok": true`.
     case ok
-    /// An empty body or any text that is no page for people: some old receivers say `OK` or `1`.
+    /// An empty body or any text that is not a web page: some old receivers send `OK` or `1`.
     case text
-    /// Anything at all, a page too. A captive portal cannot be told from such a target.
+    /// Any body, even a page. A captive portal cannot be distinguished from such a target.
     case anything
 
-    /// What a target answers unless it is configured otherwise.
+    /// The default form for a target.
     ///
-    /// - Parameter format: how reports go to it.
+    /// - Parameter format: the format of its reports.
     package init(_ format: ReportFormat) {
         switch format {
         case .kollus, .xapi: self = .emptyOrJSON
@@ -22,7 +22,7 @@ package enum AnswerForm: String, Sendable, CaseIterable {
     }
 }
 
-/// What was sent, as far as the judgement of its answer depends on it.
+/// What was sent, as far as the verdict on its answer depends on it.
 package struct SendExpectation: Hashable, Sendable {
     /// What a good answer looks like.
     package var form: AnswerForm
@@ -32,19 +32,19 @@ package struct SendExpectation: Hashable, Sendable {
     package var url: String
     /// The id that it was sent under.
     package var id: String
-    /// Whether ``id`` names the whole request, so that 409 speaks of all of it. With xAPI each statement has its own.
+    /// Whether ``id`` names the whole request, so that 409 applies to all of it. With xAPI each statement has its own.
     package var isIDOfWhole: Bool
     /// How often these bytes were already answered with a status that allows a bounded number of tries.
     package var boundedTries: Int
     /// How many redirects led here.
     package var redirects: Int
 
-    /// The number of tries after which 501, 505 and 511 are believed.
+    /// The number of tries after which 501, 505 and 511 are accepted as final.
     package static let boundedTryLimit = 5
     /// The number of redirects that are followed.
     package static let redirectLimit = 5
 
-    /// An expectation.
+    /// Makes an expectation.
     ///
     /// - Parameters:
     ///   - form: what a good answer looks like.
@@ -65,27 +65,27 @@ package struct SendExpectation: Hashable, Sendable {
 
 /// How an exchange ended.
 package enum SendEnd: Sendable, CaseIterable {
-    /// The answer is here from its first byte to its last.
+    /// The whole answer was received.
     case whole
-    /// The answer is whole, and longer than the part of its body that was kept.
+    /// The answer is longer than the part of its body that was kept.
     case long
-    /// The connection ended, or the time, after the request may have been read.
+    /// The connection ended or timed out after the request may have been read.
     case cut
     /// Nothing of the request can have been read: no address, no connection, no TLS.
     case unsent
 }
 
-/// What becomes of the reports of one request.
+/// What happens to the reports of one request.
 package enum SendVerdict: Hashable, Sendable {
     /// The target has them.
     case delivered
-    /// They go out again, the same bytes under the same id, after a backoff and not before the server's wait.
+    /// They are sent again, the same bytes under the same id, after a backoff and not before the server's wait.
     case keep(KeepReason, wait: Duration?)
-    /// They go to another address of the same host at once, the same bytes under the same id.
+    /// They are sent to another address of the same host at once, the same bytes under the same id.
     case follow(url: String)
-    /// The request is surely refused because of its size: halves of it go out under new ids.
+    /// The request is certainly refused because of its size: its halves are sent under new ids.
     case split
-    /// The request is surely refused and one of its reports may be why: halves of it go out under new ids.
+    /// The request is certainly refused and one of its reports may be why: its halves are sent under new ids.
     case bisect
     /// The one report, or all of them after a bounded number of tries, are dead letters.
     case dead(DeadReason)

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// When a target may be asked again.
+/// When the next request to a target may start.
 ///
 /// ```
 ///             good answer                        401 403 407
@@ -11,20 +11,20 @@ package import LectureModel
 ///              the wait is over
 /// ```
 ///
-/// A backlog goes out at a bounded rate: no more than ``Limits/burst`` requests at once and one each
-/// ``Limits/interval`` after that. While the target is known to fail, one request at a time goes out.
+/// A backlog is sent at a bounded rate: no more than ``Limits/burst`` requests at once and one each ``Limits/interval``
+/// after that. While the target is known to fail, one request at a time is sent.
 ///
 /// The rate is measured with the boot clock; when that is smaller than it was (another boot), a wait is at most
-/// ``Limits/burst`` intervals. The wait after a failure survives a restart and so is measured with the wall clock; a
-/// wall clock that is set back never makes it longer than it was meant to be (``PersistedWait``).
+/// ``Limits/burst`` intervals. The wait after a failure survives a restart and so is measured with the wall clock;
+/// setting the wall clock back never makes it longer than intended (``PersistedWait``).
 package struct TargetPace: Hashable, Sendable {
-    /// How much a target is asked.
+    /// Limits on the requests to a target.
     package struct Limits: Hashable, Sendable {
         /// The time between two requests when there is a backlog.
         package var interval: Duration
-        /// How many requests may begin at once after a rest.
+        /// How many requests may start at once after an idle time.
         package var burst: Int
-        /// How many requests may be under way.
+        /// How many requests may run at once.
         package var concurrency: Int
         /// The waits after failures.
         package var backoff: Backoff
@@ -33,8 +33,8 @@ package struct TargetPace: Hashable, Sendable {
         ///
         /// - Parameters:
         ///   - interval: the time between two requests.
-        ///   - burst: how many may begin at once, at least 1.
-        ///   - concurrency: how many may be under way, at least 1.
+        ///   - burst: how many may start at once, at least 1.
+        ///   - concurrency: how many may run at once, at least 1.
         ///   - backoff: the waits after failures.
         package init(
             interval: Duration = .milliseconds(100), burst: Int = 4, concurrency: Int = 4,
@@ -45,57 +45,57 @@ package struct TargetPace: Hashable, Sendable {
         }
     }
 
-    /// Whether a request may begin.
+    /// Whether a request may start.
     package enum Permission: Hashable, Sendable {
-        /// Now.
+        /// Yes.
         case yes
-        /// Not before so long.
+        /// After this time.
         case after(Duration)
-        /// When one that is under way has ended.
+        /// When a running one has ended.
         case busy
-        /// When somebody has seen to it.
+        /// When an operator has resolved the cause.
         case suspended(SuspendReason)
     }
 
-    /// A request that is under way.
+    /// A running request.
     package struct Ticket: Hashable, Sendable {
-        /// How many waits had been set when it began.
+        /// How many waits had been set when it started.
         fileprivate let era: Int
     }
 
-    /// What it keeps to.
+    /// The limits.
     package let limits: Limits
     /// Failures of the target in a row, those of one burst counted once.
     package private(set) var failures: Int
     /// The wait after the last failure, to be stored; nil when it did not fail.
     package private(set) var wait: PersistedWait?
-    /// Why it gets nothing, nil when it does.
+    /// Why nothing is sent to it, nil when something is.
     package private(set) var suspension: SuspendReason?
-    /// How many requests are under way.
+    /// How many requests are running.
     package private(set) var running = 0
-    /// When the next request would begin, were all of them an interval apart.
+    /// When the next request would start if all were an interval apart.
     private var scheduled: BootInstant?
     private var era = 0
 
-    /// A target that is new, or as it was stored.
+    /// Makes the pace of a new or a stored target.
     ///
     /// - Parameters:
-    ///   - limits: what it keeps to.
+    ///   - limits: the limits.
     ///   - failures: failures in a row.
     ///   - wait: the wait after the last of them.
-    ///   - suspension: why it gets nothing.
+    ///   - suspension: why nothing is sent to it.
     package init(
         limits: Limits = Limits(), failures: Int = 0, wait: PersistedWait? = nil, suspension: SuspendReason? = nil
     ) {
         (self.limits, self.failures, self.wait, self.suspension) = (limits, max(0, failures), wait, suspension)
     }
 
-    /// Whether a request may begin.
+    /// Whether a request may start.
     ///
     /// - Parameters:
-    ///   - wall: the wall clock. When it was set back the wait begins anew with it, and is to be stored again.
+    ///   - wall: the wall clock. When it was set back the wait starts again with it, and must be stored again.
     ///   - boot: the boot clock.
-    /// - Returns: whether, or after how long; then it is to be asked again.
+    /// - Returns: whether it may, or after how long to call again.
     package mutating func permission(wall: Timestamp, boot: BootInstant) -> Permission {
         if let suspension { return .suspended(suspension) }
         wait = wait?.normalized(at: wall)
@@ -105,7 +105,7 @@ package struct TargetPace: Hashable, Sendable {
         return left > .zero ? .after(left) : .yes
     }
 
-    /// A request begins.
+    /// A request starts.
     ///
     /// - Parameter boot: the boot clock.
     /// - Returns: what ``ended(_:_:wall:random:)`` needs.
@@ -119,7 +119,7 @@ package struct TargetPace: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - ticket: from ``started(boot:)``.
-    ///   - verdict: on its answer; nil when it was given up before there was one.
+    ///   - verdict: on its answer; nil when it was cancelled before there was one.
     ///   - wall: the wall clock.
     ///   - random: a uniformly random number.
     package mutating func ended(_ ticket: Ticket, _ verdict: SendVerdict?, wall: Timestamp, random: UInt64) {
@@ -140,16 +140,16 @@ package struct TargetPace: Hashable, Sendable {
         }
     }
 
-    /// Somebody has seen to it: the credentials or the address were changed, or an operator asks to send. What the
-    /// server asked to wait is waited all the same.
+    /// An operator resolved the cause: the credentials or the address were changed, or an operator asks to send. A wait
+    /// that the server asked for stays.
     ///
-    /// - Parameter liftsWait: the wait is our own and not the server's, and ends too.
+    /// - Parameter liftsWait: whether to end the wait as well, since it is our own and not the server's.
     package mutating func resume(liftingWait liftsWait: Bool = false) {
         suspension = nil
         if liftsWait { wait = nil }
     }
 
-    /// Never makes a wait shorter that a server asked for.
+    /// Sets a wait, but never shortens one that a server asked for.
     private mutating func lengthen(_ delay: Duration, _ wall: Timestamp) {
         if let wait, wait.remaining(at: wall) >= delay { return }
         wait = PersistedWait(setAt: wall, delay: delay)
@@ -160,7 +160,7 @@ package struct TargetPace: Hashable, Sendable {
         return max((scheduled - boot) - limits.interval * (limits.burst - 1), .zero)
     }
 
-    /// As far as a burst can plan ahead. More is left over from a boot clock that ran before.
+    /// As far as a burst can plan ahead. A later moment is left over from the boot clock of an earlier boot.
     private func latest(_ boot: BootInstant) -> BootInstant { boot + limits.interval * limits.burst }
 }
 

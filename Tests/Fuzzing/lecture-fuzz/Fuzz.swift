@@ -15,13 +15,13 @@ private let chosen: FuzzTarget = {
 /// What libFuzzer calls with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // libFuzzer keeps the bytes during the call; an empty input may come without a place.
+    // libFuzzer keeps the bytes during the call; an empty input may come with a null pointer.
     let input = unsafe [UInt8](UnsafeBufferPointer(start: pointer, count: count))
     do {
         try chosen.run(input)
     } catch {
         FileHandle.standardError.write(Data("finding in \(chosen.name): \(error)\n".utf8))
-        // The one way to tell libFuzzer, which then keeps the input.
+        // The only way to report a finding to libFuzzer, which then keeps the input.
         abort()
     }
     return 0

@@ -1,14 +1,14 @@
 extension Visit {
     /// The first body is cut after 2 MB.
     ///
-    /// - Returns: the honest answer with its cut; `nil` from the second request on.
+    /// - Returns: the honest response with its cut; `nil` from the second request on.
     func cutOnce() -> Reply? {
         isFirst("body") ? .answer(honest().with { $0.ending = .cut(after: 2_000_000) }) : nil
     }
 }
 
 extension Answer {
-    /// The bytes of a head that needs no correct shape, and a body behind it.
+    /// The bytes of a head that need not be well formed, and a body behind it.
     ///
     /// - Parameters:
     ///   - lines: with the status line; their ends are added.
@@ -28,7 +28,7 @@ extension Answer {
 }
 
 extension Promise {
-    /// A program ends early instead of waiting for a time that nobody waits for.
+    /// A program stops early instead of waiting for an unreasonable time.
     ///
     /// - Parameter limit: seconds.
     /// - Returns: the promise.
@@ -39,9 +39,9 @@ extension Promise {
         }
     }
 
-    /// Little more is taken than the lecture has bytes.
+    /// Little more is sent than the lecture has bytes.
     ///
-    /// - Parameter limit: bytes of bodies that may be sent altogether; what lies in sockets counts as sent.
+    /// - Parameter limit: bytes of bodies that may be sent altogether; bytes in socket buffers count as sent.
     /// - Returns: the promise.
     static func sent(atMost limit: Int) -> Promise {
         Promise("≤ \(limit >> 20) MiB sent") { evidence in

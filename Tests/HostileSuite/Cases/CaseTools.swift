@@ -1,6 +1,6 @@
-/// What several cases do.
+/// Tools shared by several cases.
 extension Visit {
-    /// Cuts the first answer that begins at the first byte, so that there is something to go on with.
+    /// Cuts the first answer that starts at the first byte, so that there is something to resume.
     ///
     /// - Parameters:
     ///   - count: bytes of the body before the FIN.
@@ -27,7 +27,7 @@ extension Visit {
     /// - Returns: 200 with everything.
     func whole(_ media: Media? = nil) -> Answer { without("Range").honest(media) }
 
-    /// 200 with everything, whatever was asked for, and no word of ranges.
+    /// 200 with the whole lecture for any request, without `Accept-Ranges`.
     var plainWhole: Answer { whole().with { $0.set("Accept-Ranges", nil) } }
 
     /// The visit as if the request did not have a field.

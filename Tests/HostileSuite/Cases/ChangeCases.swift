@@ -1,7 +1,7 @@
 import Foundation
 
 extension HostileCase {
-    /// The object is another one from some request on.
+    /// The object changes from some request on.
     static let changes: [HostileCase] = replaced + unnoticeable + flapping + gone + announced
 
     private static func change(
@@ -11,7 +11,7 @@ extension HostileCase {
         HostileCase(name, .change, summary, due: due, blind: blind, play: play).promising(.requests(atMost: 14))
     }
 
-    /// The first body is cut; from then on another version is served. The old one cannot be had any more, so with its
+    /// The first body is cut; from then on another version is served. The old one is no longer available, so with its
     /// digest a refusal is due; without one, the new version as a whole is right, and a mixture is not.
     private static func replaced(
         _ name: String, _ summary: String, blind: Due = .rightOrRefusal,
@@ -23,7 +23,7 @@ extension HostileCase {
         }.with { $0.versions = { [version($0)] } }
     }
 
-    // MARK: Replaced, and a validator or the length tells
+    // MARK: Replaced, and a validator or the length shows it
 
     private static let replaced: [HostileCase] = [
         replaced("new-version", "Another version with another ETag, from the second request on.") { $0.next },
@@ -79,7 +79,7 @@ extension HostileCase {
         }.with { $0.versions = { [$0.next] } },
     ]
 
-    // MARK: Replaced, and nothing tells
+    // MARK: Replaced, and nothing shows it
 
     private static let unnoticeable: [HostileCase] = [
         replaced("same-etag", "Two bytes are others, under the same ETag, date and length.", blind: .unknowable) {
@@ -225,7 +225,7 @@ extension HostileCase {
             visit.but { $0.set("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:") }
         },
         change(
-            "digest-tells", "One bit of the first body is wrong, and Repr-Digest tells (RFC 9530 3).",
+            "digest-shows", "One bit of the first body is wrong, and Repr-Digest shows it (RFC 9530 3).",
             due: .rightBytes
         ) { visit in
             let isFirst = visit.isFirst("body")
@@ -233,7 +233,8 @@ extension HostileCase {
             return visit.but(of: media) { $0.set("Repr-Digest", "sha-256=:\(visit.media.sha256.base64OfHex):") }
         },
         change(
-            "digest-tells-always", "One bit of every body is wrong, and Repr-Digest tells (RFC 9530 3).", due: .refusal
+            "digest-shows-always", "One bit of every body is wrong, and Repr-Digest shows it (RFC 9530 3).",
+            due: .refusal
         ) { visit in
             visit.but(of: visit.media.with { $0.bytes[1_000_000] ^= 4 }) {
                 $0.set("Repr-Digest", "sha-256=:\(visit.media.sha256.base64OfHex):")
@@ -250,7 +251,7 @@ extension Media {
 }
 
 extension Visit {
-    /// The request as a server sees it that does not know `If-Range`.
+    /// The request as seen by a server that does not know `If-Range`.
     fileprivate var ignoringIfRange: Visit { without("If-Range") }
 }
 

@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// A case whose lecture comes in chunks, which are made by hand.
+    /// A case whose lecture comes in hand-made chunks.
     private static func chunks(
         _ name: String, _ summary: String, due: Due, blind: Due? = nil, fields: [String] = [],
         ending: Answer.Ending = .closed, _ make: @escaping @Sendable (ArraySlice<UInt8>) -> [UInt8]
@@ -10,7 +10,7 @@ extension HostileCase {
         }.promising(.requests(atMost: 12))
     }
 
-    /// What stands before a chunk.
+    /// Anomalies before a chunk.
     static let chunkSizes: [HostileCase] = [
         chunks("leading-zeros", "Chunk sizes of 16 digits with leading zeros.", due: .rightBytes) { body in
             Chunked.coded(body) { _, count in
@@ -46,7 +46,7 @@ extension HostileCase {
         },
     ]
 
-    /// What stands around and behind chunks.
+    /// Anomalies around and behind chunks.
     static let chunkFrames: [HostileCase] = [
         chunks("says-more", "Every chunk is 5 bytes shorter than its size says.", due: .refusal) { body in
             Chunked.coded(body) { _, count in String(count + 5, radix: 16) }

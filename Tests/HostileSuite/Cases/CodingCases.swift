@@ -72,7 +72,7 @@ extension HostileCase {
             "coded-length-of-plain", .coding, "The body is gzip, and Content-Length is that of the decoded bytes.",
             due: .rightOrRefusal
         ) { visit in
-            // Stored blocks make the coded form longer, so what is announced ends inside of it.
+            // Stored blocks make the coded form longer, so the announced length ends inside it.
             .answer(
                 visit.plainWhole.with {
                     $0.set("Content-Encoding", "gzip")
@@ -83,7 +83,7 @@ extension HostileCase {
         },
     ]
 
-    /// A case whose body is the lecture, while `Content-Encoding` says something.
+    /// A case whose body is the plain lecture, whatever `Content-Encoding` says.
     private static func labelled(
         _ name: String, _ label: String, _ summary: String, due: Due = .rightOrRefusal
     ) -> HostileCase {
@@ -98,10 +98,10 @@ extension HostileCase {
             due: .rightBytes),
         labelled("empty", "", "`Content-Encoding` with an empty value.", due: .rightBytes),
         labelled("x-gzip", "x-gzip", "Plain bytes that AddEncoding of a web server calls `x-gzip`."),
-        labelled("utf-8", "UTF-8", "Plain bytes; an object store was told that the coding is `UTF-8`."),
+        labelled("utf-8", "UTF-8", "Plain bytes; an object store was configured with the coding `UTF-8`."),
         labelled("aws-chunked", "aws-chunked", "Plain bytes; an object store kept `aws-chunked` of the upload."),
         HostileCase(
-            "label-unknown", .coding, "A coding that nobody knows; the bytes behind it are not the lecture's.",
+            "label-unknown", .coding, "An unknown coding; the bytes behind it are not the lecture's.",
             due: .refusal
         ) { visit in
             .answer(
@@ -117,7 +117,7 @@ extension HostileCase {
             "te-gzip", .coding, "`Transfer-Encoding: gzip, chunked` without a TE field in the request.",
             due: .rightOrRefusal
         ) { visit in
-            // The frame writes the chunks; the field that it would write is replaced by this one.
+            // The framing writes the chunks; the field that it would write is replaced by this one.
             let packed = Packed.gzip(visit.media)
             return .raw(
                 Answer.raw(["HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked", "Content-Type: video/mp4"])

@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// Several servers that give one lecture.
+    /// Several servers of one lecture.
     static let edgesOfMany: [HostileCase] = pools + mirrors
 }
 
@@ -16,7 +16,7 @@ extension Visit {
 }
 
 extension HostileCase {
-    /// Parallel ranges that two edges of one CDN answer behind one address; every second connection leads to the other
+    /// Parallel ranges served by two edges of one CDN behind one address; every second connection leads to the other
     /// one. The first connection alone would get everything.
     private static func pool(
         _ name: String, _ summary: String, _ due: Due, blind: Due? = nil,
@@ -56,7 +56,7 @@ extension HostileCase {
         .with { $0.versions = { _ in [Media(count: 8_500_000, seed: 3)] } },
         pool(
             "same-etag-other-bytes",
-            "The other edge has other bytes under the same ETag, date and length, which nobody can tell apart.",
+            "The other edge has other bytes under the same ETag, date and length: indistinguishable.",
             .rightOrRefusal, blind: .unknowable
         ) { visit in
             var media = visit.media.next
@@ -109,7 +109,7 @@ extension HostileCase {
         },
     ]
 
-    /// Two servers; the client is told of the second one as a mirror. A program that takes no mirrors asks the first.
+    /// Two servers; the client is given the second one as a mirror. A program that takes no mirrors asks the first.
     private static func mirror(
         _ name: String, _ summary: String, _ due: Due, blind: Due? = nil, first: Edge = .plain, second: Edge = .plain,
         play: @escaping @Sendable (Visit, _ isMirror: Bool) -> Reply
@@ -157,7 +157,7 @@ extension HostileCase {
                 .answer(isMirror ? Answer(429, [("Retry-After", "3600")]) : visit.honest())
             }.parallel,
             mirror(
-                "untrusted", "The mirror's certificate is by an authority that nobody trusts.", .rightBytes,
+                "untrusted", "The mirror's certificate is by an untrusted authority.", .rightBytes,
                 second: .secure(Security { $0.certificate = .unknownAuthority })
             ) { visit, _ in .answer(visit.honest()) }.parallel.promising(.untouched(1)),
             mirror(
@@ -175,7 +175,7 @@ extension HostileCase {
             mirror("all-gone", "Both servers answer 404.", .refusal) { _, _ in .answer(Answer(404)) },
         ] + lastHopes.map { hope in hope.with { $0.needsMirrors = true } }
 
-    /// The first server fails, and the mirror alone can help; due of those who take mirrors.
+    /// The first server fails, and only the mirror can help; expected of clients that take mirrors.
     private static let lastHopes: [HostileCase] = [
         mirror("first-dead", "The first server resets every connection; the mirror is well.", .rightBytes) {
             $1 ? .answer($0.honest()) : .raw([], then: .reset(after: 0))
@@ -195,7 +195,7 @@ extension HostileCase {
             "first-untrusted", "The first server's certificate has expired; the mirror is well.", .rightBytes,
             first: .secure(Security { $0.certificate = .expired })
         ) { visit, _ in .answer(visit.honest()) }.promising(.untouched(0)),
-        // Without a digest nothing says that the mirror has the same file; what came is not thrown away for a guess.
+        // Without a digest nothing shows that the mirror has the same file; received data is not discarded for a guess.
         mirror(
             "first-dies", "The first server is gone for good after 2 MB; the mirror is well.", .rightBytes,
             blind: .rightOrRefusal
@@ -228,7 +228,7 @@ extension HostileCase {
         }.with { $0.versions = { [$0.next] } },
     ]
 
-    /// Long enough for several connections, which are asked for.
+    /// Long enough for several connections, which the client is asked to use.
     private var parallel: HostileCase {
         with {
             $0.size = 9_000_000

@@ -5,7 +5,7 @@ extension HostileCase {
             "small-settings", "No header table, one stream, small lists of fields (RFC 9113 section 6.5.2).",
             [(1, 0), (2, 0), (3, 1), (5, 16_384), (6, 4096)], .rightBytes),
         settings(
-            "unknown-settings", "There are settings that nobody knows.", [(3, 100), (99, 7), (0xFFFF, 1)], .rightBytes),
+            "unknown-settings", "There are unknown settings.", [(3, 100), (99, 7), (0xFFFF, 1)], .rightBytes),
         settings("bad-push-setting", "ENABLE_PUSH is 2; HTTP/1.1 is served.", [(2, 2)], .rightOrRefusal),
         settings(
             "bad-window-setting", "INITIAL_WINDOW_SIZE is 2³¹; HTTP/1.1 is served.", [(4, 1 << 31)], .rightOrRefusal),
@@ -38,12 +38,12 @@ extension HostileCase {
         http2(name, summary, due, HTTP2Manner { $0.settings = settings })
     }
 
-    /// Frames that RFC 9113 forbids, once: the connection is to be given up, and what came is kept.
+    /// Frames that RFC 9113 forbids, once: the connection must be abandoned, and received data kept.
     static let http2Frames: [HostileCase] = [
         frame("data-on-stream-0", "DATA comes on stream 0 (RFC 9113 section 6.1)") {
             $0.link.send(HTTP2Frame(.data, on: 0, [1, 2, 3]))
         },
-        frame("data-on-idle-stream", "DATA comes on a stream that nobody opened") {
+        frame("data-on-idle-stream", "DATA comes on a stream that was never opened") {
             $0.link.send(HTTP2Frame(.data, on: $0.id + 100, [1, 2, 3]))
         },
         frame("headers-on-even-stream", "HEADERS come on a stream of the server's") {
@@ -170,7 +170,7 @@ extension HostileCase {
         }
     }
 
-    /// More of something than anybody wants. A client may give up or bear it, and must not hang, crash or grow.
+    /// Floods. A client may stop or tolerate them, and must not hang, crash or grow.
     static let http2Floods: [HostileCase] = [
         flood(
             "ping-flood", "Five thousand PING (CVE-2019-9512) come before each answer",

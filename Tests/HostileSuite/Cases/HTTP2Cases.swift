@@ -4,7 +4,7 @@ extension HostileCase {
         soundHTTP2 + http2Answers + http2Resets + http2Farewells + http2Lengths + http2Settings + http2Frames
         + http2Fields + http2Floods
 
-    /// A case on one listener that speaks HTTP/2, and HTTP/1.1 with a client that does not ask for it.
+    /// A case on one listener that speaks HTTP/2, and HTTP/1.1 with a client that does not offer it.
     static func http2(
         _ name: String, _ summary: String, _ due: Due, blind: Due? = nil, _ manner: HTTP2Manner = HTTP2Manner(),
         play: @escaping @Sendable (Visit) -> Reply = { .answer($0.honest()) }
@@ -13,7 +13,7 @@ extension HostileCase {
             .with { $0.edges = [.http2(manner)] }
     }
 
-    /// A case whose streams are played frame by frame, or only the first one; over HTTP/1.1 the server is honest.
+    /// A case that controls all streams frame by frame, or only the first one; over HTTP/1.1 the server is honest.
     static func http2(
         _ name: String, _ summary: String, _ due: Due, once: Bool,
         frames: @escaping @Sendable (HTTP2Stream, Answer) -> Void
@@ -56,7 +56,7 @@ extension HostileCase {
             stream.begin(answer)
             for start in stride(from: 0, to: answer.body.count, by: 8000) {
                 let end = min(start + 8000, answer.body.count)
-                // The padding and its length count as well.
+                // The padding and its length count towards the window.
                 guard stream.reserveAll(end - start + 201) else { return }
                 let piece = [200] + answer.body.piece(start..<end) + [UInt8](repeating: 0, count: 200)
                 stream.send(.data, flags: end == answer.body.count ? 9 : 8, piece)
@@ -296,7 +296,7 @@ extension HostileCase {
 }
 
 extension HTTP2Stream {
-    /// Waits for window, piece by piece, until there was enough.
+    /// Waits for window until enough has been granted.
     func reserveAll(_ count: Int) -> Bool {
         var rest = count
         while rest > 0 {

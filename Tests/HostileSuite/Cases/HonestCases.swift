@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// Allowed by HTTP, or so common that it has to be taken, and still a trap.
+    /// Allowed by HTTP, or so common that clients must accept it, and still a trap.
     static let honestButOdd: [HostileCase] = validators + fields + framings + sizes
 
     private static func honest(
@@ -60,7 +60,7 @@ extension HostileCase {
             $0.set("Date", "yesterday")
             $0.set("Last-Modified", "0")
         },
-        dressed("digest-unknown", "Repr-Digest in an algorithm that nobody knows (RFC 9530 3).") {
+        dressed("digest-unknown", "Repr-Digest in an unknown algorithm (RFC 9530 3).") {
             $0.set("Repr-Digest", "tiger-192=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:")
         },
     ]

@@ -7,7 +7,7 @@ extension HostileCase {
 
     // MARK: Framing
 
-    /// How the bytes travel.
+    /// How the body is framed.
     static let framings: [HostileCase] = [
         honest("http10", "HTTP/1.0 with a length, without ranges, one request a connection.") { visit in
             .answer(visit.whole().with(asHTTP10))
@@ -99,7 +99,7 @@ extension HostileCase {
 
     // MARK: Sizes
 
-    /// Lengths at the borders.
+    /// Lengths at boundaries.
     static let sizes: [HostileCase] = [
         honest("empty", "An object of no bytes, with its length.") { .answer($0.honest()) }.with {
             ($0.size, $0.dueBlind) = (0, .refusal)

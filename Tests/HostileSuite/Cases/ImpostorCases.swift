@@ -1,7 +1,7 @@
 import LectureTestSupport
 
 extension HostileCase {
-    /// Not the object, not even HTTP.
+    /// Not the object, or not even HTTP.
     static let impostors: [HostileCase] =
         portals + texts + laterPortals + wrongObjects + largeHeads + notHTTP + otherVersions + oddFields
         + contraryFields
@@ -40,12 +40,12 @@ extension HostileCase {
             $0.sendsCredentials = true
         }.promising(.credentialsStay),
         HostileCase(
-            "portal-json", .impostors, "200 and `application/json` that tells of an error.", due: .refusal
+            "portal-json", .impostors, "200 and `application/json` with an error.", due: .refusal
         ) { _ in
             .answer(Answer(200, text: "{\"error\":\"session expired\"}", type: "application/json"))
         },
         HostileCase(
-            "portal-xml", .impostors, "200 and `application/xml` that tells of an error, as object stores write it.",
+            "portal-xml", .impostors, "200 and `application/xml` with an error, as object stores write it.",
             due: .refusal
         ) { _ in
             .answer(
@@ -163,7 +163,7 @@ extension HostileCase {
         },
     ]
 
-    /// Bytes that are no HTTP, for every request.
+    /// Bytes that are not HTTP, for every request.
     private static func bytes(_ name: String, _ bytes: [UInt8], _ summary: String) -> HostileCase {
         HostileCase("not-http-\(name)", .impostors, summary, due: .refusal) { _ in .raw(bytes) }
             .promising(.requests(atMost: 12))
@@ -177,7 +177,7 @@ extension HostileCase {
         bytes("random", Media(count: 5000, seed: 77).bytes, "5,000 random bytes."),
         bytes("newlines", [UInt8](repeating: 0x0A, count: 1000), "1,000 line ends."),
         bytes("nothing", [], "Nothing but FIN."),
-        bytes("http2-settings", [0, 0, 0, 4, 0, 0, 0, 0, 0], "An HTTP/2 server that was told to expect nothing else."),
+        bytes("http2-settings", [0, 0, 0, 4, 0, 0, 0, 0, 0], "An HTTP/2 server with prior knowledge."),
         HostileCase(
             "not-http-0.9", .impostors, "The bare lecture without a head, as HTTP/0.9.", due: .rightOrRefusal
         ) { visit in .raw(visit.media.bytes) },

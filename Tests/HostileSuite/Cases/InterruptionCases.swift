@@ -14,7 +14,7 @@ extension HostileCase {
         let cut = interrupted(name, summary) { visit in
             visit.but { if visit.isFirst("body") { $0.ending = ending } }
         }.promising(.requests(atMost: 8))
-        // RST takes what the client's system has received and the client has not read yet.
+        // RST discards what the client's system has received and the client has not read yet.
         if case .reset = ending { return cut }
         return cut.promising(.resumed())
     }
@@ -153,7 +153,7 @@ extension HostileCase {
         cutChunks("chunked-cut-in-data", "FIN inside of a chunk, in the first body.", 20, and: 30_007),
         cutChunks("chunked-cut-at-chunk", "FIN between two chunks, in the first body.", 20, and: 0),
         interrupted(
-            "chunked-no-last", "All data and no last chunk, each time (RFC 9112 8): the end is never told.",
+            "chunked-no-last", "All data and no last chunk, each time (RFC 9112 8): the end is never signalled.",
             due: .rightOrRefusal
         ) { visit in
             .answer(visit.whole().with { ($0.framing, $0.ending) = (.chunked, .cut(after: $0.body.count)) })

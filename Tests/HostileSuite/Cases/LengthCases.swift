@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// Lengths that are not true.
+    /// Wrong lengths.
     static let lengths: [HostileCase] =
         lengthFields + lengthShapes + lengthLies + lengthsWithoutEnd + chunkSizes + chunkFrames
 
@@ -54,7 +54,7 @@ extension HostileCase {
         },
     ]
 
-    /// A case whose length is written in a way that parsers read differently; `N` stands for the right number.
+    /// A case whose length is written in a way that parsers read differently; `N` is replaced by the right number.
     private static func written(_ name: String, _ value: String, _ summary: String) -> HostileCase {
         HostileCase("length-\(name)", .length, summary, due: .rightOrRefusal) { visit in
             .answer(
@@ -78,7 +78,7 @@ extension HostileCase {
         written("negative", "-1", "`Content-Length: -1`; the body ends with the connection."),
         written("plus", "+N", "`Content-Length: +3500000`."),
         written("hexadecimal", "0xN", "`Content-Length: 0x3567e0`, of which some read 0."),
-        // What is announced may be reserved: 15 MB.
+        // The announced 15 MB may be reserved.
         written("octal", "0N", "The length in octal digits behind a 0, of which most read more.").with {
             $0.diskBeyondTwice = 24 << 20
         },
@@ -222,7 +222,7 @@ extension HostileCase {
         }.promising(.requests(atMost: 24)),
     ]
 
-    /// More than `--quota` allows: the program must say so before it has filled more than that.
+    /// More than `--quota` allows: the program must report it before it has filled more than that.
     private static func endless(_ name: String, _ summary: String, _ framing: Answer.Framing) -> HostileCase {
         HostileCase("length-endless-\(name)", .length, summary, due: .refusal) { _ in
             .answer(

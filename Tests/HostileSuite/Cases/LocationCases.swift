@@ -13,7 +13,7 @@ extension HostileCase {
         broken("port-0", "http://127.0.0.1:0/moved.mp4", "Port 0."),
         broken("port-65536", "http://127.0.0.1:65536/moved.mp4", "Port 65536, which is 0 for some."),
         broken("port-negative", "http://127.0.0.1:-80/moved.mp4", "Port -80."),
-        broken("port-closed", "http://127.0.0.1:1/moved.mp4", "A port where nobody listens."),
+        broken("port-closed", "http://127.0.0.1:1/moved.mp4", "A port without a listener."),
         broken("no-host", "http://", "A URL without a host."),
         broken("bracket", "http://[::1/moved.mp4", "An IPv6 address whose bracket is not closed."),
         broken("long", "/" + String(repeating: "x", count: 9000), "A path of 9,000 bytes.", due: .rightOrRefusal),
@@ -53,7 +53,7 @@ extension HostileCase {
         },
     ]
 
-    /// A scheme that a server has no right to make a client use.
+    /// A scheme to which a server must not be able to redirect a client.
     private static func foreign(_ scheme: String, _ location: String, _ summary: String) -> HostileCase {
         HostileCase("scheme-\(scheme)", .redirects, summary, due: .refusal) { moved($0, location) }
             .promising(.requests(atMost: 3))

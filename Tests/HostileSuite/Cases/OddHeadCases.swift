@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// The lecture behind a status line of another form.
+    /// The lecture behind an unusual status line.
     private static func version(_ name: String, _ line: String, _ summary: String) -> HostileCase {
         HostileCase("version-\(name)", .impostors, summary, due: .rightOrRefusal) { visit in
             .raw(
@@ -38,7 +38,7 @@ extension HostileCase {
         },
     ]
 
-    /// The lecture, with lines in the head that are not well formed; `N` stands for its length.
+    /// The lecture, with malformed lines in the head; `N` is replaced by its length.
     private static func head(
         _ name: String, _ lines: [String], _ summary: String, due: Due = .rightOrRefusal, lineEnd: String = "\r\n"
     ) -> HostileCase {

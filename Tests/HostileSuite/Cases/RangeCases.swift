@@ -1,8 +1,8 @@
 extension HostileCase {
-    /// Answers to a range request that are not what was asked for. The first body is cut, so that ranges are needed.
+    /// Responses to a range request that differ from the request. The first body is cut, so that ranges are needed.
     static let ranges: [HostileCase] = shapes + wrongRanges + otherStatuses
 
-    /// The first body is cut; what then asks for a later part gets a changed honest 206.
+    /// The first body is cut; then a request for a later part gets a changed honest 206.
     private static func parts(
         _ name: String, _ summary: String, due: Due = .rightOrRefusal, blind: Due? = nil,
         _ change: @escaping @Sendable (Visit, inout Answer) -> Void
@@ -13,8 +13,8 @@ extension HostileCase {
         }.promising(.requests(atMost: 14))
     }
 
-    /// The first body is cut; then parts have a `Content-Range` that is made of first, last and length.
-    private static func told(
+    /// The first body is cut; then parts have a `Content-Range` made from first, last and length.
+    private static func ranged(
         _ name: String, _ summary: String, due: Due = .rightOrRefusal,
         _ text: @escaping @Sendable (_ first: Int, _ last: Int, _ total: Int) -> String?
     ) -> HostileCase {
@@ -24,7 +24,7 @@ extension HostileCase {
         }
     }
 
-    /// The first body is cut; what then asks for a later part gets something else.
+    /// The first body is cut; then a request for a later part gets something else.
     private static func instead(
         _ name: String, _ summary: String, due: Due = .rightOrRefusal,
         _ reply: @escaping @Sendable (Visit) -> Reply
@@ -54,10 +54,11 @@ extension HostileCase {
             "part-tiny", .ranges, "206 with 100 bytes at most, whatever was asked for (RFC 9110 15.3.7).",
             due: .rightOrRefusal
         ) { visit in visit.firstCut() ?? visit.but { sliced(&$0, visit, to: 100) } },
-        told("part-total-unknown", "206 whose Content-Range has * for the length (RFC 9110 14.4).", due: .rightBytes) {
+        ranged("part-total-unknown", "206 whose Content-Range has * for the length (RFC 9110 14.4).", due: .rightBytes)
+        {
             first, last, _ in "bytes \(first)-\(last)/*"
         }.promising(.resumed()),
-        told(
+        ranged(
             "unit-in-capitals", "206 with the unit BYTES (RFC 9110 14.1: names of units have no case).",
             due: .rightBytes
         ) {
@@ -155,29 +156,29 @@ extension HostileCase {
                     $0.set("Content-Range", "bytes 0-\(visit.media.bytes.count - 1)/\(visit.media.bytes.count)")
                 })
         },
-        told("range-missing", "206 without a Content-Range.") { _, _, _ in nil },
+        ranged("range-missing", "206 without a Content-Range.") { _, _, _ in nil },
         parts("range-twice", "206 with two different fields Content-Range.") {
             $1.fields.append((name: "Content-Range", value: "bytes 0-9/\($0.media.bytes.count)"))
         },
-        told("range-garbage", "206 with a Content-Range that is none.") { _, _, _ in "from here to eternity" },
-        told("range-equals", "206 with 'bytes=' in Content-Range, as some servers write it.") {
+        ranged("range-garbage", "206 with a Content-Range that is none.") { _, _, _ in "from here to eternity" },
+        ranged("range-equals", "206 with 'bytes=' in Content-Range, as some servers write it.") {
             "bytes=\($0)-\($1)/\($2)"
         },
-        told("range-other-unit", "206 with Content-Range in the unit 'items'.") { "items \($0)-\($1)/\($2)" },
-        told("range-reversed", "206 whose Content-Range has its last byte before the first.") {
+        ranged("range-other-unit", "206 with Content-Range in the unit 'items'.") { "items \($0)-\($1)/\($2)" },
+        ranged("range-reversed", "206 whose Content-Range has its last byte before the first.") {
             "bytes \($1)-\($0)/\($2)"
         },
-        told("range-negative", "206 whose Content-Range begins at a negative number.") { "bytes -\($0)-\($1)/\($2)" },
-        told("range-2-64", "206 whose Content-Range begins 2^64 later than asked.") { first, last, total in
+        ranged("range-negative", "206 whose Content-Range begins at a negative number.") { "bytes -\($0)-\($1)/\($2)" },
+        ranged("range-2-64", "206 whose Content-Range begins 2^64 later than asked.") { first, last, total in
             "bytes \((UInt128(1) << 64) + UInt128(first))-\(last)/\(total)"
         },
-        told("range-10-30", "206 whose Content-Range ends at 10^30 of 10^31.") { first, _, _ in
+        ranged("range-10-30", "206 whose Content-Range ends at 10^30 of 10^31.") { first, _, _ in
             "bytes \(first)-1\(String(repeating: "0", count: 30))/1\(String(repeating: "0", count: 31))"
         },
-        told("total-grows", "206 of a file that is a byte longer than before, with the same ETag.") {
+        ranged("total-grows", "206 of a file that is a byte longer than before, with the same ETag.") {
             "bytes \($0)-\($1)/\($2 + 1)"
         },
-        told("total-too-small", "206 that ends behind the length it names.") { first, last, _ in
+        ranged("total-too-small", "206 that ends behind the length it names.") { first, last, _ in
             "bytes \(first)-\(last)/\(last)"
         },
     ]

@@ -1,10 +1,10 @@
 extension HostileCase {
-    /// Redirects and what goes along with them.
+    /// Redirects, and the credentials that go with them.
     static let redirects: [HostileCase] =
         plainRedirects + redirectChains + redirectForms + brokenLocations + foreignSchemes + otherOrigins
         + movingTargets
 
-    /// What is asked for first leads on; everything else is the lecture.
+    /// The first URL redirects; every other path is the lecture.
     static func moved(_ visit: Visit, _ location: String?, status: Int = 302) -> Reply {
         guard visit.asked.target == "/lecture.mp4" else { return .answer(visit.honest()) }
         return .answer(Answer(status, text: "moved\n").with { $0.set("Location", location) })
@@ -81,7 +81,7 @@ extension HostileCase {
         },
     ]
 
-    /// A reference that leads to the lecture; `BASE` stands for the server.
+    /// A reference that leads to the lecture; `BASE` is replaced by the server.
     private static func form(
         _ name: String, _ location: String, _ summary: String, due: Due = .rightBytes
     ) -> HostileCase {

@@ -53,7 +53,7 @@ extension HostileCase {
         tampered("clear-bytes-once", "Bytes in clear between the records of the first body, after 2 MB.") { wire in
             wire.sendBelow(Array("HTTP/1.1 200 OK\r\n\r\nnot a record".utf8))
         },
-        tampered("forged-record-once", "A record that nobody has signed in the first body, after 2 MB.") { wire in
+        tampered("forged-record-once", "A forged record in the first body, after 2 MB.") { wire in
             wire.sendBelow([23, 3, 3, 4, 0] + [UInt8](repeating: 42, count: 1024))
         },
         tampered("giant-record-once", "A record of 65,535 bytes in the first body, after 2 MB (RFC 8446 section 5.2).")
@@ -61,7 +61,9 @@ extension HostileCase {
             $0.sendBelow([23, 3, 3, 255, 255] + [UInt8](repeating: 42, count: 65_535))
         },
         tampered("alert-once", "The alert internal_error in the first body, after 2 MB.") { $0.alert(80) },
-        tampered("clear-alert-once", "A close_notify in clear, by somebody on the way, in the first body after 2 MB.") {
+        tampered(
+            "clear-alert-once", "A close_notify in clear, by an attacker on the path, in the first body after 2 MB."
+        ) {
             $0.sendBelow([21, 3, 3, 0, 2, 1, 0])
         },
         rekeyed("key-update", "New keys after 2 MB of each body (RFC 8446 section 4.6.3).", "NORMAL", .rightBytes),
@@ -99,7 +101,7 @@ extension HostileCase {
         }
     }
 
-    /// From one kind of server to the other.
+    /// Redirects between http and https.
     static let crossings: [HostileCase] = [
         redirecting(
             "https-to-http", "The https origin redirects to http, where the lecture is.", [.secure(), .plain],
@@ -113,7 +115,7 @@ extension HostileCase {
             [.plain, .secure(), .plain], .rightOrRefusal
         ).promising(.untouched(2)),
         redirecting(
-            "https-to-untrusted", "The https origin redirects to one whose authority nobody trusts.",
+            "https-to-untrusted", "The https origin redirects to one whose authority is untrusted.",
             [.secure(), .secure(Security { $0.certificate = .unknownAuthority })], .refusal
         ).promising(.untouched(1)),
         redirecting(

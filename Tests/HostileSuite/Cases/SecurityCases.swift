@@ -40,13 +40,13 @@ extension HostileCase {
             .rightBytes,
             Security {
                 $0.certificate = .goodChain
-                $0.strangers = 20
+                $0.unrelated = 20
             }),
         secure(
             "tls-chain-of-thousands", "Two thousand certificates that belong to nothing come along.", .rightOrRefusal,
             Security {
                 $0.certificate = .goodChain
-                $0.strangers = 2000
+                $0.unrelated = 2000
             }),
         secure(
             "tls-client-certificate-asked", "The server asks for a certificate of the client and does without.",
@@ -71,7 +71,7 @@ extension HostileCase {
 
     private static let badCertificates: [HostileCase] = [
         untrusted("self-signed", "The certificate is signed by itself.", .selfSigned),
-        untrusted("unknown-authority", "The certificate is by an authority that nobody trusts.", .unknownAuthority),
+        untrusted("unknown-authority", "The certificate is by an untrusted authority.", .unknownAuthority),
         untrusted(
             "namesake-authority", "The certificate is by an authority of the trusted one's name with another key.",
             .namesakeAuthority),
@@ -104,7 +104,7 @@ extension HostileCase {
             .commonNameOnly, .rightOrRefusal),
         secure(
             "certificate-turns-bad",
-            "After a cut at 2 MB the certificate is by an authority that nobody trusts.", .refusal,
+            "After a cut at 2 MB the certificate is by an untrusted authority.", .refusal,
             Security { $0.later = [Security { $0.certificate = .unknownAuthority }] }, play: cutOnce
         ).promising(.requests(atMost: 1)),
         secure(

@@ -15,7 +15,7 @@ extension HostileCase {
 
     private static let refusedForGood: [HostileCase] = [
         always(300, "300 Multiple Choices without a Location."),
-        always(305, "305 Use Proxy, which nobody obeys since RFC 2616."),
+        always(305, "305 Use Proxy, which clients ignore since RFC 2616."),
         always(400, "400 Bad Request."),
         HostileCase("status-401", .status, "401 with a Basic challenge.", due: .refusal) { _ in
             .answer(Answer(401, text: "no\n").with { $0.set("WWW-Authenticate", "Basic realm=\"lectures\"") })

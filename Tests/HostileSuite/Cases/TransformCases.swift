@@ -1,5 +1,5 @@
 extension HostileCase {
-    /// Proxies that change the body on its way.
+    /// Proxies that change the body in transit.
     static let transformers: [HostileCase] = [
         HostileCase(
             "proxy-recodes", .coding,
@@ -66,7 +66,7 @@ extension Media {
         return media
     }
 
-    /// SHA-256 in the alphabet of RFC 4648 section 4.
+    /// SHA-256 in the base64 alphabet of RFC 4648 section 4.
     var sha256Base64: String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
         let digits = sha256.compactMap(\.hexDigitValue)

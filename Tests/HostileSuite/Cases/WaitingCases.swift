@@ -47,7 +47,7 @@ extension HostileCase {
         }
     }
 
-    /// A Retry-After that nobody can wait for, for every request.
+    /// A Retry-After that is too long to wait for, for every request.
     private static func never(_ name: String, _ value: String, _ summary: String) -> HostileCase {
         HostileCase("wait-\(name)", .status, summary, due: .refusal) { _ in
             .answer(Answer(503, text: "later\n").with { $0.set("Retry-After", value) })

@@ -1,6 +1,6 @@
 # bash completion for lecturectl; written by 'lecturectl completion bash'.
 
-# Names of the option's value, of the arguments, of the options and of the commands, by the words so far.
+# The kinds of an option's value and of the arguments, the options and the commands, by the words so far.
 _lecturectl_value() {
     case "$1" in
     "precache --deadline") echo 'anything' ;;
@@ -182,7 +182,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --output-dir -d --name --report --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
@@ -260,8 +260,8 @@ _lecturectl() {
     esac
 }
 
-# A key is taken as it is: it may hold blanks and characters that bash would expand. bash also cuts at ':', so
-# what stands before the last one is not repeated.
+# A key is offered unchanged: it may contain blanks and characters that bash would expand. bash also cuts at
+# ':', so the text before the last one is not repeated.
 _lecturectl_keys() {
     local prefix="" key i=$COMP_CWORD
     while (( i > 1 )) && [[ ${COMP_WORDS[i]} == ":" || ${COMP_WORDS[i-1]} == ":" ]]; do

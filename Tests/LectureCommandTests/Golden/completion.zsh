@@ -15,12 +15,12 @@ _lecturectl() {
     _arguments -C -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -42,7 +42,7 @@ _lecturectl() {
             'cancel:stops lectures until they are requested again'
             'reorder:changes which lecture is downloaded first'
             'remove:deletes lectures and their files'
-            'verify:reads lectures again and locates damage'
+            'verify:re-reads lectures and locates damage'
             'licence:manages licences'
             'lms:manages the learning reports for the LMS'
             'device:manages the key of this device'
@@ -82,62 +82,63 @@ _lecturectl() {
 
 _lecturectl_precache() {
     _arguments -s -S \
-        '--deadline=[End after this time with exit status 75. Downloaded data is kept.]:DURATION: ' \
-        '--after-input[Wait until standard input ends, then continue with what waits in the store. If any input arrives before that, the command exits without downloading.]' \
-        '-n[Print what is new, changed, complete and gone, how many bytes that is and whether they fit. Nothing is downloaded or stored. With --check head the servers are asked.]' \
-        '--dry-run[Print what is new, changed, complete and gone, how many bytes that is and whether they fit. Nothing is downloaded or stored. With --check head the servers are asked.]' \
+        '--deadline=[Stop after this time with exit status 75. Downloaded data is kept.]:DURATION: ' \
+        '--after-input[Wait until standard input ends, then continue with the unfinished lectures in the store. If any input arrives before that, the command exits without downloading.]' \
+        '-n[Print what is new, changed, complete and gone, how many bytes there are to download and whether they fit. Nothing is downloaded or stored. --check head asks the servers.]' \
+        '--dry-run[Print what is new, changed, complete and gone, how many bytes there are to download and whether they fit. Nothing is downloaded or stored. --check head asks the servers.]' \
         '--key=[The key of the lecture.]:KEY: ' \
         '--title=[The title of the lecture.]:TEXT: ' \
         '--sha256=[The digest that the file must have.]:HEX: ' \
         '*--mirror=[Another URL of the same file. Repeatable.]:URL: ' \
-        '-o+[Put the finished file there as well.]:FILE:_files' \
-        '--output=[Put the finished file there as well.]:FILE:_files' \
-        '*-H+[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
-        '*--header=[A request header for all sources. Other users can see it in the list of processes; @FILE reads headers from a file, one a line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '-o+[Also put the finished file there.]:FILE:_files' \
+        '--output=[Also put the finished file there.]:FILE:_files' \
+        '*-H+[A request header for all sources. Other users can see it in the process list; @FILE reads headers from a file, one per line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
+        '*--header=[A request header for all sources. Other users can see it in the process list; @FILE reads headers from a file, one per line. Repeatable.]:'\''NAME\: VALUE'\'': ' \
         '--folder=[The folder that the lectures are listed under.]:NAME: ' \
         '-p+[Higher goes first; -100 to 100.]:N: ' \
         '--priority=[Higher goes first; -100 to 100.]:N: ' \
-        '--check=[How lectures that are complete are compared with what is requested: '\''list'\'' compares digest, size and URL; '\''head'\'' also asks the server whether the file has changed; '\''never'\'' skips them.]:HOW:(list head never)' \
-        '--accept-any[Accept files that do not begin like any known media format. Text, pages and empty files as well.]' \
-        '--trust-length[Resume a download although the server names no version of the file. If the file has changed, the result may be half old, half new.]' \
+        '--check=[How complete lectures are compared with what is requested: '\''list'\'' compares digest, size and URL; '\''head'\'' also asks the server whether the file has changed; '\''never'\'' compares nothing.]:HOW:(list head never)' \
+        '--accept-any[Accept files that do not begin like any known media format, even text, web pages and empty files.]' \
+        '--trust-length[Resume a download even if the server does not identify the version of the file. If the file has changed, the result may be half old, half new.]' \
         '--seal[Seal every file, whether it needs a licence or not.]' \
-        '--no-seal[Keep the files unsealed, so that they can be read in place. Licensed media is refused.]' \
-        '-d+[Put every finished file into this directory as well.]:DIR:_files -/' \
-        '--output-dir=[Put every finished file into this directory as well.]:DIR:_files -/' \
-        '--name=[The file names below --output-dir, for example '\''{course}/{number:02} {title}.{ext}'\''. Fields: course, folder, teacher, title, number (the place in its list), key, name (of the URL), ext. What cannot stand in a file name becomes '\''_'\''.]:TEMPLATE: ' \
-        '--report=[Write the lectures that failed or stopped into this course list, each with the reason.]:FILE:_files' \
+        '--no-seal[Keep the files unsealed so that they can be read in place. Licensed media is refused.]' \
+        '-d+[Also put every finished file into this directory.]:DIR:_files -/' \
+        '--output-dir=[Also put every finished file into this directory.]:DIR:_files -/' \
+        '--name=[The file names below --output-dir, for example '\''{course}/{number:02} {title}.{ext}'\''. Fields: course, folder, teacher, title, number (the position in its list), key, name (of the URL), ext. Characters that are not allowed in file names become '\''_'\''.]:TEMPLATE: ' \
+        '--report=[Write the lectures that failed or stopped to this course list, each with the reason.]:FILE:_files' \
+        '--force[Replace existing files at --output or below --output-dir. Without it, only files that LectureKit has written for the same lecture are replaced.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a lecture is durably complete.]' \
-        '--prune[Remove lectures that have left the list and stand in no other one. Only after a run that read the whole list without a refused line. Samples stay.]' \
-        '--keep=[Remove only what left the list this long ago.]:DURATION: ' \
-        '--max-delete=[Remove nothing if more than this number, or share (10%), of the list'\''s lectures would go.]:LIMIT: ' \
-        '--list-name=[The name under which the list is remembered; needed for --prune with standard input.]:NAME: ' \
+        '--prune[Remove lectures that have left the list and are in no other one. Only after a complete run in which every list was read without a refused line and every gateway link led to a lecture. Samples are kept.]' \
+        '--keep=[Remove only lectures that left the list at least this long ago.]:DURATION: ' \
+        '--max-delete=[Remove nothing if more than this number, or share (10%), of the list'\''s lectures would be removed.]:LIMIT: ' \
+        '--list-name=[The name under which the list is recorded; required for --prune with standard input.]:NAME: ' \
         '-c+[Parallel ranges of one file.]:N:(auto)' \
         '--connections=[Parallel ranges of one file.]:N:(auto)' \
-        '--limit-rate=[Bytes a second at most, over all lectures; for example 2M.]:RATE: ' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
         '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
         '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
-        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
         '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
         '--retries=[Retry a failed request N times.]:N: ' \
-        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
         '-j+[Lectures downloaded at once.]:N: ' \
         '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
-        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
-        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[The most room that the store'\''s files may take.]:BYTES: ' \
-        '--reserve=[Room that is left free on the disk.]:BYTES: ' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -149,8 +150,8 @@ _lecturectl_precache() {
 _lecturectl_list() {
     _arguments -s -S \
         '--sort=[The order.]:ORDER:(title downloaded size expiry priority folder)' \
-        '--limit=[At most so many.]:N: ' \
-        '--offset=[Leave out the first ones.]:N: ' \
+        '--limit=[At most N lectures.]:N: ' \
+        '--offset=[Skip the first N lectures.]:N: ' \
         '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
         '--type=[Only lectures of this type.]:TYPE:(streaming downloading sample adaptiveStreaming adaptiveDownload)' \
         '--course=[Only lectures of this course.]:NAME: ' \
@@ -160,12 +161,12 @@ _lecturectl_list() {
         '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -177,12 +178,12 @@ _lecturectl_show() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -197,12 +198,12 @@ _lecturectl_status() {
         '--watch[Keep running and show changes until interrupted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -214,12 +215,12 @@ _lecturectl_why() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -232,12 +233,12 @@ _lecturectl_path() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -252,12 +253,12 @@ _lecturectl_cat() {
         '--range=[Only these bytes, counted from 0; A- and -N work as well.]:A-B: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -272,12 +273,12 @@ _lecturectl_pause() {
         '--all[Pause everything that is not complete.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -292,12 +293,12 @@ _lecturectl_resume() {
         '--all[Resume everything that is paused.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -312,12 +313,12 @@ _lecturectl_cancel() {
         '--all[Cancel everything that is not complete.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -331,17 +332,17 @@ _lecturectl_reorder() {
         '-a[All lectures; with --priority.]' \
         '--all[All lectures; with --priority.]' \
         '--first[Put them before all others of their priority.]' \
-        '--last[Put them behind all others of their priority.]' \
+        '--last[Put them after all others of their priority.]' \
         '-p+[Higher goes first; -100 to 100.]:N: ' \
         '--priority=[Higher goes first; -100 to 100.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -352,9 +353,9 @@ _lecturectl_reorder() {
 
 _lecturectl_remove() {
     _arguments -s -S \
-        '-a[Remove everything but samples.]' \
-        '--all[Remove everything but samples.]' \
-        '--samples[Remove samples as well.]' \
+        '-a[Remove everything except samples.]' \
+        '--all[Remove everything except samples.]' \
+        '--samples[Also remove samples.]' \
         '-n[Print what would be removed, and remove nothing.]' \
         '--dry-run[Print what would be removed, and remove nothing.]' \
         '*--state=[Only lectures in this state. '\''outdated'\'': an older version is complete; '\''damaged'\'': the file is missing or damaged. Repeatable.]:STATE:(queued loading downloading verifying completed stopped failed removing outdated damaged)' \
@@ -366,12 +367,12 @@ _lecturectl_remove() {
         '--expiring=[Only lectures whose licence ends or must be checked within this time.]:DURATION: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -385,28 +386,28 @@ _lecturectl_verify() {
         '-a[Verify all complete lectures.]' \
         '--all[Verify all complete lectures.]' \
         '--repair[Download damaged ranges again.]' \
-        '--sample=[Read only this share, chosen by chance.]:PERCENT: ' \
-        '--rate=[Bytes a second read at most; for example 50M.]:RATE: ' \
-        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--sample=[Read only this share, chosen at random.]:PERCENT: ' \
+        '--rate=[Maximum bytes per second to read; for example 50M.]:RATE: ' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
         '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
         '--retries=[Retry a failed request N times.]:N: ' \
-        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
         '-j+[Lectures downloaded at once.]:N: ' \
         '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
-        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
-        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -422,12 +423,12 @@ _lecturectl_licence() {
     _arguments -C -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -437,10 +438,10 @@ _lecturectl_licence() {
     case $state in
     command)
         commands=(
-            'list:lists licences and whether they permit a play now'
-            'show:shows one licence: what it permits, what was used, and every reason against a play'
-            'import:keeps a licence file for a lecture'
-            'renew:asks the licence servers anew, ten licences a request'
+            'list:lists licences and whether they allow playing now'
+            'show:shows one licence: what it permits, what was used, and every reason why it does not allow playing'
+            'import:stores a licence file for a lecture'
+            'renew:renews licences, ten per request to their servers'
             'regrant:asks the licence servers for new grants, without downloading again'
             'pending:lists completion notices not yet delivered to licence servers'
             'verify:validates licence files without storing them'
@@ -463,17 +464,17 @@ _lecturectl_licence() {
 
 _lecturectl_licence_list() {
     _arguments -s -S \
-        '--expiring=[Only what ends or has to be checked within this time, or has been.]:DURATION: ' \
-        '--limit=[At most so many.]:N: ' \
-        '--offset=[Leave out the first ones.]:N: ' \
+        '--expiring=[Only licences that end or must be checked within this time, or are overdue.]:DURATION: ' \
+        '--limit=[At most N licences.]:N: ' \
+        '--offset=[Skip the first N licences.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -485,12 +486,12 @@ _lecturectl_licence_show() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -501,18 +502,18 @@ _lecturectl_licence_show() {
 
 _lecturectl_licence_import() {
     _arguments -s -S \
-        '--trust=[Root certificates for tokens that bring their own (x5c).]:CA.PEM:_files' \
+        '--trust=[Root certificates for tokens that carry their own chain (x5c).]:CA.PEM:_files' \
         '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \
         '--jwks=[A JWK set with the issuers'\'' public keys.]:FILE:_files' \
         '--hmac-key-file=[The raw bytes of a secret for HS256.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -523,25 +524,25 @@ _lecturectl_licence_import() {
 
 _lecturectl_licence_renew() {
     _arguments -s -S \
-        '--expired[What has ended or has to be checked; the default.]' \
-        '--within=[Also what will have within this time.]:DURATION: ' \
-        '-a[Everything that a server gave.]' \
-        '--all[Everything that a server gave.]' \
-        '-j+[Requests under way at once to one server.]:N: ' \
-        '--jobs=[Requests under way at once to one server.]:N: ' \
-        '--rate=[Requests a second to one server at the most.]:N: ' \
+        '--expired[Licences that have ended or must be checked; the default.]' \
+        '--within=[Also licences that end or must be checked within this time.]:DURATION: ' \
+        '-a[All licences that a server granted.]' \
+        '--all[All licences that a server granted.]' \
+        '-j+[Concurrent requests to one server.]:N: ' \
+        '--jobs=[Concurrent requests to one server.]:N: ' \
+        '--rate=[Maximum requests per second to one server.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
         '-n[Print the plan and send no request.]' \
         '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -552,24 +553,24 @@ _lecturectl_licence_renew() {
 
 _lecturectl_licence_regrant() {
     _arguments -s -S \
-        '-a[Every licence that is not trusted.]' \
-        '--all[Every licence that is not trusted.]' \
+        '-a[All licences that are not trusted.]' \
+        '--all[All licences that are not trusted.]' \
         '--new-device[Take over a store that another device has written.]' \
-        '-j+[Requests under way at once to one server.]:N: ' \
-        '--jobs=[Requests under way at once to one server.]:N: ' \
-        '--rate=[Requests a second to one server at the most.]:N: ' \
+        '-j+[Concurrent requests to one server.]:N: ' \
+        '--jobs=[Concurrent requests to one server.]:N: ' \
+        '--rate=[Maximum requests per second to one server.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
         '-n[Print the plan and send no request.]' \
         '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -580,15 +581,15 @@ _lecturectl_licence_regrant() {
 
 _lecturectl_licence_pending() {
     _arguments -s -S \
-        '--pay[Send them now.]' \
+        '--pay[Send the notices now.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -598,26 +599,26 @@ _lecturectl_licence_pending() {
 
 _lecturectl_licence_verify() {
     _arguments -s -S \
-        '--trust=[Root certificates for tokens that bring their own (x5c).]:CA.PEM:_files' \
+        '--trust=[Root certificates for tokens that carry their own chain (x5c).]:CA.PEM:_files' \
         '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \
         '--jwks=[A JWK set with the issuers'\'' public keys.]:FILE:_files' \
         '--hmac-key-file=[The raw bytes of a secret for HS256.]:FILE:_files' \
-        '--at=[Judge as of this time: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
-        '--audience=[What '\''aud'\'' has to name.]:TEXT: ' \
-        '--issuer=[What '\''iss'\'' has to be.]:TEXT: ' \
-        '--user=[What '\''sub'\'' has to be.]:TEXT: ' \
-        '--content=[What '\''mck'\'' has to be.]:KEY: ' \
-        '--device=[The player id that '\''cnf'\'' has to name.]:ID: ' \
-        '--batch[Judge the lines of standard input.]' \
-        '--trust-dir=[Keys for --batch: hs.key, jwks.json, roots.pem, crl.pem, as far as they are there.]:DIR:_files -/' \
+        '--at=[Validate for this time: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--audience=[The value that '\''aud'\'' must contain.]:TEXT: ' \
+        '--issuer=[The value that '\''iss'\'' must have.]:TEXT: ' \
+        '--user=[The value that '\''sub'\'' must have.]:TEXT: ' \
+        '--content=[The value that '\''mck'\'' must have.]:KEY: ' \
+        '--device=[The player id that '\''cnf'\'' must name.]:ID: ' \
+        '--batch[Validate the lines of standard input.]' \
+        '--trust-dir=[Keys for --batch: those of hs.key, jwks.json, roots.pem and crl.pem that exist.]:DIR:_files -/' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -633,12 +634,12 @@ _lecturectl_lms() {
     _arguments -C -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -649,12 +650,12 @@ _lecturectl_lms() {
     command)
         commands=(
             'add:stores reports'
-            'list:lists reports, or says what waits for whom and why'
+            'list:lists reports, or sums up what is waiting for which target and why'
             'send:sends every report that is due'
-            'retry:has dead letters sent again'
+            'retry:queues dead letters to be sent again'
             'export:writes reports as CSV, JSON Lines or xAPI'
-            'import:reads exports back'
-            'erase:erases a learner from the store and its copies, and proves it'
+            'import:imports exported reports'
+            'erase:erases a learner from the store and its copies, and verifies it'
         )
         _describe -t commands command commands
         ;;
@@ -676,24 +677,24 @@ _lecturectl_lms_add() {
     _arguments -s -S \
         '--id=[The report'\''s identity; the same id is never counted twice.]:ID: ' \
         '--user=[The learner.]:ID: ' \
-        '--session=[The session; reports of one keep their order.]:TEXT: ' \
+        '--session=[The session; reports of one session keep their order.]:TEXT: ' \
         '--seq=[The number in the session.]:N: ' \
         '--json=[The report, a JSON object; - is standard input.]:FILE:_files' \
-        '--play=[Make the report from what was played: {"duration_ms": n, "block_count": n, "intervals": \[{"activity", "from_ms", "to_ms", "speed_permille", "wall_ms", "boot_ns", "ended_boot_ns"}\]}; - is standard input.]:FILE:_files' \
+        '--play=[Make the report from the intervals played: {"duration_ms": n, "block_count": n, "intervals": \[{"activity", "from_ms", "to_ms", "speed_permille", "wall_ms", "boot_ns", "ended_boot_ns"}\]}; - is standard input.]:FILE:_files' \
         '--content=[The lecture that the report is about.]:KEY:_lecturectl_keys' \
         '--course=[The course.]:NAME: ' \
-        '--note=[A text that goes along with the report.]:TEXT: ' \
+        '--note=[A text to send with the report.]:TEXT: ' \
         '--target=[Where the report goes.]:URL: ' \
-        '--format=[What is sent there: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
+        '--format=[The format to send: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
         '--batch[Store the lines of standard input.]' \
-        '--acks[Print '\''ACK ID'\'' beside the lines of the global --json as well.]' \
+        '--acks[Also print '\''ACK ID'\'' beside the lines of the global --json.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -706,21 +707,21 @@ _lecturectl_lms_list() {
         '*--state=[Only this state. Repeatable.]:STATE:(pending leased delivered dead superseded expired)' \
         '--user=[Only this learner.]:ID: ' \
         '--course=[Only this course.]:NAME: ' \
-        '--target=[Only what goes there.]:URL: ' \
-        '--since=[Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
-        '--until=[Nothing that happened then or later.]:TIME: ' \
-        '--limit=[At most so many.]:N: ' \
-        '--offset=[Leave out the first ones.]:N: ' \
-        '--ids[Print the ids alone, one a line.]' \
-        '--summary[Print the account and the targets.]' \
+        '--target=[Only reports for this target.]:URL: ' \
+        '--since=[Only reports from this time on: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--until=[Only reports from before this time.]:TIME: ' \
+        '--limit=[At most N reports.]:N: ' \
+        '--offset=[Skip the first N reports.]:N: ' \
+        '--ids[Print only the ids, one per line.]' \
+        '--summary[Print the counts and the targets.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -730,20 +731,20 @@ _lecturectl_lms_list() {
 
 _lecturectl_lms_send() {
     _arguments -s -S \
-        '--target=[Send everything that is open there, whatever the reports carry.]:URL: ' \
-        '--format=[What is sent there: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
-        '--rate=[Requests a second to one target at the most.]:N: ' \
-        '--max-attempts=[Give a target up after it failed so many times in a row.]:N: ' \
+        '--target=[Send all open reports there, whatever target they carry.]:URL: ' \
+        '--format=[The format to send: the channel'\''s own form, a batch of JSON events, or xAPI statements.]:FORMAT:(kollus json xapi)' \
+        '--rate=[Maximum requests per second to one target.]:N: ' \
+        '--max-attempts=[Give up on a target after N failures in a row.]:N: ' \
         '--longest-wait=[Do not wait for a target longer than this.]:DURATION: ' \
-        '--acks[Print '\''ACK ID'\'' on standard output once a report is durably known to be delivered.]' \
+        '--acks[Print '\''ACK ID'\'' on standard output once a report'\''s delivery is durably recorded.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -753,19 +754,19 @@ _lecturectl_lms_send() {
 
 _lecturectl_lms_retry() {
     _arguments -s -S \
-        '-a[Every dead letter that the other options leave.]' \
-        '--all[Every dead letter that the other options leave.]' \
-        '--reason=[Only what is dead for this reason.]:REASON:(refused too_large unsupported conflict)' \
-        '--since=[Nothing that happened before: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
-        '--until=[Nothing that happened then or later.]:TIME: ' \
+        '-a[Every dead letter that the other options match.]' \
+        '--all[Every dead letter that the other options match.]' \
+        '--reason=[Only dead letters with this reason.]:REASON:(refused too_large unsupported conflict)' \
+        '--since=[Only reports from this time on: seconds since 1970, or 2026-03-01T08:00:00Z.]:TIME: ' \
+        '--until=[Only reports from before this time.]:TIME: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -776,25 +777,25 @@ _lecturectl_lms_retry() {
 
 _lecturectl_lms_export() {
     _arguments -s -S \
-        '--format=[What is written.]:FORMAT:(csv jsonl xapi)' \
-        '--since=[Nothing that happened before; by the corrected time where it is known.]:TIME: ' \
-        '--until=[Nothing that happened then or later.]:TIME: ' \
+        '--format=[The format to write.]:FORMAT:(csv jsonl xapi)' \
+        '--since=[Only reports from this time on, by the corrected time if it is known.]:TIME: ' \
+        '--until=[Only reports from before this time.]:TIME: ' \
         '*--state=[Only reports in this state. Repeatable.]:STATE:(pending leased delivered dead superseded expired)' \
         '--course=[Only this course.]:NAME: ' \
         '--user=[Only this learner.]:ID: ' \
         '-o+[Where the export is written.]:FILE:_files' \
         '--output=[Where the export is written.]:FILE:_files' \
         '--pseudonymise=[Replace learners by pseudonyms under the key in this file.]:KEYFILE:_files' \
-        '-f[Replace the file of --output when it is there.]' \
-        '--force[Replace the file of --output when it is there.]' \
+        '-f[Replace the file of --output if it exists.]' \
+        '--force[Replace the file of --output if it exists.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -804,15 +805,15 @@ _lecturectl_lms_export() {
 
 _lecturectl_lms_import() {
     _arguments -s -S \
-        '--format=[What the files hold.]:FORMAT:(jsonl csv)' \
+        '--format=[The format of the files.]:FORMAT:(jsonl csv)' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -823,20 +824,20 @@ _lecturectl_lms_import() {
 
 _lecturectl_lms_erase() {
     _arguments -s -S \
-        '--user=[The learner'\''s id. Needed.]:ID: ' \
-        '-f[Also dissolve requests that were never acknowledged; the other reports in them go out once more.]' \
-        '--force[Also dissolve requests that were never acknowledged; the other reports in them go out once more.]' \
-        '-n[Only say what would be erased.]' \
-        '--dry-run[Only say what would be erased.]' \
-        '*--forget-copy=[This copy of the store is gone for good: strike it from the list. Repeatable.]:FILE:_files' \
+        '--user=[The learner'\''s id. Required.]:ID: ' \
+        '-f[Also break up requests that were never acknowledged; the other reports in them are sent again.]' \
+        '--force[Also break up requests that were never acknowledged; the other reports in them are sent again.]' \
+        '-n[Only print what would be erased.]' \
+        '--dry-run[Only print what would be erased.]' \
+        '*--forget-copy=[This copy of the store no longer exists: remove it from the list. Repeatable.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -851,12 +852,12 @@ _lecturectl_device() {
     _arguments -C -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -867,8 +868,8 @@ _lecturectl_device() {
     command)
         commands=(
             'show:shows the player id and the public key'
-            'export:writes a copy of the key that only a passphrase opens'
-            'import:takes a copy of a key as this device'\''s'
+            'export:writes a copy of the key, protected by a passphrase'
+            'import:imports a copy of a key as this device'\''s key'
         )
         _describe -t commands command commands
         ;;
@@ -886,12 +887,12 @@ _lecturectl_device_show() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -903,15 +904,15 @@ _lecturectl_device_export() {
     _arguments -s -S \
         '-o+[Where the copy is written; it must not exist yet.]:FILE:_files' \
         '--output=[Where the copy is written; it must not exist yet.]:FILE:_files' \
-        '--passphrase-file=[A file with the passphrase, readable by its owner only; without it the terminal asks.]:FILE:_files' \
+        '--passphrase-file=[A file with the passphrase, readable only by its owner; without it the passphrase is typed.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -921,16 +922,16 @@ _lecturectl_device_export() {
 
 _lecturectl_device_import() {
     _arguments -s -S \
-        '--passphrase-file=[A file with the passphrase, readable by its owner only; without it the terminal asks.]:FILE:_files' \
-        '--replace[Give up the key that this device has.]' \
+        '--passphrase-file=[A file with the passphrase, readable only by its owner; without it the passphrase is typed.]:FILE:_files' \
+        '--replace[Replace the key that this device has.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -946,12 +947,12 @@ _lecturectl_store() {
     _arguments -C -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -962,9 +963,9 @@ _lecturectl_store() {
     command)
         commands=(
             'info:shows the schema version and the effective settings'
-            'check:checks the database and the files it names'
-            'backup:writes a consistent copy of the database, also while it is in use'
-            'migrate:brings the database to this version'\''s schema'
+            'check:checks the database and the files it refers to'
+            'backup:writes a consistent copy of the database, even while it is in use'
+            'migrate:updates the database to this version'\''s schema'
         )
         _describe -t commands command commands
         ;;
@@ -981,28 +982,28 @@ _lecturectl_store() {
 
 _lecturectl_store_info() {
     _arguments -s -S \
-        '--ca-file=[Further root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
         '--proxy=[The proxy for all requests.]:URL: ' \
         '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
         '--retries=[Retry a failed request N times.]:N: ' \
-        '--per-host=[Connections to one server, over all lectures.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
         '-j+[Lectures downloaded at once.]:N: ' \
         '--jobs=[Lectures downloaded at once.]:N: ' \
         '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
-        '--netrc[Take users and passwords of servers from ~/.netrc.]' \
-        '--netrc-file=[Take users and passwords of servers from this file.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[The most room that the store'\''s files may take.]:BYTES: ' \
-        '--reserve=[Room that is left free on the disk.]:BYTES: ' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1014,12 +1015,12 @@ _lecturectl_store_check() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1031,12 +1032,12 @@ _lecturectl_store_backup() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1049,12 +1050,12 @@ _lecturectl_store_migrate() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1066,12 +1067,12 @@ _lecturectl_completion() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1084,12 +1085,12 @@ _lecturectl_help() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
@@ -1102,12 +1103,12 @@ _lecturectl_version() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object a line on standard output.]' \
+        '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more on standard error.]' \
-        '--verbose[Print more on standard error.]' \
-        '--progress=[How progress is shown on standard error: bars on a terminal, else a plain line every few seconds.]:HOW:(auto bar plain none)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \

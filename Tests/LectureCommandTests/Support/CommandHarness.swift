@@ -2,7 +2,7 @@ import Foundation
 import LectureCommand
 import LectureModel
 
-/// Bytes that were written, in memory.
+/// Collects written bytes in memory.
 final class MemorySink: ByteSink {
     private let bytes = Guarded<[UInt8]>([])
 
@@ -51,7 +51,7 @@ func context(
         signals: { nil })
 }
 
-/// A directory that is gone when the test is over.
+/// A directory that is deleted when the test is over.
 final class ScratchDirectory {
     let url: URL
 
@@ -62,7 +62,7 @@ final class ScratchDirectory {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Writes a file and answers its path.
+    /// Writes a file and returns its path.
     func write(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
         let file = url.appending(path: name)
         try Data(text.utf8).write(to: file)

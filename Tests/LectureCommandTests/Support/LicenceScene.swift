@@ -23,7 +23,7 @@ final class LicenceScene: Sendable {
         try home.write(bytes, to: "trust/\(name)")
     }
 
-    /// Claims that fit ``context``, with members of their own.
+    /// Claims that fit ``context``, plus the given members.
     static func claims(_ changes: [String: String] = [:]) -> [UInt8] {
         var members = [
             "iss": #""academy""#, "aud": #"["player"]"#, "sub": #""kim""#, "iat": "\(now - 60)", "exp": "\(now + 60)",
@@ -50,7 +50,7 @@ final class LicenceScene: Sendable {
         return #"{"id":\#(id),"token":"\#(token)","trust":"\#(trust)","ctx":\#(context(changes))}"#
     }
 
-    /// What the batch answers.
+    /// An answer of the batch.
     struct Answer: Decodable, Equatable {
         let verdict: String
         let reasons: [String]
@@ -87,7 +87,7 @@ final class LicenceScene: Sendable {
     // MARK: Certificates
 
     /// Makes a root, and leaves: one for licences, one for another purpose, one that is revoked, one of another root.
-    /// `trust/roots.pem` is the root's; its list of revocations lies beside the directory as `crl.pem`.
+    /// `trust/roots.pem` is the root's; its list of revocations is beside the directory as `crl.pem`.
     func makeCertificates() async throws {
         let leaf =
             "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n"
@@ -106,11 +106,11 @@ final class LicenceScene: Sendable {
               openssl x509 -in $1.pem -outform DER -out $1.der
               openssl pkcs8 -topk8 -nocrypt -in $1.key -outform DER -out $1.p8
             }
-            mkroot root; mkroot stranger
+            mkroot root; mkroot outside
             mkleaf good root 100 \(CertificateVerifier.licencePurpose)
             mkleaf other root 101 1.2.3.4.5
             mkleaf revoked root 4660 \(CertificateVerifier.licencePurpose)
-            mkleaf foreign stranger 102 \(CertificateVerifier.licencePurpose)
+            mkleaf foreign outside 102 \(CertificateVerifier.licencePurpose)
             printf 'R\\t400101000000Z\\t200101000000Z\\t1234\\tunknown\\t/CN=x\\n' > index.txt
             printf '01\\n' > number
             printf '[ca]\\ndefault_ca=a\\n[a]\\ndatabase=index.txt\\ncrlnumber=number\\ndefault_md=sha256\\n' > ca.cnf
@@ -124,7 +124,7 @@ final class LicenceScene: Sendable {
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    /// A token that a leaf has signed and that brings its certificate.
+    /// A token signed by a leaf, with its certificate.
     func certified(_ name: String, _ payload: [UInt8] = claims()) throws -> [UInt8] {
         func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: home.file(name)))) }
         return try SigningKey(privateKeyDER: bytes("\(name).p8")).sign(

@@ -4,7 +4,7 @@ import Testing
 
 struct ChunkSetTests {
     @Test(arguments: 1...20)
-    func `it is the set that Swift has, whatever is done to it`(seed: Int) {
+    func `it behaves like a Set of Swift under any operations`(seed: Int) {
         var chance = SeededGenerator(seed: UInt64(seed))
         var set = ChunkSet()
         var model: Set<Int> = []

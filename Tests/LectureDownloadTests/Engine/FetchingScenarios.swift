@@ -5,11 +5,11 @@ import LectureSimulation
 import LectureStore
 import Testing
 
-/// Whole downloads in a scripted world: what comes, what is kept, what is asked again.
+/// Whole downloads in a scripted world: what is received, kept and requested again.
 struct FetchingScenarios {
     static let url = "http://media.example/week-1.mp4"
 
-    /// A world with one file, wanted.
+    /// A world with one requested file.
     static func scene(
         chunks: Int = 4, seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings(),
         seals: Bool = false, file change: (inout ServedFile) -> Void = { _ in }
@@ -38,7 +38,7 @@ struct FetchingScenarios {
     }
 
     @Test(arguments: [true, false])
-    func `a file of unknown length arrives, whole chunks or not`(endsOnChunk: Bool) throws {
+    func `a file of unknown length arrives, with or without complete chunks`(endsOnChunk: Bool) throws {
         let (scene, bytes) = try Self.scene { file in
             file.hidesLength = true
             file.hasRanges = false
@@ -72,7 +72,7 @@ struct FetchingScenarios {
     }
 
     @Test(arguments: [true, false])
-    func `an empty file is no lecture`(hidesLength: Bool) throws {
+    func `an unexpected empty file is not a lecture`(hidesLength: Bool) throws {
         let (scene, _) = try Self.scene { file in
             file.bytes = []
             file.hasRanges = false
@@ -86,7 +86,7 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `an engine that is dropped at any step costs little and loses nothing`() throws {
+    @Test func `an engine dropped at any step loses no data and little work`() throws {
         for steps in 1...30 {
             let (scene, bytes) = try Self.scene(chunks: 6, seed: UInt64(steps))
             scene.network.script = { _, _, answer in
@@ -111,7 +111,7 @@ struct FetchingScenarios {
         }
     }
 
-    @Test func `what has come counts as fetched while it comes`() throws {
+    @Test func `received bytes count as fetched at once`() throws {
         let (scene, bytes) = try Self.scene(chunks: 8)
         scene.network.script = { _, _, answer in
             var slow = answer
@@ -127,7 +127,7 @@ struct FetchingScenarios {
         #expect(scene.program.engine.statistics.bytesFetched == Int64(bytes.count))
     }
 
-    @Test func `bytes fetched in this run are not called reused when the item is taken up again`() throws {
+    @Test func `bytes fetched in this run do not count as reused when the item resumes`() throws {
         let (scene, bytes) = try Self.scene(chunks: 8)
         scene.network.script = { _, _, answer in
             var slow = answer
@@ -146,7 +146,7 @@ struct FetchingScenarios {
         #expect(scene.program.engine.statistics.bytesReused == 0)
     }
 
-    @Test func `a server that drops every 64 KiB still ends`() throws {
+    @Test func `a download from a server that drops every 64 KiB still completes`() throws {
         let (scene, bytes) = try Self.scene(chunks: 3)
         scene.network.script = { _, _, answer in
             var short = answer
@@ -161,7 +161,7 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a server without ranges is asked for the whole again, and proven chunks are passed by`() throws {
+    @Test func `a server without ranges is asked for the whole file again, and verified chunks are skipped`() throws {
         let (scene, bytes) = try Self.scene(chunks: 4) { $0.hasRanges = false }
         scene.network.script = { _, number, answer in
             var short = answer
@@ -175,7 +175,7 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a server without ranges that never gets further ends in a failure`() throws {
+    @Test func `a server without ranges that makes no progress ends in a failure`() throws {
         let (scene, _) = try Self.scene(chunks: 4) { $0.hasRanges = false }
         scene.network.script = { _, number, answer in
             var short = answer
@@ -188,7 +188,7 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `several connections share a file, none fetches a byte twice`() throws {
+    @Test func `several connections share a file, and none fetches a byte twice`() throws {
         var settings = DownloadSettings()
         settings.connections = 3
         let (scene, bytes) = try Self.scene(chunks: 9, settings: settings)
@@ -201,12 +201,12 @@ struct FetchingScenarios {
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.program.transport.mostAtOnce == 3)
-        // A victim of a split may take one more call of the transport before it sees its border.
+        // A split transfer may take one more call of the transport before it reaches its new end.
         #expect(scene.network.delivered < bytes.count + scene.network.requests.count * (16 << 10))
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `progress never runs backwards and is never ahead of what came`() throws {
+    @Test func `progress never decreases and is never ahead of the received bytes`() throws {
         var settings = DownloadSettings()
         settings.progressInterval = .milliseconds(20)
         settings.groupInterval = .milliseconds(20)
@@ -238,24 +238,24 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a notice is told only after the commit that makes it true`() throws {
+    @Test func `a notice is published only after the commit that makes it true`() throws {
         let (scene, _) = try Self.scene(chunks: 3)
         let key = try scene.want(Self.url)
         let index = scene.index
         let world = scene.world
-        var told = 0
+        var reported = 0
         scene.program.onNotices = { notices in
             for case .progress(let progress) in notices where progress.state == .completed {
-                told += 1
-                if try index.item(key)?.content.state != .completed { world.found("completed was told too early") }
+                reported += 1
+                if try index.item(key)?.content.state != .completed { world.found("completion was reported too early") }
             }
             for case .progress(let progress) in notices {
                 let proven = try index.item(key)?.content.provenBytes ?? 0
-                if progress.provenChunks << 20 > proven + 1 << 20 { world.found("proofs were told too early") }
+                if progress.provenChunks << 20 > proven + 1 << 20 { world.found("proofs were reported too early") }
             }
         }
         try scene.rest()
-        #expect(told == 1)
+        #expect(reported == 1)
         #expect(try scene.contradictions() == [])
     }
 }

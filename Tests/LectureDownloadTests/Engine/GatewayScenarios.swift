@@ -4,7 +4,7 @@ import LectureSimulation
 import LectureStore
 import Testing
 
-/// Gateways, leases of URLs, mirrors, and resources that may be missing.
+/// Gateways, leases of URLs, mirrors, and optional resources.
 struct GatewayScenarios {
     private static let gateway = "http://gate.example/s/lecture-1"
     private static let media = "http://media.example/signed?1"
@@ -17,7 +17,7 @@ struct GatewayScenarios {
             """, type: ContentDescriptor.mediaType)
     }
 
-    @Test func `a gateway's link becomes the content it describes`() throws {
+    @Test func `a gateway's link becomes the lecture it describes`() throws {
         let scene = try Scene()
         let file = ServedFile(lectureBytes(2 << 20))
         scene.network.files[Self.media] = file
@@ -32,7 +32,7 @@ struct GatewayScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a signed URL that runs out is renewed, and proven bytes stay`() throws {
+    @Test func `a signed URL that expires is renewed, and verified bytes stay`() throws {
         let scene = try Scene()
         let file = ServedFile(lectureBytes(6 << 20))
         var signature = 0
@@ -72,7 +72,7 @@ struct GatewayScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a gateway that cannot be reached while a URL is renewed does not lose the item`() throws {
+    @Test func `an unreachable gateway while a URL is renewed does not fail the item`() throws {
         let scene = try Scene()
         let file = ServedFile(lectureBytes(3 << 20))
         var asked = 0
@@ -92,7 +92,7 @@ struct GatewayScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `two links to one content become one, and both places get the bytes`() throws {
+    @Test func `two links to one lecture become one, and both places get the bytes`() throws {
         let scene = try Scene()
         let file = ServedFile(lectureBytes(1 << 20))
         scene.network.files[Self.media] = file
@@ -158,10 +158,10 @@ struct GatewayScenarios {
     }
 
     @Test(arguments: [true, false])
-    func `a mirror takes over, with a digest in the middle, without one from the beginning`(knowsDigest: Bool) throws {
+    func `a mirror takes over, with a digest in the middle, without one from the start`(knowsDigest: Bool) throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         let mirror = "http://mirror.example/a.mp4"
-        // Without a digest nothing says that the mirror has the same bytes, and here it has not.
+        // Without a digest nothing shows that the mirror has the same bytes, and here it does not.
         var other = ServedFile(knowsDigest ? bytes : lectureBytes(bytes.count, seed: 3))
         other.etag = nil
         scene.network.files[mirror] = other
@@ -172,25 +172,25 @@ struct GatewayScenarios {
             return short
         }
         let digest = try FetchingScenarios.sha256(bytes, scene)
-        let key = try scene.want(FetchingScenarios.url) { wish in
-            wish.mirrors = [mirror]
-            wish.sha256 = knowsDigest ? digest : nil
+        let key = try scene.want(FetchingScenarios.url) { request in
+            request.mirrors = [mirror]
+            request.sha256 = knowsDigest ? digest : nil
         }
         try scene.rest()
         #expect(try scene.bytes(key) == other.bytes)
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a mirror with other bytes is found out by the digest`() throws {
+    @Test func `a mirror with other bytes is detected by the digest`() throws {
         var settings = DownloadSettings()
         settings.connections = 2
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6, settings: settings)
         let mirror = "http://mirror.example/a.mp4"
         scene.network.files[mirror] = ServedFile(lectureBytes(bytes.count, seed: 3))
         let digest = try FetchingScenarios.sha256(bytes, scene)
-        let key = try scene.want(FetchingScenarios.url) { wish in
-            wish.mirrors = [mirror]
-            wish.sha256 = digest
+        let key = try scene.want(FetchingScenarios.url) { request in
+            request.mirrors = [mirror]
+            request.sha256 = digest
         }
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)

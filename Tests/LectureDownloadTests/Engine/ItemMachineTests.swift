@@ -7,7 +7,7 @@ struct ItemMachineTests {
     private static let later = Timestamp(milliseconds: 9_000)
     private static let working: Set<ItemState> = [.loading, .downloading, .verifying]
 
-    /// One event: what it does in which states, and where it leads.
+    /// One event: its effect in each state, and the next state.
     private struct Row: Sendable {
         var name: String
         var send: @Sendable (inout ItemMachine) -> ItemMachine.Action
@@ -54,7 +54,7 @@ struct ItemMachineTests {
             state, stopReason: state == .stopped ? .network : nil, error: state == .failed ? error : nil, attempts: 3)
     }
 
-    /// The rules that the database checks as well.
+    /// The invariants that the database checks as well.
     private static func isConsistent(_ status: ItemStatus) -> Bool {
         (status.state == .stopped) == (status.stopReason != nil)
             && (status.state != .failed || status.error != nil)
@@ -62,7 +62,7 @@ struct ItemMachineTests {
     }
 
     @Test(arguments: ItemState.allCases)
-    func `every event is followed where it is legal and changes nothing where it comes late`(state: ItemState) {
+    func `every event is applied where it is legal, and ignored where it comes late`(state: ItemState) {
         for row in Self.rows {
             var machine = ItemMachine(Self.status(state))
             let action = row.send(&machine)
@@ -94,7 +94,7 @@ struct ItemMachineTests {
     }
 
     @Test(arguments: ItemState.allCases, [Desire.fetch, .pause, .cancel, .remove])
-    func `the last wish decides where an item comes to rest`(state: ItemState, desire: Desire) {
+    func `the last request decides the final state of an item`(state: ItemState, desire: Desire) {
         var status = Self.status(state)
         var machine = ItemMachine(status)
         machine.cameToRest(wanting: desire)

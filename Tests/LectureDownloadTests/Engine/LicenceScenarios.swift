@@ -3,7 +3,7 @@ import LectureModel
 import LectureSimulation
 import Testing
 
-/// A lecture that needs a licence is fetched only after its callback granted it.
+/// A lecture that needs a licence is fetched only after its callback has granted it.
 struct LicenceScenarios {
     private static let gateway = "http://gate.example/s/licensed"
     private static let media = "http://media.example/licensed.mp4"
@@ -25,7 +25,7 @@ struct LicenceScenarios {
         return (scene, file.bytes)
     }
 
-    @Test func `nothing is fetched before the grant, and the completion is owed`() throws {
+    @Test func `nothing is fetched before the grant, and the completion callback is pending`() throws {
         let (scene, bytes) = try Self.scene()
         let licensing = scene.program.licensing
         var deliveredBefore: Int?
@@ -46,7 +46,7 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a refusal stops it, and no byte is fetched`() throws {
+    @Test func `a refusal stops the item, and no byte is fetched`() throws {
         let (scene, _) = try Self.scene()
         scene.program.licensing.answer = { .refused(LectureError(.grantRefused, cause: "not in your course")) }
         try scene.rest()
@@ -57,7 +57,7 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `in another device's store nothing of a licensed lecture is noted or fetched, until it is settled`()
+    @Test func `another device's store records and fetches no licensed lecture until that is settled`()
         throws
     {
         let (scene, bytes) = try Self.scene()
@@ -66,7 +66,7 @@ struct LicenceScenarios {
         let refused = try #require(try scene.content(try ContentKey(Self.gateway)))
         #expect(refused.state == .stopped && refused.stopReason == .licenceRefused)
         #expect(refused.error?.code == .storeCopied)
-        // It is not known as a lecture without a licence either, which the next program would fetch in clear.
+        // It is not recorded as a lecture without a licence either, which the next program would fetch in clear.
         #expect(scene.program.licensing.sources.isEmpty && scene.program.licensing.asked.isEmpty)
         #expect(try scene.content(try ContentKey("licensed")) == nil && scene.network.delivered < 1_000)
         #expect(try scene.contradictions() == [])
@@ -77,7 +77,7 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a licence server that cannot be reached is asked again`() throws {
+    @Test func `an unreachable licence server is asked again`() throws {
         let (scene, bytes) = try Self.scene()
         var left = 3
         scene.program.licensing.answer = {
@@ -90,7 +90,7 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a licence server that never answers does not hold the lecture for ever`() throws {
+    @Test func `a silent licence server does not block the lecture forever`() throws {
         let (scene, _) = try Self.scene()
         scene.program.licensing.answer = { .failed(LectureError(.transfer(7))) }
         let key = try ContentKey("licensed")

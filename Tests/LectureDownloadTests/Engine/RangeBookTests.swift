@@ -51,14 +51,14 @@ struct RangeBookTests {
         #expect(book.provenBytes == 3 * Self.chunk + 1)
     }
 
-    @Test func `what is proven while its transfer runs is not counted twice`() {
+    @Test func `chunks verified during their transfer are not counted twice`() {
         var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
         _ = book.begin(TransferID(1))
         book.proved(0..<4)
         #expect(book.missingBytes { _ in 5 * Self.chunk } == 5 * Self.chunk)
     }
 
-    @Test func `what is handed to the disk is not missing`() {
+    @Test func `bytes handed to the disk are not missing`() {
         var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
         _ = book.begin(TransferID(1))
         book.ended(TransferID(1), position: 4 * Self.chunk)
@@ -66,7 +66,7 @@ struct RangeBookTests {
         #expect(book.begin(TransferID(2)) == RangeBook.Assignment(first: 4, end: 10))
     }
 
-    @Test func `of equal rests the older transfer is split`() {
+    @Test func `of equal remainders the older transfer is split`() {
         var book = RangeBook(total: 30 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [10, 20])
         for number in 1...3 { _ = book.begin(TransferID(UInt64(number))) }
         let cut = book.split(TransferID(9), minimum: Self.chunk) { id in UInt64((Int(id.value) - 1) * 10) * Self.chunk }
@@ -83,10 +83,10 @@ struct RangeBookTests {
     }
 
     @Test(arguments: 1...60)
-    func `ranges never overlap, nothing is lost, and in the end all is proven`(seed: Int) {
+    func `ranges never overlap, nothing is lost, and in the end all chunks are verified`(seed: Int) {
         var chance = SeededGenerator(seed: UInt64(seed))
         let count = Int.random(in: 1...60, using: &chance)
-        // Of a sealed file as well, whose first chunk is shorter.
+        // Including a sealed file, whose first chunk is shorter.
         let grid = seed % 2 == 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.chunk)
         let last = grid.range(of: count - 1, total: nil)
         let total = last.lowerBound + UInt64.random(in: 1...UInt64(last.count), using: &chance)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import LectureDownload
 
-/// Remembers what a sink hands over.
+/// Records what a sink hands over.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 private final class RecordingPart: PartFile, @unchecked Sendable {
     var blocks: [(offset: UInt64, bytes: [UInt8], lane: TransferID, endsObject: Bool)] = []
     var flushes = 0
     var abandoned: [TransferID] = []
-    /// How many blocks are taken before the file says no.
+    /// How many blocks are accepted before the file refuses one.
     var room = Int.max
 
     func open(_ plan: PartFilePlan) {}
@@ -53,7 +53,7 @@ struct RangeSinkTests {
             sink.headReceived(ResponseHead(status: status, fields: fields, receivedAt: Timestamp(milliseconds: 0)))
         }
 
-        /// Delivers bytes in pieces as libcurl does; answers how many were taken before the sink had enough.
+        /// Delivers bytes in pieces as libcurl does; returns how many were taken before the sink stopped.
         func deliver(_ bytes: some Collection<UInt8>) -> Int {
             let all = Array(bytes)
             var sent = 0
@@ -104,7 +104,7 @@ struct RangeSinkTests {
     }
 
     @Test(arguments: ["<!doctype HTML><p>sign in", "\u{FEFF}\r\n \t<HTML lang=en>", "<html>"])
-    func `a page is no media, whatever its type says`(text: String) throws {
+    func `a web page is not media, whatever its type says`(text: String) throws {
         for count in [text.utf8.count, 1_200_000] {
             let page = Array(text.utf8) + [UInt8](repeating: 0x20, count: count - text.utf8.count)
             let bench = Bench(asked: Self.asked())
@@ -116,7 +116,7 @@ struct RangeSinkTests {
         }
     }
 
-    @Test func `what only looks like a page, or is known by digest and length, is taken`() throws {
+    @Test func `data that only looks like a page, or is known by digest and length, is accepted`() throws {
         let page = Array("<html>".utf8)
         var known = Self.asked(total: 6)
         known.digestIsKnown = true
@@ -154,7 +154,7 @@ struct RangeSinkTests {
         #expect(report.remainder?.block?.count == 1_200_000 - 1 << 20)
     }
 
-    @Test func `a border is where the bytes end`() throws {
+    @Test func `a border ends the bytes of a transfer`() throws {
         let total = 8 * Self.mebi
         let bench = Bench(asked: Self.asked(0..<total, total: total), border: 2 * Self.mebi)
         #expect(bench.head(206, Self.part(0..<total, of: total)))
@@ -183,7 +183,7 @@ struct RangeSinkTests {
     }
 
     @Test(arguments: [0, 1])
-    func `the end of a sealed file whose length nobody told is told by an empty block`(more: Int) throws {
+    func `the end of a sealed file of unknown length is marked by its last block`(more: Int) throws {
         let grid = SealedFormat.grid(segments: 1)
         let total = Int(grid.start(of: 2)) + more
         let bench = Bench(asked: Self.asked(), grid: grid)
@@ -192,7 +192,7 @@ struct RangeSinkTests {
         #expect(try bench.end().reachedEnd)
         #expect(bench.part.blocks.map(\.bytes.count) == [1_048_520, 1_048_560, more])
         #expect(bench.part.blocks.map(\.endsObject) == [false, false, true])
-        // A cut is no end.
+        // A cut does not mark the end.
         let cut = Bench(asked: Self.asked(), grid: grid)
         #expect(cut.head(200, [:]))
         _ = cut.deliver(lectureBytes(Int(grid.start(of: 2))))
@@ -200,7 +200,7 @@ struct RangeSinkTests {
         #expect(cut.part.blocks.map(\.endsObject) == [false, false])
     }
 
-    @Test func `the border of a sealed file lies where its chunks do`() throws {
+    @Test func `the border of a sealed file is at a chunk boundary`() throws {
         let grid = SealedFormat.grid(segments: 1)
         let bench = Bench(asked: Self.asked(total: grid.start(of: 8)), grid: grid)
         #expect(bench.head(200, ["Content-Length": "\(grid.start(of: 8))"]))
@@ -243,7 +243,7 @@ struct RangeSinkTests {
         #expect(try bench.end(.stopped).cause == .tooLarge)
     }
 
-    @Test func `what is proven is passed by when the server sends the whole`() throws {
+    @Test func `verified chunks are skipped when the server sends the whole file`() throws {
         let total = 4 * Self.mebi
         let bytes = lectureBytes(Int(total))
         var asked = Self.asked(2 * Self.mebi..<total, total: total)
@@ -257,7 +257,7 @@ struct RangeSinkTests {
         #expect(report.reachedEnd)
     }
 
-    @Test func `the whole is refused while others run`() throws {
+    @Test func `the whole file is refused while other transfers run`() throws {
         let total = 4 * Self.mebi
         let bench = Bench(
             asked: Self.asked(2 * Self.mebi..<total, total: total), start: 2 * Self.mebi, acceptsWhole: false)
@@ -266,7 +266,7 @@ struct RangeSinkTests {
         #expect(bench.part.blocks.isEmpty)
     }
 
-    @Test func `the whole in answer to a condition is refused, since the range may still be had`() throws {
+    @Test func `the whole file in answer to a condition is refused, since the range may still be available`() throws {
         let total = 4 * Self.mebi
         for isConditional in [true, false] {
             var asked = Self.asked(2 * Self.mebi..<total, total: total)
@@ -278,7 +278,7 @@ struct RangeSinkTests {
         }
     }
 
-    @Test func `a successor goes on in the middle of a chunk`() throws {
+    @Test func `a successor continues in the middle of a chunk`() throws {
         let total = Self.mebi
         let bytes = lectureBytes(Int(total))
         let part = RecordingPart()
@@ -298,11 +298,11 @@ struct RangeSinkTests {
         #expect(remainder == nil)
         #expect(part.blocks.count == 1)
         #expect(part.blocks.first?.bytes == bytes)
-        // The lane is that of the first, which began the chunk.
+        // The lane is that of the first transfer, which started the chunk.
         #expect(part.blocks.first?.lane == TransferID(1))
     }
 
-    @Test func `an answer that is refused leaves the begun chunk to the next`() throws {
+    @Test func `a refused answer leaves the started chunk to the next transfer`() throws {
         let block = Block(offset: 0, capacity: 1 << 20)
         let remainder = ChunkRemainder(lane: TransferID(1), offset: 500, block: block)
         let bench = Bench(asked: Self.asked(500..<Self.mebi, total: Self.mebi), start: 500, remainder: remainder)
@@ -313,7 +313,7 @@ struct RangeSinkTests {
         #expect(report.remainder?.block === block)
     }
 
-    @Test func `a part file that takes no more ends the transfer at its last whole chunk`() throws {
+    @Test func `a part file that accepts no more bytes ends the transfer at its last complete chunk`() throws {
         let bench = Bench(asked: Self.asked())
         bench.part.room = 2
         #expect(bench.head(200, ["Content-Length": "9000000"]))
@@ -334,7 +334,7 @@ struct RangeSinkTests {
         #expect(try bench.end(.stopped).cause == .tooLarge)
     }
 
-    @Test func `a link that turns out to be media is only asked, not taken`() throws {
+    @Test func `a link that turns out to be media is only checked, not downloaded`() throws {
         let bench = Bench(asked: Self.asked(), hasPart: false)
         #expect(!bench.head(200, ["Content-Length": "5"]))
         #expect(try bench.end(.stopped).document == nil)

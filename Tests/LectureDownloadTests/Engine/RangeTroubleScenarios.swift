@@ -3,11 +3,11 @@ import LectureModel
 import LectureSimulation
 import Testing
 
-/// Servers whose ranges, lengths or bytes are not what they should be, so that going on as before would never end.
+/// Servers with wrong ranges, lengths or bytes, where continuing as before would never end.
 struct RangeTroubleScenarios {
     private static let url = FetchingScenarios.url
 
-    /// A world in which the first body breaks in its middle and every later range gets something else.
+    /// A world in which the first body breaks in its middle and every later range gets a changed answer.
     private func scene(_ change: @escaping (Answer, TransferRequest) -> Answer) throws -> (Scene, [UInt8]) {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.network.script = { request, number, answer in
@@ -19,7 +19,7 @@ struct RangeTroubleScenarios {
     }
 
     @Test(arguments: ["bytes 0-4206648/4206649", "garbage", ""])
-    func `a server whose ranges are wrong is asked for the whole, and proven chunks are passed by`(
+    func `a server with wrong ranges is asked for the whole file, and verified chunks are skipped`(
         range: String
     ) throws {
         let (scene, bytes) = try scene { answer, _ in
@@ -37,7 +37,7 @@ struct RangeTroubleScenarios {
     /// Two servers behind one address, one of them without ranges; its refused answers come in any order, the last one
     /// when no other transfer runs any more.
     @Test(arguments: 0..<24)
-    func `a whole that was refused beside others is not taken for received`(seed: Int) throws {
+    func `a whole file refused beside other transfers does not count as received`(seed: Int) throws {
         var settings = DownloadSettings()
         settings.connections = 2 + seed % 3
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 9, seed: UInt64(seed + 1), settings: settings)
@@ -54,7 +54,7 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a server that denies a range which exists is asked for the whole`() throws {
+    @Test func `a server that denies an existing range is asked for the whole file`() throws {
         let (scene, bytes) = try scene { _, _ in Answer(416, ["Content-Range": "bytes */4206649"]) }
         let key = try scene.want(Self.url)
         try scene.rest()
@@ -63,7 +63,7 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `wrong ranges and a whole that always breaks come to an end`() throws {
+    @Test func `wrong ranges and a whole file that always breaks end in a failure`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.network.script = { request, _, answer in
             guard request.range == nil else { return Answer(416) }
@@ -78,7 +78,7 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `parts of a hundred bytes are not asked for without end`() throws {
+    @Test func `parts of a hundred bytes are not requested endlessly`() throws {
         let (scene, bytes) = try scene { answer, request in
             let first = request.range?.first ?? 0
             var tiny = answer
@@ -93,7 +93,7 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a connection that gives a byte at a time is given up like one that gives none`() throws {
+    @Test func `a connection that sends single bytes is abandoned like a silent one`() throws {
         let (scene, _) = try scene { answer, _ in
             var short = answer
             short.breaksAfter = 1
@@ -105,7 +105,7 @@ struct RangeTroubleScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a body of unknown length whose end never comes is not fetched without end`() throws {
+    @Test func `a body of unknown length that never ends is not fetched endlessly`() throws {
         let (scene, bytes) = try FetchingScenarios.scene {
             $0.hidesLength = true
             $0.hasRanges = false

@@ -5,7 +5,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Sealed lectures in the scripted world: on which grid they come, and what is remembered of their files.
+/// Sealed lectures in the scripted world: their chunk grid, and what is recorded of their files.
 struct SealedScenarios {
     private static let url = FetchingScenarios.url
     private static let segment = SealedFormat.plaintextBytes
@@ -26,7 +26,7 @@ struct SealedScenarios {
         let key = try scene.want(Self.url)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
-        // Where a transfer ends at a border, the piece that came with it is not taken whole.
+        // Where a transfer ends at a boundary, the last piece is not taken whole.
         #expect(scene.network.delivered < bytes.count + 16_384)
         let media = try media(key, scene)
         #expect(media.seal == .clean && media.chunkBytes == UInt64(Self.segment) && media.grid.lead == 40)
@@ -38,7 +38,7 @@ struct SealedScenarios {
     }
 
     @Test(arguments: [0, 1, 1_048_519, 1_048_520, 1_048_521, 2_097_080, 2_097_081], [true, false])
-    func `a file ends where its segments do, also when nobody told its length`(count: Int, hides: Bool) throws {
+    func `a file ends with its last segment, also when its length is unknown`(count: Int, hides: Bool) throws {
         var settings = DownloadSettings()
         settings.acceptsAny = true
         let scene = try Scene(settings: settings, seals: true)
@@ -53,12 +53,12 @@ struct SealedScenarios {
         #expect(found == [])
     }
 
-    @Test func `a stopped download is gone on with under its header`() throws {
+    @Test func `a stopped download resumes under its header`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6, seals: true)
         StoreScenarios.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(500))
-        #expect(try media(key, scene).seal == .open, "while it is open nobody knows")
+        #expect(try media(key, scene).seal == .open, "its seal state is unknown while it is open")
         _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
         try scene.rest()
         let proven = Int(try #require(try scene.content(key)).provenBytes)
@@ -87,12 +87,12 @@ struct SealedScenarios {
         #expect(found == [])
     }
 
-    @Test func `a proof that is taken away makes a clean file open`() throws {
+    @Test func `a removed proof turns a clean file into an open one`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 4, seals: true)
         let key = try scene.want(Self.url)
         try scene.rest()
         let before = try media(key, scene)
-        // Until its part file has told that it is closed.
+        // Until its part file has reported that it is closed.
         scene.work(for: .seconds(1))
         let claimed = try #require(
             try scene.index.claim(
@@ -116,7 +116,7 @@ struct SealedScenarios {
     @Test(arguments: [
         LectureError.Code.sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
     ])
-    func `without a key the lecture fails, and says why`(code: LectureError.Code) throws {
+    func `without a key the lecture fails with the reason`(code: LectureError.Code) throws {
         let (scene, _) = try FetchingScenarios.scene(seals: true)
         scene.seals.failure = LectureError(code)
         let key = try scene.want(Self.url)
@@ -128,7 +128,7 @@ struct SealedScenarios {
         #expect(found == [])
     }
 
-    @Test func `a begun sealed lecture whose key is gone fails, and keeps what is there`() throws {
+    @Test func `a started sealed lecture whose key is lost fails, and keeps its data`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6, seals: true)
         StoreScenarios.slow(scene)
         let key = try scene.want(Self.url)
@@ -147,7 +147,7 @@ struct SealedScenarios {
         #expect(found == [])
     }
 
-    @Test func `a sealed lecture is not given out in clear`() throws {
+    @Test func `a sealed lecture is not published in clear`() throws {
         let (scene, _) = try FetchingScenarios.scene(seals: true)
         let key = try scene.want(Self.url) { $0.outputPath = "/out/lecture" }
         try scene.rest()

@@ -8,7 +8,7 @@ import Testing
 struct ServerScenarios {
     private static let url = FetchingScenarios.url
 
-    @Test func `Retry-After is obeyed, also by a program that comes later`() throws {
+    @Test func `Retry-After is obeyed, also by a later process`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.network.script = { _, number, answer in number == 1 ? Answer(503, ["Retry-After": "600"]) : answer }
         let key = try scene.want(Self.url)
@@ -25,7 +25,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a wait asked of one range lets the others end and frees the place`() throws {
+    @Test func `Retry-After on one range lets the others finish and frees the slot`() throws {
         var settings = DownloadSettings()
         settings.connections = 2
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6, settings: settings)
@@ -38,7 +38,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `attempts are counted in the row, wait longer and longer, and end`() throws {
+    @Test func `attempts are counted in the row, wait longer each time, and end`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         scene.network.script = { _, _, _ in Answer(500) }
         let key = try scene.want(Self.url)
@@ -54,7 +54,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `bytes begin the count of attempts anew`() throws {
+    @Test func `received bytes reset the attempt count`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 3)
         scene.network.script = { _, number, answer in
             if number % 4 != 0 { return Answer.failure(7) }
@@ -69,7 +69,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a network that is down stops the item and is tried again`() throws {
+    @Test func `an unreachable network stops the item, which is retried`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         var isDown = true
         scene.network.script = { _, _, answer in isDown ? .failure(6) : answer }
@@ -82,7 +82,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a digest that differs is tried once more and then told`() throws {
+    @Test func `a digest mismatch is retried once and then reported`() throws {
         let (scene, bytes) = try FetchingScenarios.scene { $0.more = [] }
         let key = try scene.want(Self.url) { $0.sha256 = [UInt8](repeating: 1, count: 32) }
         try scene.rest()
@@ -93,7 +93,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `an announced digest that differs restarts once and then fails`() throws {
+    @Test func `a mismatch with an announced digest restarts once and then fails`() throws {
         let wrong = "sha-256=:\(String(repeating: "A", count: 43))=:"
         let (scene, bytes) = try FetchingScenarios.scene { file in
             file.more = [HeaderField(name: "Repr-Digest", value: wrong)]
@@ -125,7 +125,7 @@ struct ServerScenarios {
     }
 
     @Test(arguments: [true, false])
-    func `a validator that changes under a known digest leaves the proven bytes in place`(hasRanges: Bool) throws {
+    func `a validator that changes under a known digest keeps the verified bytes`(hasRanges: Bool) throws {
         let (scene, bytes) = try FetchingScenarios.scene { $0.hasRanges = hasRanges }
         let digest = try FetchingScenarios.sha256(bytes, scene)
         scene.network.script = { _, number, answer in
@@ -144,7 +144,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a validator that is new in every answer does not keep a known digest from being reached`() throws {
+    @Test func `a validator that changes with every answer does not prevent completion under a known digest`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         let digest = try FetchingScenarios.sha256(bytes, scene)
         let file = try #require(scene.network.files[Self.url])
@@ -161,7 +161,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `late ends of the ranges of a version that was given up change nothing`() throws {
+    @Test func `late range ends of an abandoned version change nothing`() throws {
         var settings = DownloadSettings()
         settings.connections = 3
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 9, settings: settings)
@@ -189,9 +189,9 @@ struct ServerScenarios {
         }
         let digest = try FetchingScenarios.sha256(bytes, scene)
         scene.network.files[Self.url]?.bytes = bytes + [1, 2, 3]
-        let key = try scene.want(Self.url) { wish in
-            wish.sha256 = digest
-            wish.size = Int64(bytes.count)
+        let key = try scene.want(Self.url) { request in
+            request.sha256 = digest
+            request.size = Int64(bytes.count)
         }
         try scene.rest(within: .seconds(300))
         #expect(try scene.content(key)?.state == .failed)
@@ -199,7 +199,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a playlist and a page are refused by name`() throws {
+    @Test func `a playlist and a web page are refused with their own code`() throws {
         for (type, code) in [
             ("application/vnd.apple.mpegurl", LectureError.Code.playlistUnsupported), ("text/html", .notMedia),
         ] {
@@ -212,7 +212,7 @@ struct ServerScenarios {
         }
     }
 
-    @Test func `a page that says it is media fails the item, which is fetched when the portal is gone`() throws {
+    @Test func `a web page sent as media fails the item, which is fetched when the portal is gone`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.network.files[Self.url]?.bytes = Array("<!DOCTYPE html><title>Sign in</title>".utf8)
         let key = try scene.want(Self.url)
@@ -225,7 +225,7 @@ struct ServerScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a body without a length that always breaks is not begun for ever`() throws {
+    @Test func `a body without a length that always breaks is not restarted forever`() throws {
         let (scene, _) = try FetchingScenarios.scene { file in
             file.hidesLength = true
             file.hasRanges = false
@@ -240,21 +240,21 @@ struct ServerScenarios {
         #expect(scene.network.requests.count <= 2 * DownloadSettings().maxAttempts + 2)
     }
 
-    @Test func `a failure is told once`() throws {
+    @Test func `a failure is reported once`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         scene.network.script = { _, _, _ in Answer(500) }
         let key = try scene.want(Self.url)
-        var told = 0
+        var reported = 0
         try scene.run(within: .seconds(600)) {
             let isFailed = try scene.content(key)?.state == .failed
-            if isFailed { told = scene.program.notices.count }
+            if isFailed { reported = scene.program.notices.count }
             return isFailed
         }
-        let last = scene.program.notices.prefix(told).suffix(2).map { "\($0)" }
+        let last = scene.program.notices.prefix(reported).suffix(2).map { "\($0)" }
         #expect(Set(last).count == last.count, "\(last)")
     }
 
-    @Test func `a head beyond the limit has a code of its own`() throws {
+    @Test func `a head beyond the limit has its own code`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         scene.network.script = { _, _, _ in
             var answer = Answer.failure(8)
@@ -266,7 +266,7 @@ struct ServerScenarios {
         #expect(try scene.content(key)?.error?.code == .headerTooLarge)
     }
 
-    @Test func `a playlist's name is refused when the type does not tell`() throws {
+    @Test func `a playlist's file name is refused when the type is inconclusive`() throws {
         let url = "http://media.example/week-1.m3u8?token=1"
         let scene = try Scene()
         var file = ServedFile(Array("#EXTM3U\n".utf8))

@@ -6,7 +6,7 @@ import LectureTestSupport
 import Testing
 
 /// Random worlds: servers that drop, stall, wait and lie; programs that are killed; people who change their minds. The
-/// same seed is the same story.
+/// same seed is the same run.
 struct SimulationTests {
     /// How a server lies.
     enum Lie: CaseIterable {
@@ -19,33 +19,33 @@ struct SimulationTests {
         case page
     }
 
-    /// One story.
+    /// One run.
     private struct Story {
         let seed: UInt64
         let scene: Scene
         let key: ContentKey
-        /// All bytes that may lawfully end under the final name.
+        /// All bytes that may validly get the final name.
         var lawful: [[UInt8]]
         let knowsDigest: Bool
         let lie: Lie
         /// Whether the server names a version of the file, or the digest is known.
         let canResume: Bool
         var crashes = 0
-        /// Bytes that had come and were not proven when a program was killed.
+        /// Bytes received and not yet verified when a program was killed.
         var lost = 0
     }
 
     @Test(arguments: 0..<8)
     func `whatever happens, the bytes are right or the refusal is clear`(part: Int) throws {
-        for number in 0..<64 { try tell(seed: UInt64(part * 64 + number + 1)) }
+        for number in 0..<64 { try run(seed: UInt64(part * 64 + number + 1)) }
     }
 
     @Test(arguments: 0..<4)
-    func `whatever happens, no sealed file breaks the nonce law`(part: Int) throws {
-        for number in 0..<64 { try tell(seed: UInt64(part * 64 + number + 1), seals: true) }
+    func `whatever happens, no sealed file reuses a nonce`(part: Int) throws {
+        for number in 0..<64 { try run(seed: UInt64(part * 64 + number + 1), seals: true) }
     }
 
-    private func tell(seed: UInt64, seals: Bool = false) throws {
+    private func run(seed: UInt64, seals: Bool = false) throws {
         var story = try begin(seed, seals: seals)
         let world = story.scene.world
         let changesAt = world.some(1...4)
@@ -69,14 +69,14 @@ struct SimulationTests {
         try judge(story)
     }
 
-    /// Where segments end, and a byte more or less.
+    /// Segment boundaries, and a byte more or less.
     private static let sealedLengths = [0, 1, 1_048_519, 1_048_520, 1_048_521, 2_097_080, 2_097_081, 3_145_640]
 
     private func begin(_ seed: UInt64, seals: Bool) throws -> Story {
         var settings = DownloadSettings()
         var chance = SeededGenerator(seed: seed &* 77)
         settings.connections = [nil, 1, 2, 3].randomElement(using: &chance) ?? nil
-        // Of a few bytes nobody can say what they are.
+        // A few bytes are too short to recognise their type.
         settings.acceptsAny = true
         let scene = try Scene(seed: seed, settings: settings, seals: seals)
         var count = Int.random(in: 0...3_300_000, using: &chance)
@@ -103,9 +103,9 @@ struct SimulationTests {
         let lie = story.lie
         var file = try #require(scene.network.files[FetchingScenarios.url])
         let fresh = lectureBytes(max(1, file.bytes.count), seed: story.seed &+ 1000)
-        // Also without a validator: what was interrupted starts over then, so that the two are never mixed.
+        // Also without a validator: an interrupted download then starts over, so that the two are never mixed.
         if lie == .changedFile { story.lawful.append(fresh) }
-        // Without a length and a digest nothing can tell that a body is too long.
+        // Without a length and a digest a body that is too long goes unnoticed.
         if lie == .longBody, file.hidesLength { story.lawful.append(file.bytes + Self.surplus) }
         scene.network.script = { request, number, _ in
             if lie == .changedFile, number == changesAt {
@@ -168,7 +168,7 @@ struct SimulationTests {
             Issue.record("\(content.state) at the end; \(place)")
         }
         guard content.state == .completed, story.lie == .none, story.canResume else { return }
-        // What was proven is never fetched again; a server that sends the whole or nothing leaves no choice.
+        // Verified bytes are never fetched again; a server that sends the whole or nothing leaves no choice.
         let network = scene.network
         let hasRanges = network.files[FetchingScenarios.url]?.hasRanges ?? false
         let size = story.lawful[0].count

@@ -17,7 +17,7 @@ struct SmallPartsTests {
         #expect(meter.bytesPerSecond >= 0)
     }
 
-    @Test func `two looks at one moment do not make a speed`() {
+    @Test func `two readings at one moment do not make a speed`() {
         var meter = SpeedMeter()
         meter.note(bytes: 0, at: BootInstant(nanoseconds: 0))
         meter.note(bytes: 1 << 30, at: BootInstant(nanoseconds: 1))
@@ -28,7 +28,7 @@ struct SmallPartsTests {
         (1, "video/mp4", "media/0000/1.mp4"), (1023, "audio/mpeg", "media/0000/1023.mp3"),
         (1024, "text/x-../../etc/passwd", "media/0001/1024.media"), (70_000_000, "", "media/10b07/70000000.media"),
     ])
-    func `a path comes from the number of the row and a list of extensions`(id: Int64, type: String, path: String) {
+    func `a path is made from the row number and a list of extensions`(id: Int64, type: String, path: String) {
         var record = ResourceRecord(
             id: ResourceID(id), version: VersionID(1), content: ContentID(1), role: .media)
         record.mediaType = type
@@ -36,7 +36,7 @@ struct SmallPartsTests {
         #expect(MediaPath.path(record) == path)
     }
 
-    @Test func `a sheet of small pictures is named as players look for it`() {
+    @Test func `a thumbnail sheet has the name that players expect`() {
         var record = ResourceRecord(
             id: ResourceID(19), version: VersionID(1), content: ContentID(1), role: .thumbnail)
         (record.mediaType, record.name) = ("image/jpeg", "160x90x10")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// People, other programs, full disks and broken stores.
+/// Users, other programs, full disks and broken stores.
 struct StoreScenarios {
     private static let url = FetchingScenarios.url
 
@@ -19,7 +19,7 @@ struct StoreScenarios {
     }
 
     @Test(arguments: [Desire.pause, .cancel])
-    func `a content that was stopped goes on where it was`(desire: Desire) throws {
+    func `a stopped item resumes where it was`(desire: Desire) throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -38,7 +38,7 @@ struct StoreScenarios {
     }
 
     @Test(arguments: [Desire.pause, .remove])
-    func `a wish that is taken back while the work ends is followed`(desire: Desire) throws {
+    func `a request withdrawn while the work ends is honoured`(desire: Desire) throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -51,7 +51,7 @@ struct StoreScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a pause that comes while the work ends for another reason holds`() throws {
+    @Test func `a pause during a stop for another reason holds`() throws {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -85,8 +85,8 @@ struct StoreScenarios {
         let key = try scene.want(Self.url)
         try scene.run { try scene.content(key)?.stopReason == .quota }
         scene.work(for: .seconds(1))
-        // The part file of a transfer that is not wanted must refuse its bytes at once: it is never opened, and a real
-        // one would keep the transport's thread waiting for ever.
+        // The part file of an unwanted transfer must refuse its bytes at once: it is never opened, and a real one would
+        // block the transport's thread forever.
         #expect(scene.network.delivered < 1 << 20)
         #expect(try scene.disk.listing() == [])
         #expect(try scene.contradictions() == [])
@@ -95,7 +95,7 @@ struct StoreScenarios {
         try scene.run { try scene.content(key)?.state == .completed }
     }
 
-    @Test func `a chunk of the part file that changed after a crash is fetched again`() throws {
+    @Test func `a chunk of the part file that changed in a crash is fetched again`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -109,7 +109,7 @@ struct StoreScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `the quota also ends a body that does not tell its length, and leaves nothing of it`() throws {
+    @Test func `the quota also ends a body of unknown length, and leaves nothing of it`() throws {
         var settings = DownloadSettings()
         settings.quotaBytes = 3 << 20
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 60, settings: settings) { file in
@@ -130,7 +130,7 @@ struct StoreScenarios {
         #expect(try scene.bytes(key) == Array(bytes.prefix(2 << 20)))
     }
 
-    @Test func `a full disk stops the item, which goes on by itself`() throws {
+    @Test func `a full disk stops the item, which resumes by itself`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -144,7 +144,7 @@ struct StoreScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a part file that cannot be made stops the item, which goes on by itself`() throws {
+    @Test func `a part file that cannot be created stops the item, which resumes by itself`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.disk.openFailure = LectureError(.storageFull)
         let key = try scene.want(Self.url)
@@ -172,7 +172,7 @@ struct StoreScenarios {
         var settings = DownloadSettings()
         settings.timetable = try Timetable("06:00-06:10=off,else=full")
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 40, settings: settings)
-        // 0.2 s before six o'clock, since the machine was started a second ago.
+        // 0.2 s before six o'clock, since the machine booted a second ago.
         scene.world.wallAtBoot = 6 * 3_600_000 - 1_200
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -210,7 +210,7 @@ struct StoreScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a commit that fails is like a crash, and passes`() throws {
+    @Test func `a failed commit acts like a crash, and is transient`() throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
@@ -239,7 +239,7 @@ struct StoreScenarios {
         #expect(scene.disk.openPaths.isEmpty)
     }
 
-    @Test func `a transfer whose commit failed takes no place of its server`() throws {
+    @Test func `a transfer whose commit failed occupies no slot of its server`() throws {
         let scene = try Scene()
         // The lease is written with the claim, so each failed commit had opened transfers.
         for number in 1...20 {
@@ -263,10 +263,10 @@ struct StoreScenarios {
 
     @Test(arguments: [
         "CREATE TRIGGER broken BEFORE UPDATE ON content BEGIN SELECT RAISE(ABORT, 'no'); END",
-        // Every statement succeeds, the commit does not: as on a full disk.
+        // Every statement succeeds, the commit fails: as on a full disk.
         "CREATE TRIGGER broken AFTER UPDATE ON content BEGIN INSERT INTO late VALUES (7); END",
     ])
-    func `a store that stays broken does not keep a program from ending`(trigger: String) throws {
+    func `a store that stays broken does not prevent a process from ending`(trigger: String) throws {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         try scene.want(Self.url)

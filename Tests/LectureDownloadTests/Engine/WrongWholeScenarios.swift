@@ -4,16 +4,16 @@ import LectureModel
 import LectureSimulation
 import Testing
 
-/// Wholes that do not have the digest that is known.
+/// Complete files with a wrong digest.
 struct WrongWholeScenarios {
     private static let url = FetchingScenarios.url
 
-    @Test func `a whole of two answers that is wrong is fetched anew`() throws {
+    @Test func `a wrong file made of two answers is fetched again`() throws {
         let (scene, bytes) = try FetchingScenarios.scene()
         scene.network.script = { _, number, answer in
             var answer = answer
             if number == 1 { answer.breaksAfter = 2_500_000 }
-            // A range that claims to be the one asked for, and is not.
+            // A range that claims to be the requested one, and is not.
             if number == 2 { answer.body = bytes[..<answer.body.count] }
             return answer
         }
@@ -25,7 +25,7 @@ struct WrongWholeScenarios {
         #expect(try scene.contradictions() == [])
     }
 
-    @Test func `a whole whose end only the connection told may have been cut, and is fetched anew`() throws {
+    @Test func `a file that ended with its connection may be truncated, and is fetched again`() throws {
         let (scene, bytes) = try FetchingScenarios.scene { $0.hidesLength = true }
         scene.network.script = { _, number, answer in
             var answer = answer
@@ -40,7 +40,7 @@ struct WrongWholeScenarios {
     }
 
     @Test(arguments: [true, false])
-    func `one answer of known length that is wrong is fetched anew only if the server names the digest`(
+    func `one wrong answer of known length is fetched again only if the server sends a digest`(
         isAnnounced: Bool
     ) throws {
         let (scene, bytes) = try FetchingScenarios.scene()

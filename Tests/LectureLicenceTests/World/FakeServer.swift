@@ -2,9 +2,9 @@ import LectureCrypto
 import LectureModel
 import LectureTestSupport
 
-/// Two clocks that only the world moves.
+/// Two clocks that only the world advances.
 final class VirtualClock: LectureClock {
-    /// The wall clock when the boot clock showed nothing; kept apart, so that no fraction of a millisecond is lost.
+    /// The wall clock when the boot clock was zero; stored separately, so that no fraction of a millisecond is lost.
     private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
 
     func now() -> Timestamp {
@@ -16,13 +16,13 @@ final class VirtualClock: LectureClock {
     /// Time passes.
     func advance(to moment: BootInstant) { times.withLock { $0.boot = max($0.boot, moment) } }
 
-    /// Somebody sets the wall clock.
+    /// The wall clock is set from outside.
     func setWall(_ wall: Timestamp) {
         times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) }
     }
 }
 
-/// Chance from a seed.
+/// Randomness from a seed.
 final class SeededChance: RandomSource {
     private let generator: Guarded<SeededGenerator>
 
@@ -31,30 +31,30 @@ final class SeededChance: RandomSource {
     func next() -> UInt64 { generator.withLock { $0.next() } }
 }
 
-/// A request as a licence server reads it.
+/// A request as a licence server parses it.
 struct ServerRequest {
     let url: String
     let items: [JSONValue]
     let begun: BootInstant
 
-    /// The contents, in the order they were asked for.
+    /// The keys, in the order of the request.
     var keys: [String] { items.compactMap { $0["media_content_key"]?.string } }
     var kind: Int64 { items.first?["kind"]?.integer ?? 0 }
 }
 
 /// What a licence server does.
 enum ServerAction {
-    /// Answers a payload, signed.
+    /// Answers with a signed payload.
     case payload(String, headers: [(String, String)] = [])
-    /// Answers a body as it is.
+    /// Answers with a body, unchanged.
     case body(String, status: Int = 200, headers: [(String, String)] = [])
     /// The connection fails.
     case failure(curl: Int)
-    /// Nothing is ever answered.
+    /// No answer ever comes.
     case silence
 }
 
-/// Licence servers behind the port of the transport, in virtual time. What they do is decided by a habit and a seed.
+/// Licence servers behind the port of the transport, in virtual time. A behaviour and a seed decide what they do.
 final class FakeServer: Transport {
     private struct Pending {
         let due: BootInstant
@@ -75,7 +75,7 @@ final class FakeServer: Transport {
         var cancelled = 0
     }
 
-    /// What signs answers.
+    /// The key that signs answers.
     static let secret = Array("an HMAC secret of at least 32 bytes".utf8)
     private let state: Guarded<State>
     private let clock: VirtualClock
@@ -85,7 +85,7 @@ final class FakeServer: Transport {
         state = Guarded(State(chance: SeededGenerator(seed: seed)))
     }
 
-    /// Permits everything it is asked for, until the end of 2028.
+    /// Permits every item, until the end of 2028.
     static func permit(_ items: [JSONValue], _ members: String = #""expiration_date":1861919999"#) -> String {
         let answers = items.map { item in
             let key = item["media_content_key"]?.string ?? ""
@@ -100,14 +100,14 @@ final class FakeServer: Transport {
         return #"{"kind":\#(kind),"media_content_key":"\#(key)",\#(members)\#(echo)}"#
     }
 
-    /// Sets what is answered from now on.
+    /// Sets the behaviour from now on.
     func behave(_ habit: @escaping @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction) {
         state.withLock { $0.habit = habit }
     }
 
     func setLatency(_ latency: Duration) { state.withLock { $0.latency = latency } }
 
-    /// The requests that came, in order.
+    /// The received requests, in order.
     var requests: [ServerRequest] { state.withLock { $0.requests } }
     /// Requests that were not what a licence server expects.
     var breaches: [String] { state.withLock { $0.breaches } }
@@ -190,7 +190,7 @@ final class FakeServer: Transport {
 
     // MARK: Wire
 
-    /// A compact token, as a customer's server makes it.
+    /// A compact token, as a provider's server makes it.
     static func sign(_ payload: String) -> [UInt8] {
         guard let secret = try? SecretBytes(copying: secret) else { return [] }
         return (try? SigningKey(secret: secret).sign(Array(payload.utf8), type: "JWT")) ?? []
@@ -218,12 +218,30 @@ final class FakeServer: Transport {
 
 /// Verifies answers with OpenSSL under the servers' secret.
 struct SecretVerifier: AnswerVerifier {
+    /// The secret that the configuration names.
+    let secret: [UInt8]
+    /// The thumbprints of configured issuers of licence files.
+    let issuers: [String]
+
+    init(secret: [UInt8] = FakeServer.secret, issuers: [String] = []) {
+        (self.secret, self.issuers) = (secret, issuers)
+    }
+
+    var signers: GrantingKeys {
+        GrantingKeys(answers: (try? key().signerThumbprint()).map { [$0] } ?? [], files: issuers)
+    }
+
+    private func key() throws(LectureError) -> VerificationKey {
+        let secret = try SecretBytes(copying: secret)
+        guard let key = try? VerificationKey(secret: secret) else { throw LectureError(.configuration) }
+        return key
+    }
+
     func payload(
         of token: String, keyID: String, userKey: String?, at time: Timestamp?
     ) throws(LectureError) -> VerifiedAnswer {
         if keyID == "unknown" { throw LectureError(.licenceKeyMissing) }
-        let secret = try SecretBytes(copying: FakeServer.secret)
-        guard let key = try? VerificationKey(secret: secret) else { throw LectureError(.configuration) }
+        let key = try key()
         let verdict = try TokenVerifier.verify(
             Array(token.utf8), keys: KeyPolicy(keys: [key], algorithms: [.hs256]),
             at: time ?? Timestamp(milliseconds: 0))
@@ -235,6 +253,7 @@ struct SecretVerifier: AnswerVerifier {
             throw LectureError(.answerUnreadable, cause: error.detail)
         }
         let issued = payload["iat"]?.integer.map { Timestamp(milliseconds: $0 * 1000) }
-        return VerifiedAnswer(payload: payload, isVerified: true, issued: issued)
+        return VerifiedAnswer(
+            payload: payload, isVerified: true, issued: issued, signer: try verified.signerThumbprint())
     }
 }

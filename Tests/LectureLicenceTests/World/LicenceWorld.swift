@@ -5,9 +5,10 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Anchors in memory, by the rules of the port.
+/// Anchors in memory, following the rules of the port.
 final class MemoryAnchors: AnchorKeeper {
     private let state = Guarded((anchors: [String: LedgerAnchor](), refuses: false))
+    private let obstruction = Guarded<LectureError?>(nil)
 
     func anchor(of store: String) throws(LectureError) -> LedgerAnchor? { state.withLock { $0.anchors[store] } }
 
@@ -19,11 +20,20 @@ final class MemoryAnchors: AnchorKeeper {
         }
     }
 
+    func obstacle(of store: String) -> LectureError? { obstruction.withLock(\.self) }
+    func obstruct(_ error: LectureError?) { obstruction.withLock { $0 = error } }
+
+    func newestTimes() throws(LectureError) -> AnchoredTimes {
+        state.withLock { state in
+            state.anchors.values.reduce(into: AnchoredTimes()) { $0.add($1) }
+        }
+    }
+
     func refuse(_ refuses: Bool) { state.withLock { $0.refuses = refuses } }
     func set(_ anchor: LedgerAnchor?, of store: String) { state.withLock { $0.anchors[store] = anchor } }
 }
 
-/// The contents of the store, as far as licences go; what is complete is said by the test.
+/// The lectures of the store, as far as licences go; the test sets which are complete.
 final class WorldContents: LicensedContents {
     let index: SQLiteDownloadIndex
     var ids: [ContentKey: ContentID] = [:]
@@ -59,18 +69,20 @@ final class LicenceWorld {
     let index: SQLiteDownloadIndex
     let ledger: SQLiteLicenceLedger
     let contents: WorldContents
+    /// The configured keys, from the next ``restart()`` on.
+    var verifier = SecretVerifier()
     private(set) var owner: OwnerID
     private(set) var engine: LicenceEngine
     private let isWoken = Guarded(false)
-    /// What was told, in order.
+    /// The notices, in order.
     private(set) var notices: [LicenceNotice] = []
-    /// What was told of the licences of runs, in order; apart, since it is looked at after each step.
+    /// The progress of runs, licence by licence, in order; separate, since it is checked after each step.
     private(set) var progress: [(current: Int, count: Int, key: ContentKey, error: LectureError?)] = []
 
     /// Makes a world.
     ///
     /// - Parameters:
-    ///   - seed: decides the servers' habits and the engine's jitter.
+    ///   - seed: decides the servers' behaviour and the engine's jitter.
     ///   - configure: changes how the engine works.
     /// - Throws: when the store cannot be made.
     init(seed: UInt64 = 1, _ configure: (inout LicenceSettings) -> Void = { _ in }) throws {
@@ -86,18 +98,20 @@ final class LicenceWorld {
             store: try index.identity().uuid, device: authenticator.device, bootID: "boot", playerID: "player",
             deviceName: "Linux")
         configure(&settings)
+        anchors.set(.beforeFirst, of: settings.store)
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         engine = Self.engine(
-            ledger, contents, server, anchors, clock, chance, settings, owner, isWoken)
+            ledger, contents, server, verifier, anchors, clock, chance, settings, owner, isWoken)
     }
 
     private static func engine(
-        _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ anchors: MemoryAnchors,
-        _ clock: VirtualClock, _ chance: SeededChance, _ settings: LicenceSettings, _ owner: OwnerID,
+        _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ verifier: SecretVerifier,
+        _ anchors: MemoryAnchors, _ clock: VirtualClock, _ chance: SeededChance, _ settings: LicenceSettings,
+        _ owner: OwnerID,
         _ isWoken: Guarded<Bool>
     ) -> LicenceEngine {
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: contents, transport: server, verifier: SecretVerifier(), anchors: anchors,
+            ledger: ledger, contents: contents, transport: server, verifier: verifier, anchors: anchors,
             clock: clock, random: chance, offload: { $0() })
         return LicenceEngine(
             ports: ports, settings: settings, owner: owner,
@@ -112,21 +126,22 @@ final class LicenceWorld {
         contents.ids = self.contents.ids
         let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
-        let engine = Self.engine(ledger, contents, server, anchors, clock, chance, settings, owner, woken)
+        let engine = Self.engine(
+            ledger, contents, server, verifier, anchors, clock, chance, settings, owner, woken)
         return LicenceProcess(engine: engine, index: index, isWoken: woken)
     }
 
-    /// The process is killed and another begins: what was in memory is gone, the claims of the dead are free.
+    /// The process is killed and another starts: memory is lost, the claims of the dead process are released.
     func restart() throws {
         try index.dismissOwner(owner, now: clock.now())
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
-        engine = Self.engine(ledger, contents, server, anchors, clock, chance, settings, owner, isWoken)
+        engine = Self.engine(ledger, contents, server, verifier, anchors, clock, chance, settings, owner, isWoken)
         try engine.open()
     }
 
-    // MARK: Contents
+    // MARK: Lectures
 
-    /// A content that is complete, with a licence that was granted.
+    /// A complete lecture with a granted licence.
     @discardableResult
     func licensed(
         _ name: String, url: String = LicenceWorld.url, _ change: (inout LicenceEntry) -> Void = { _ in }
@@ -158,7 +173,7 @@ final class LicenceWorld {
         _ = try ledger.append(row(), source: .clocks)
     }
 
-    /// A content without a licence.
+    /// A lecture without a licence.
     @discardableResult
     func content(_ name: String) throws -> ContentKey {
         let key = try ContentKey(name)
@@ -171,7 +186,7 @@ final class LicenceWorld {
         return key
     }
 
-    /// A content whose descriptor named a callback, and that waits for its grant.
+    /// A lecture whose descriptor named a callback, waiting for its grant.
     func waiting(_ name: String, url: String = LicenceWorld.url) throws -> (content: ContentID, key: ContentKey) {
         let key = try content(name)
         var source = LicenceSource()
@@ -192,27 +207,27 @@ final class LicenceWorld {
 
     // MARK: Time
 
-    /// Steps and lets time pass until something holds.
+    /// Steps and advances time until a condition is true.
     ///
     /// - Parameters:
     ///   - limit: how much time may pass.
     ///   - isOver: when to stop.
-    /// - Returns: whether it came to hold.
+    /// - Returns: whether it became true.
     @discardableResult
     func run(for limit: Duration = .seconds(7200), until isOver: (LicenceWorld) throws -> Bool) rethrows -> Bool {
         let end = clock.boot() + limit
         var idle = 0
         while true {
             isWoken.withLock { $0 = false }
-            let (told, next) = engine.step()
-            note(told)
+            let (reported, next) = engine.step()
+            note(reported)
             if try isOver(self) { return true }
             if isWoken.withLock(\.self) { continue }
             guard let moment = [next, server.nextDue].compactMap(\.self).min(), moment <= end else { return false }
-            // An engine that wants to be woken now, again and again, burns a processor.
+            // An engine that asks to be woken now, again and again, burns a processor.
             idle = moment > clock.boot() ? 0 : idle + 1
             if idle > 20 {
-                Issue.record("the engine turns without anything to do")
+                Issue.record("the engine spins without any work")
                 return false
             }
             clock.advance(to: moment)
@@ -228,7 +243,7 @@ final class LicenceWorld {
         return try #require(summaries.last)
     }
 
-    /// Steps until nothing more moves within a time.
+    /// Steps until nothing happens within a time.
     func settle(for limit: Duration = .seconds(1)) { run(for: limit) { _ in false } }
 
     var summaries: [RenewalSummary] {
@@ -240,8 +255,8 @@ final class LicenceWorld {
         notices.compactMap { if case .exchange(let record) = $0 { record } else { nil } }
     }
 
-    private func note(_ told: [LicenceNotice]) {
-        for notice in told {
+    private func note(_ reported: [LicenceNotice]) {
+        for notice in reported {
             guard case .renewalProgress(_, let current, let count, let key, let error, _) = notice else {
                 notices.append(notice)
                 continue
@@ -250,11 +265,11 @@ final class LicenceWorld {
         }
     }
 
-    /// Forgets what was told.
+    /// Clears the notices.
     func forget() { (notices, progress) = ([], []) }
 }
 
-/// A second process of a world.
+/// A second process in a world.
 struct LicenceProcess {
     let engine: LicenceEngine
     let index: SQLiteDownloadIndex

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "Each fault has its own name",
+        "Each fault has its own code",
         arguments: [
             ("items 0-1/2", .otherUnit), ("bytes=0-1/2", .malformed), ("", .malformed), ("bytes", .malformed),
             ("bytes 0-1", .malformed), ("bytes 0/2", .malformed), ("bytes -1/2", .malformed),
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: fault) { try ContentRange(value) }
     }
 
-    @Test func `What a range asks for comes back from the value it is answered with`() throws {
+    @Test func `A requested range is read back from the value of its answer`() throws {
         var random = SeededGenerator(seed: 14_4)
         for _ in 0..<2000 {
             let total = UInt64.random(in: 1...(1 << 62), using: &random)
@@ -81,7 +81,7 @@ import Testing
         #expect(ByteRange(start: 2, count: 3)?.count == 3)
     }
 
-    @Test func `A request is written as RFC 9110 section 14.1.2 shows it`() throws {
+    @Test func `A request is written as in RFC 9110 section 14.1.2`() throws {
         #expect(RangeRequest.from(0).headerValue == "bytes=0-")
         #expect(RangeRequest.from(500).headerValue == "bytes=500-")
         #expect(RangeRequest.closed(try #require(ByteRange(start: 500, end: 1000))).headerValue == "bytes=500-999")

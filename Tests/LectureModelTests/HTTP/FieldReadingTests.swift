@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "A header that may be sent is taken (RFC 9110 sections 5.1 and 5.5)",
+        "A header that may be sent is accepted (RFC 9110 sections 5.1 and 5.5)",
         arguments: [
             ("Authorization: Bearer a.b", "Authorization", "Bearer a.b"), ("X:y", "X", "y"), ("X: \t y \t", "X", "y"),
             ("X:", "X", ""), ("a!#$%&'*+-.^_`|~9: v", "a!#$%&'*+-.^_`|~9", "v"),
@@ -39,7 +39,18 @@ import Testing
         #expect(throws: LectureError(.headerInvalid)) { try HeaderField(line: line) }
     }
 
-    @Test func `A refusal does not repeat the value and a giant is refused`() {
+    @Test(
+        "A header that belongs to the transfer is refused",
+        arguments: [
+            "Content-Length", "transfer-encoding", "HOST", "Connection", "If-None-Match", "if-range", "Range", "Expect",
+            "TE",
+            "Trailer", "Upgrade", "Keep-Alive", "Proxy-Connection",
+        ])
+    func reserves(name: String) {
+        #expect(throws: LectureError(.headerReserved)) { try HeaderField(line: "\(name): 1") }
+    }
+
+    @Test func `A refusal does not repeat the value, and an oversized one is refused`() {
         let secret = "Authorization: hunter2\n"
         let error = #expect(throws: LectureError.self) { try HeaderField(line: secret) }
         #expect(error?.message.contains("hunter2") == false)
@@ -69,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "What is not a tag is none",
+        "An invalid tag counts as missing",
         arguments: [
             "", "\"", "xyzzy", "w/\"a\"", "W/", "W/a", "\"a", "a\"", "\"a b\"", "\"a\"b\"", "\"a\u{7F}\"", "\"a\0\"",
             " \"a\"",
@@ -92,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "Two lengths, no number and a number of more than 63 bits are told apart",
+        "Two lengths, no number and a number of more than 63 bits are distinguished",
         arguments: [
             (["1", "2"], .conflict), (["1,2"], .conflict), (["-1"], .malformed), (["+1"], .malformed),
             ([""], .malformed),
@@ -118,13 +129,13 @@ import Testing
     }
 
     @Test(
-        "What is no media type is none",
+        "An invalid media type counts as missing",
         arguments: ["", ";", "text", "/", "text/", "/html", "a/b/c", "te xt/html", "text /html"])
     func refuses(value: String) {
         #expect(MediaType(value) == nil)
     }
 
-    @Test func `The kinds a download must know are known`() throws {
+    @Test func `The kinds a download needs are known`() throws {
         #expect(try #require(MediaType("application/vnd.lecturekit.descriptor+json")).isDescriptor)
         for text in ["application/vnd.apple.mpegurl", "application/x-mpegURL", "audio/mpegurl"] {
             #expect(try #require(MediaType(text)).isPlaylist)
@@ -153,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "A malformed digest, another algorithm and a digest of the part are passed by",
+        "A malformed digest, another algorithm and a digest of the part are ignored",
         arguments: [
             ("Repr-Digest", "sha-256=\(empty)"), ("Repr-Digest", "SHA-256=:\(empty):"),
             ("Repr-Digest", "sha-256=:AAAA:"),
@@ -192,7 +203,7 @@ import Testing
         #expect(Base64.bytes(text) == nil)
     }
 
-    @Test func `Hexadecimal digits go both ways`() {
+    @Test func `Hexadecimal digits encode and decode`() {
         #expect(Hexadecimal.bytes("00fF7a") == [0, 255, 0x7A])
         #expect(Hexadecimal.text([0, 255, 0x7A] as [UInt8]) == "00ff7a")
         #expect(Hexadecimal.bytes("abc") == nil)

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "What is not a usable URL is refused",
+        "An unusable URL is refused",
         arguments: [
             "", "example.org", "//example.org", "http:/x", "http:x", "http://", "http:///path", "http://?x",
             "http://a b/", "http://a\n/",
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: LectureError(.urlInvalid)) { try Origin(url: url) }
     }
 
-    @Test func `A URL of 100 KiB is refused before it is looked at`() {
+    @Test func `A URL of 100 KiB is refused before it is parsed`() {
         #expect(throws: LectureError(.urlInvalid)) {
             try Origin(url: "http://a/" + String(repeating: "x", count: 102_400))
         }

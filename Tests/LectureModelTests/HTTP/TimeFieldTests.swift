@@ -8,14 +8,14 @@ import Testing
     static let now = Timestamp(milliseconds: 1_767_225_600_000)
 
     @Test(
-        "The three forms of RFC 9110 section 5.6.7 name one point of time",
+        "The three forms of RFC 9110 section 5.6.7 denote one point in time",
         arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
     func forms(text: String) {
         #expect(HTTPDate(text, now: Self.now)?.time == Timestamp(milliseconds: 784_111_777_000))
     }
 
     @Test(
-        "Known points of time are hit",
+        "Known points in time are read",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
             ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "What is not a date of HTTP is none",
+        "An invalid HTTP date counts as missing",
         arguments: [
             "", "0", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -42,14 +42,14 @@ import Testing
     }
 
     @Test(
-        "Two digits of a year mean the past when they would lie more than 50 years ahead",
+        "Two digits of a year mean the past when they would be more than 50 years ahead",
         arguments: [("76", 2076), ("77", 1977), ("26", 2026), ("00", 2000), ("94", 1994)])
     func century(short: String, year: Int) throws {
         let date = try #require(HTTPDate("Monday, 02-Jan-\(short) 00:00:00 GMT", now: Self.now))
         #expect(date.headerValue.contains(" \(year) "))
     }
 
-    @Test func `Every date comes back from its own text`() throws {
+    @Test func `Every date is read back from its own text`() throws {
         var random = SeededGenerator(seed: 5_6_7)
         for _ in 0..<3000 {
             let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &random)
@@ -79,7 +79,7 @@ import Testing
         #expect(RetryAfter(value, now: Self.now)?.delay == .seconds(seconds))
     }
 
-    @Test("Nonsense asks for nothing", arguments: ["", "-1", "soon", "1.5", "5s", "120 ", "1e3", "0x10"])
+    @Test("Nonsense requires no wait", arguments: ["", "-1", "soon", "1.5", "5s", "120 ", "1e3", "0x10"])
     func refuses(value: String) {
         #expect(RetryAfter(value, now: Self.now) == nil)
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(RetryAfter(head)?.delay == .seconds(30))
     }
 
-    @Test func `An answer without the field asks for nothing`() {
+    @Test func `An answer without the field requires no wait`() {
         #expect(RetryAfter(ResponseHead(status: 503, fields: [:], receivedAt: Self.now)) == nil)
     }
 }

@@ -31,21 +31,21 @@ import Testing
         #expect(validator(["Last-Modified": "yesterday", "Date": Self.date]).lastModified == nil)
     }
 
-    @Test func `A malformed tag is as none, and the date takes its place`() {
+    @Test func `A malformed tag counts as missing, and the date takes its place`() {
         let value = validator(["ETag": "abc", "Last-Modified": Self.old, "Date": Self.date])
         #expect(value.etag == nil)
         #expect(value.ifRangeValue == Self.old)
     }
 
     @Test(
-        "Two validators are the same, different, or prove nothing",
+        "Two validators are the same, different, or inconclusive",
         arguments: [
             // Tags decide.
             (["ETag": "\"a\""], ["ETag": "\"a\""], .same),
             (["ETag": "\"a\""], ["ETag": "\"b\""], .different),
             (["ETag": "\"a\"", "Last-Modified": old], ["ETag": "\"a\"", "Last-Modified": fresh], .same),
             (["ETag": "\"a\"", "Last-Modified": old], ["ETag": "\"b\"", "Last-Modified": old], .different),
-            // Weak ones disprove, and never prove.
+            // Weak ones can disprove, and never prove.
             (["ETag": "W/\"a\""], ["ETag": "W/\"a\""], .unknown),
             (["ETag": "W/\"a\""], ["ETag": "\"a\""], .unknown),
             (["ETag": "W/\"a\""], ["ETag": "W/\"b\""], .different),
@@ -74,7 +74,7 @@ import Testing
         #expect(mine.agrees(with: validator(["ETag": "\"a\""], total: nil)) == .same)
     }
 
-    @Test func `Stored columns make the same validator again`() {
+    @Test func `Stored columns yield the same validator`() {
         for fields in [["ETag": "W/\"a\""], ["Last-Modified": Self.fresh, "Date": Self.date], ["ETag": "\"a\""]]
             as [HeaderFields]
         {

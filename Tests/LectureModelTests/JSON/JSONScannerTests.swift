@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "Numbers that are no 64-bit integer keep their text",
+        "Numbers that are not 64-bit integers keep their text",
         arguments: [
             ("-0", 0.0), ("1.50", 1.5), ("1e3", 1000), ("1E+3", 1000), ("1e-3", 0.001),
             ("9223372036854775808", 9.223372036854775808e18),
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "What RFC 8259 does not allow is refused, with the byte where it stands",
+        "What RFC 8259 forbids is refused with its byte offset",
         arguments: [
             ("", 0), ("   ", 3), ("nul", 0), ("True", 0), ("truex", 4), ("1 2", 2), ("{} {}", 3), ("[1,]", 3),
             ("[,1]", 1), ("[1 2]", 3),
@@ -111,7 +111,7 @@ import Testing
         #expect(error?.message.contains("hunter2") == false)
     }
 
-    @Test func `Every value comes back from its own text`() throws {
+    @Test func `Every value is read back from its own text`() throws {
         var random = SeededGenerator(seed: 8259)
         for _ in 0..<500 {
             let value = Self.value(&random, depth: 0)
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `What JSON has no number for is null`(value: Double) {
+    func `A number that JSON cannot represent is null`(value: Double) {
         #expect(JSONWriter.object { $0.member("x", value) } == #"{"x":null}"#)
     }
 

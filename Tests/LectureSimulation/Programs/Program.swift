@@ -5,11 +5,11 @@ import LectureSQLite
 package import LectureStore
 import LectureTestSupport
 
-/// One run of a program: a writer of its own on the store, an owner, an engine.
+/// One run of a program: its own writer on the store, an owner, an engine.
 package final class Program {
     /// Its row in the store.
     package let owner: OwnerID
-    /// What it wants.
+    /// Its requested lectures.
     package let run: RunID
     /// Its writer on the store.
     package let index: SQLiteDownloadIndex
@@ -21,11 +21,11 @@ package final class Program {
     package let licensing: ScriptedLicensing
     /// Its engine.
     package let engine: DownloadEngine
-    /// When the engine wants its next step.
+    /// When the engine needs its next step.
     package private(set) var next: Int64?
-    /// All that it told.
+    /// All notices of its engine.
     package private(set) var notices: [EngineNotice] = []
-    /// Sees what a step told, after its commit.
+    /// Receives the notices of a step, after its commit.
     package var onNotices: ([EngineNotice]) throws -> Void = { _ in }
     /// Its number in the world.
     package let number: Int
@@ -37,7 +37,7 @@ package final class Program {
     private let census: Census
     private let isWoken = Guarded(true)
     private var lastLook: Int64?
-    /// When the last step was made that handled what had come.
+    /// When the last step that handled events was made.
     private(set) var lastStep: Int64 = 0
 
     /// Starts a program.
@@ -76,7 +76,7 @@ package final class Program {
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
     }
 
-    /// As the product does: the row and its lock become visible together, and dead owners are dismissed.
+    /// As in the product: the row and its lock become visible together, and dead owners are dismissed.
     private static func register(
         _ index: ProgramIndex, _ number: Int, _ census: Census, _ now: Timestamp
     ) throws -> OwnerID {
@@ -88,7 +88,7 @@ package final class Program {
         return owner
     }
 
-    /// What programs that were killed had leased goes back to the queue, at the latest two seconds after their death.
+    /// Leases of killed programs go back to the queue, at the latest two seconds after their death.
     private func dismissDeadOwners() {
         if let lastLook, world.boot - lastLook < 2_000_000_000 { return }
         lastLook = world.boot
@@ -97,7 +97,7 @@ package final class Program {
         }
     }
 
-    /// A wish has changed, as the application tells its engine.
+    /// A request has changed; the application notifies its engine.
     package func poke() {
         engine.poke()
         isWoken.withLock { $0 = true }
@@ -109,27 +109,27 @@ package final class Program {
         isWoken.withLock { $0 = true }
     }
 
-    /// A step when one is due or something has come, and none otherwise: an engine that forgets to ask for a step must
-    /// be found out.
+    /// A step when one is due or an event has arrived, and none otherwise: an engine that forgets to ask for a step
+    /// must be detected.
     package func stepIfDue() {
         if isWoken.withLock({ $0 }) || next.map({ $0 <= world.boot }) ?? false { step() }
     }
 
-    /// Handles what has come.
+    /// Handles the received events.
     package func step() {
         isWoken.withLock { $0 = false }
         guard world.isAlive(number) else { return }
         if census.isKept { dismissDeadOwners() }
-        let (told, next) = engine.step()
-        // What a dead program would have told nobody has heard.
+        let (reported, next) = engine.step()
+        // The notices of a dead program are lost.
         guard world.isAlive(number) else { return }
-        notices += told
+        notices += reported
         lastStep = world.boot
         self.next = next?.nanoseconds
-        do { try onNotices(told) } catch { world.found("a notice could not be checked: \(error)") }
+        do { try onNotices(reported) } catch { world.found("a notice could not be checked: \(error)") }
     }
 
-    /// Whether nothing moves any more, and nothing will by itself.
+    /// Whether the program is idle, and stays so without an event.
     package func isAtRest(in index: SQLiteDownloadIndex, at now: Timestamp) throws -> Bool {
         guard engine.activeCount == 0, transport.runningCount == 0 else { return false }
         return try index.nextDue(run: run) == nil && index.contentsToRemove(limit: 1).isEmpty
@@ -148,8 +148,8 @@ struct Surroundings {
     var seals = WorldSealing()
 }
 
-/// The connections of programs that ended, for those that come: a connection remembers nothing but how to read the
-/// schema and its statements, and learning that anew would take most of a story's time.
+/// The connections of ended programs, for new ones: a connection only caches the schema and its statements, and
+/// reading those again would take most of a run's time.
 final class ConnectionPool {
     private var idle: [Connection] = []
 
@@ -162,10 +162,10 @@ final class ConnectionPool {
         if !connection.isInTransaction { idle.append(connection) }
     }
 
-    /// The files are others now.
+    /// The files were replaced.
     func forget() { idle = [] }
 
-    /// A connection as the store's writer has it, to a store that is known to be whole.
+    /// A connection as the store's writer opens it, to a store that is known to be intact.
     static func open(_ location: StoreLocation) throws -> Connection {
         let connection = try Connection(
             path: try StoreDatabase.existingPath(location), access: .readWrite, busyTimeout: .zero)
@@ -174,7 +174,7 @@ final class ConnectionPool {
     }
 }
 
-/// Which owners live, as the kernel's locks tell it.
+/// Which owners live, according to the kernel's locks.
 final class Census {
     /// Whether programs look for dead owners by themselves; otherwise a test dismisses them.
     var isKept = false
@@ -183,17 +183,17 @@ final class Census {
 
     func isDead(_ owner: OwnerID) -> Bool { isKept && living[owner] == nil }
 
-    /// A program has died: the kernel takes its lock back.
+    /// A program has died: the kernel releases its lock.
     func dismiss(program: Int) { living = living.filter { $0.value != program } }
 }
 
-/// The application's resolver, as far as there is one.
+/// The application's resolver, if there is one.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 package final class ScriptedResolver: URLResolver, @unchecked Sendable {
     /// Its next answer; nil when there is no resolver.
     package var answer: (() -> ([String], LectureError?))?
-    /// Its answers by the source's URL, for a world with many.
+    /// Its answers by the source's URL, for a world with many lectures.
     var answering: ((String) -> [String])?
     private let world: VirtualWorld
     private let program: Int
@@ -218,7 +218,7 @@ package final class ScriptedResolver: URLResolver, @unchecked Sendable {
     }
 }
 
-/// Work that blocks, done a little later.
+/// Work that blocks, executed a little later.
 struct WorldOffload: WorkOffload {
     let world: VirtualWorld
     let program: Int
@@ -229,10 +229,10 @@ struct WorldOffload: WorkOffload {
     }
 }
 
-/// Bytes that are the same for the same number anywhere, and different in every chunk.
+/// Bytes that are always the same for the same number, and different in every chunk.
 package func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
-    // One piece of chance, copied and numbered: debug builds are slow at making megabytes word by word.
+    // One random piece, copied and numbered: debug builds are slow at making megabytes word by word.
     var piece = (0..<512).map { _ in generator.next() }
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {
@@ -248,7 +248,7 @@ package func lectureBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
     return MediaBeginning.replacing(bytes)
 }
 
-/// Whether two files are the same; `==` looks at each byte by itself in a debug build.
+/// Whether two files are equal; `==` compares byte by byte in a debug build.
 package func areSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     guard !left.isEmpty else { return true }

@@ -1,7 +1,7 @@
 import LectureModel
 import LectureStore
 
-// What only passes on.
+// Calls that are only forwarded.
 
 extension ProgramIndex {
     func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
@@ -79,8 +79,10 @@ extension ProgramIndex {
         try calling { try base.wasComplete(version) }
     }
 
-    func supersede(_ content: ContentID, by successor: Successor, now: Timestamp) throws -> Bool {
-        try calling { try base.supersede(content, by: successor, now: now) }
+    func supersede(
+        _ content: ContentID, version: VersionID, by successor: Successor, now: Timestamp
+    ) throws -> Bool {
+        try calling { try base.supersede(content, version: version, by: successor, now: now) }
     }
 
     func item(_ key: ContentKey) throws -> ItemRecord? {
@@ -101,6 +103,10 @@ extension ProgramIndex {
 
     func merge(_ lease: ContentLease, into other: ContentID) throws {
         try calling { try base.merge(lease, into: other) }
+    }
+
+    func request(_ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp) throws -> EnqueueOutcome {
+        try calling { try base.request(content, sha256: sha256, bytes: bytes, now: now) }
     }
 
     func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool {
@@ -127,20 +133,28 @@ extension ProgramIndex {
         try calling { try base.paths(content) }
     }
 
-    func hasResource(path: String) throws -> Bool {
-        try calling { try base.hasResource(path: path) }
+    func isOrphan(path: String) throws -> Bool {
+        try calling { try base.isOrphan(path: path) }
     }
 
     func deleteContent(_ lease: ContentLease) throws {
         try calling { try base.deleteContent(lease) }
     }
 
-    func outputs(_ content: ContentID) throws -> [String] {
+    func outputs(_ content: ContentID) throws -> [PendingOutput] {
         try calling { try base.outputs(content) }
     }
 
     func deleteOutput(_ content: ContentID, path: String) throws {
         try calling { try base.deleteOutput(content, path: path) }
+    }
+
+    func writtenOutputs(_ key: ContentKey) throws -> [OutputFacts] {
+        try calling { try base.writtenOutputs(key) }
+    }
+
+    func noteOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
+        try calling { try base.noteOutput(key, path: path, facts, now: now) }
     }
 
     func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
@@ -151,8 +165,8 @@ extension ProgramIndex {
         try calling { try base.resources(version) }
     }
 
-    func beginVersion(_ lease: ContentLease, wishes: [ResourceWish], now: Timestamp) throws -> VersionID {
-        try calling { try base.beginVersion(lease, wishes: wishes, now: now) }
+    func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID {
+        try calling { try base.beginVersion(lease, requests: requests, now: now) }
     }
 
     func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {

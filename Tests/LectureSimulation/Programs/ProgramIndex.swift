@@ -2,22 +2,22 @@ import LectureModel
 import LectureStore
 
 /// The store of one program as its engine sees it: the real one, whose transactions are actions of the program, which
-/// refuses when it is told to, and which keeps what has to be held against the disk.
+/// fails on request, and which records claims to be checked against the disk.
 ///
 /// Confined to the thread of its world.
 final class ProgramIndex: DownloadIndex {
-    /// What the transaction under way says about files; held against the disk when it has been committed.
+    /// What the open transaction says about files; checked against the disk after the commit.
     struct Claims {
         var proven: [(resource: ResourceID, chunks: [WrittenChunk])] = []
         var completed: [VersionID] = []
         var deleted: [ContentID] = []
     }
 
-    /// Nothing is asked of the store of a dead program, and nothing is answered.
+    /// A dead program's store takes no calls and returns nothing.
     static let dead = LectureError(.closing)
 
     let base: SQLiteDownloadIndex
-    /// Sees what a commit has made true.
+    /// Called with the claims of a commit.
     var onCommit: (Claims) throws -> Void = { _ in }
     private let world: VirtualWorld
     private let program: Int
@@ -55,7 +55,7 @@ final class ProgramIndex: DownloadIndex {
             let result = try base.transaction {
                 let result = try body()
                 if let error = trouble.refusal(of: .commit) { throw error }
-                // A program that dies here has lost the transaction, and one that dies after the action has it.
+                // A program that dies here loses the transaction; one that dies after the action has committed it.
                 guard world.beginAction(program, "commits") else { throw Self.dead }
                 hasBegun = true
                 return result
@@ -83,24 +83,24 @@ final class ProgramIndex: DownloadIndex {
     }
 }
 
-/// How the store is in trouble.
+/// The failure of the store.
 final class StoreTrouble {
-    /// Where a refusal comes.
+    /// The moment of a refusal.
     enum Moment {
         case begin
         case call
         case commit
     }
 
-    /// What kind of trouble there is; nil for none.
+    /// The kind of failure; nil for none.
     var kind: StoreFault.Kind?
-    /// How many refusals are left of it.
+    /// How many refusals are left.
     var left = 0
 
-    /// Whether the database may not grow: SQLite itself then says that the disk is full.
+    /// Whether the database may not grow: SQLite itself then reports a full disk.
     var isFull: Bool { kind == .full }
 
-    /// The error of a call at a moment; nil when it is carried out.
+    /// The error of a call at a moment; nil when it succeeds.
     func refusal(of moment: Moment) -> LectureError? {
         let error: LectureError
         switch (kind, moment) {

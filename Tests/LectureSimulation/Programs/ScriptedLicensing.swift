@@ -1,19 +1,19 @@
 package import LectureDownload
 package import LectureModel
 
-/// A licence server as the engine of downloads sees it: who needs a grant, and what is answered.
+/// A licence server as the download engine sees it: who needs a grant, and the answer.
 ///
 /// `@unchecked Sendable`: a program and its world run on one thread.
 package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     /// The server's next answer.
     package var answer: () -> GrantAnswer = { .settled }
-    /// Where the licences of contents come from, as the gateway told.
+    /// Where the licences of lectures come from, as reported by the gateway.
     package private(set) var sources: [ContentKey: LicenceSource] = [:]
-    /// Contents that the server was asked for, in order.
+    /// Lectures that the server was asked for, in order.
     package private(set) var asked: [ContentKey] = []
-    /// Contents whose completion is owed to the server.
+    /// Lectures with a pending completion callback.
     package private(set) var owed: [ContentKey] = []
-    /// What licences are refused with while the store is another device's.
+    /// The error of licences while the store is another device's.
     package var otherDevice: LectureError?
     private var granted: Set<ContentKey> = []
     private let world: VirtualWorld
@@ -24,15 +24,15 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
         (self.world, self.program, self.inbox) = (world, program, inbox)
     }
 
-    /// Everything may be noted, unless the store is another device's.
+    /// Every source may be recorded, unless the store is another device's.
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? {
         source == nil ? nil : otherDevice
     }
 
-    /// Remembers where a licence comes from.
+    /// Records where a licence comes from.
     package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws { sources[key] = source }
 
-    /// Due until it was answered.
+    /// Due until it is answered.
     package func standing(of key: ContentKey) throws -> GrantStanding {
         guard sources[key] != nil else { return .unneeded }
         if let otherDevice { return .refused(otherDevice) }
@@ -49,7 +49,7 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
         }
     }
 
-    /// Remembers it.
+    /// Records it.
     package func completed(_ key: ContentKey, now: Timestamp) throws {
         if sources[key] != nil { owed.append(key) }
     }

@@ -35,7 +35,7 @@ package enum Fault: String, Codable, Sendable, CaseIterable {
     case moved
     case movedRound
     case movedNowhere
-    // Bodies that are not what was asked for.
+    // Bodies that differ from the request.
     case ignoresRange
     case shiftedRange
     case shiftedBytes
@@ -54,18 +54,18 @@ package enum Fault: String, Codable, Sendable, CaseIterable {
 
     /// What a fault excuses.
     package enum Kind: Sendable {
-        /// It passes: an attempt.
+        /// Transient: an attempt.
         case passing
         /// The server asks to wait.
         case wait
-        /// The answer is right, only unusual.
+        /// The answer is valid, only unusual.
         case lawful
         /// The item may fail at once.
         case final
-        /// The URL is over.
+        /// The URL has expired.
         case urlOver
-        /// Nothing in the answer tells that the bytes are wrong; only a digest does.
-        case untellable
+        /// Nothing in the answer shows that the bytes are wrong; only a digest does.
+        case indistinguishable
     }
 
     /// What it excuses.
@@ -76,7 +76,7 @@ package enum Fault: String, Codable, Sendable, CaseIterable {
         case .waitSeconds, .waitDate, .waitNonsense, .waitNothing, .waitYear, .tooMany: .wait
         case .moved, .ignoresRange, .shortRange: .lawful
         case .unauthorised, .forbidden, .missing, .gone: .urlOver
-        case .shiftedBytes: .untellable
+        case .shiftedBytes: .indistinguishable
         case .untrusted, .noContent, .notModified, .proxyCredentials, .precondition, .unsatisfied,
             .unsatisfiedOtherTotal, .legal, .movedRound, .movedNowhere, .shiftedRange, .wrongTotal, .otherValidator,
             .page, .coded, .multipart, .longBody, .garbageRange, .noRange, .twoLengths, .badLength, .emptyBody:

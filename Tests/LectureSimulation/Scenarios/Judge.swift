@@ -3,7 +3,7 @@ import LectureModel
 import LectureSQLite
 import LectureStore
 
-/// Judges a story that came to rest.
+/// Judges a run that has become idle.
 struct Judge {
     let simulation: Simulation
 
@@ -26,12 +26,12 @@ struct Judge {
     private func judge(_ number: Int) throws {
         let served = simulation.servers.served[number]
         let item = try simulation.item(number)
-        let wish = simulation.watch.wishes[number]
+        let request = simulation.watch.requests[number]
         guard let item else {
-            if wish != nil, wish != .remove { world.found("lecture \(number) is gone") }
+            if request != nil, request != .remove { world.found("lecture \(number) is gone") }
             return
         }
-        if wish == .remove { return world.found("lecture \(number) was to be removed and is \(item.content.state)") }
+        if request == .remove { return world.found("lecture \(number) was to be removed and is \(item.content.state)") }
         switch item.content.state {
         case .completed: try judgeComplete(number, item, served)
         case .failed: judgeFailure(number, item, served)
@@ -56,38 +56,38 @@ struct Judge {
         if media.total != UInt64(node.bytes.count) || media.provenBytes != media.total {
             world.found("lecture \(number) has \(node.bytes.count) bytes, its row says \(media.provenBytes)")
         }
-        // A digest that came with a later wish is not held against bytes that were complete before it.
-        let isExpected = !scenario.wishes.contains { $0.kind == .wrongDigest || $0.kind == .otherDigest }
+        // The digest of a later request is not checked against bytes that were complete before it.
+        let isExpected = !scenario.requests.contains { $0.kind == .wrongDigest || $0.kind == .otherDigest }
         if isExpected, let digest = simulation.expectedDigest[number] {
-            if simulation.sha256(node.bytes) != digest { world.found("lecture \(number) has not the digest it must") }
-        } else if !served.isUntellable, !served.versions.contains(where: { areSame($0, node.bytes) }) {
+            if simulation.sha256(node.bytes) != digest { world.found("lecture \(number) has a wrong digest") }
+        } else if !served.isIndistinguishable, !served.versions.contains(where: { areSame($0, node.bytes) }) {
             world.found("lecture \(number) has bytes that no server ever had")
         }
-        // After a death it is for the one who asked to ask again.
+        // After a death the caller has to request the output again.
         if served.lecture.hasOutput, !simulation.watch.hasDiskFailed, !simulation.watch.hasStoreFailed,
-            scenario.wishes.isEmpty, scenario.deaths.isEmpty
+            scenario.requests.isEmpty, scenario.deaths.isEmpty
         {
             let output = simulation.disk.outputs["/out/\(number)"]
-            if output.map({ areSame($0, node.bytes) }) != true { world.found("lecture \(number) was not given out") }
+            if output.map({ areSame($0, node.bytes) }) != true { world.found("lecture \(number) was not published") }
         }
         judgeWaste(number, item, served)
     }
 
-    /// A refusal is lawful when something happened that excuses it.
+    /// A refusal is allowed when a fault excuses it.
     private func judgeFailure(_ number: Int, _ item: ItemRecord, _ served: Servers.Served) {
         guard let error = item.content.error else { return world.found("lecture \(number) failed without an error") }
         if error.code == .bug { world.found("lecture \(number) failed with a bug: \(error.cause)") }
         let excuses = served.faults.contains { fault in
             switch fault.kind {
-            case .final, .urlOver, .untellable: true
+            case .final, .urlOver, .indistinguishable: true
             case .passing, .wait, .lawful: false
             }
         }
         let attempts = served.accidents + served.faults.count { $0.kind == .passing }
         let waits = served.faults.count { $0.kind == .wait }
         let mirrors = served.lecture.mirrors.contains { $0 != .agrees }
-        let wishes = scenario.wishes.contains { $0.kind == .wrongDigest || $0.kind == .otherDigest }
-        // A file shorter than the first box of a film cannot be known as one.
+        let requests = scenario.requests.contains { $0.kind == .wrongDigest || $0.kind == .otherDigest }
+        // A file shorter than the first box of a film is not recognised as one.
         let isNoMedia =
             error.code == .notMedia
             && served.versions.contains { bytes in
@@ -95,24 +95,24 @@ struct Judge {
             }
         let isUnsafe = error.code == .resumeUnsafe && !namesVersions(served)
         let isExcused =
-            isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors || wishes
+            isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors || requests
         if !isExcused { world.found("lecture \(number) failed without a reason: \(error)") }
     }
 
     private func judgeStop(_ number: Int, _ item: ItemRecord, _ served: Servers.Served) {
-        let wish = simulation.watch.wishes[number]
+        let request = simulation.watch.requests[number]
         switch item.content.stopReason {
         case .user:
-            if wish == .fetch { world.found("lecture \(number) is paused and nobody wants that") }
+            if request == .fetch { world.found("lecture \(number) is paused without a request") }
         case .serverWait:
-            if !simulation.servers.hasAskedForAYear { world.found("lecture \(number) waits for a server for ever") }
+            if !simulation.servers.hasAskedForAYear { world.found("lecture \(number) waits for a server forever") }
         case .network where served.neverComes: return
         case nil, .network, .space, .schedule, .licenceRefused, .dependency, .quota:
-            world.found("lecture \(number) stopped for ever: \(item.content.stopReason?.name ?? "no reason")")
+            world.found("lecture \(number) stopped forever: \(item.content.stopReason?.name ?? "no reason")")
         }
     }
 
-    /// Whether anything shows that a range belongs to the bytes that came before. Without it an interrupted download
+    /// Whether a validator shows that a range belongs to the earlier bytes. Without it an interrupted download
     /// starts over.
     private func namesVersions(_ served: Servers.Served) -> Bool {
         served.lecture.hasTag || served.lecture.hasDate || served.lecture.knowsDigest
@@ -120,9 +120,9 @@ struct Judge {
 
     // MARK: What was fetched too often
 
-    /// What was proven is never fetched again. Where nothing but the network was bad, and the server has ranges:
+    /// Committed bytes are never fetched again. Where only the network failed, and the server has ranges:
     ///
-    ///     delivered since the last death ≤ size − proven at that time
+    ///     delivered since the last death ≤ size − committed at that time
     ///         + interruptions × connections × chunk + requests × 16 KiB
     private func judgeWaste(_ number: Int, _ item: ItemRecord, _ served: Servers.Served) {
         let isPlain =
@@ -130,7 +130,7 @@ struct Judge {
             && served.lecture.changes.isEmpty
             && scenario.work.programs == 1 && scenario.diskFaults.isEmpty && scenario.storeFaults.isEmpty
             && scenario.clockSteps.isEmpty && served.faults.allSatisfy { $0.kind == .passing || $0.kind == .urlOver }
-            && !scenario.wishes.contains { [.again, .otherDigest, .wrongDigest, .remove].contains($0.kind) }
+            && !scenario.requests.contains { [.again, .otherDigest, .wrongDigest, .remove].contains($0.kind) }
         guard isPlain, namesVersions(served) else { return }
         let since = simulation.sinceDeath[number] ?? (0, 0)
         let connections = scenario.work.connections ?? 2
@@ -144,32 +144,32 @@ struct Judge {
         }
     }
 
-    /// A request gains bytes, or follows a disturbance, of which there are so many.
+    /// Every request gains bytes, or follows one of a known number of disturbances.
     private func judgeRequests() throws {
         let disturbances =
-            scenario.deaths.count + scenario.wishes.count + scenario.storeFaults.count + scenario.clockSteps.count
+            scenario.deaths.count + scenario.requests.count + scenario.storeFaults.count + scenario.clockSteps.count
             + scenario.diskFaults.reduce(0) { $0 + $1.count }
         for number in scenario.lectures.indices {
             let served = simulation.servers.served[number]
-            // What never comes is asked for every minute.
+            // A lecture that never comes is requested every minute.
             if served.neverComes { continue }
             let wrong = served.faults.count + served.accidents + served.lecture.changes.count
             let chunks = served.versions.reduce(0) { max($0, $1.count) } >> 20 + 1
             let bound = (8 + 2 * chunks) * (1 + disturbances * scenario.work.programs) + 8 * wrong
             if served.requests > bound {
-                world.found("lecture \(number) was asked for \(served.requests) times, bound \(bound)")
+                world.found("lecture \(number) was requested \(served.requests) times, bound \(bound)")
             }
         }
     }
 
     // MARK: Files
 
-    /// No file is left that no row knows.
+    /// No file without a row is left.
     private func judgeFiles() throws {
         guard !simulation.watch.hasDiskFailed else { return }
         for name in try simulation.disk.listing() {
             let path = MemoryDisk.final(of: name)
-            if try !simulation.onlooker.hasResource(path: path) { world.found("\(name) belongs to no row") }
+            if try simulation.onlooker.isOrphan(path: path) { world.found("\(name) belongs to no row") }
         }
     }
 }

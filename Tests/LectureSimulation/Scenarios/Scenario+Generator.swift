@@ -2,8 +2,8 @@ import LectureTestSupport
 
 /// Draws a scenario from a seed.
 ///
-/// **A change here makes other scenarios of the same seeds**: then ``Scenario/generation`` counts up, and seeds that
-/// are written down anywhere mean something else. Regressions are kept as scenarios, not as seeds.
+/// **A change here makes other scenarios of the same seeds**: then ``Scenario/generation`` is incremented, and recorded
+/// seeds mean something else. Regressions are kept as scenarios, not as seeds.
 extension Scenario {
     /// The scenario of a seed.
     ///
@@ -14,18 +14,18 @@ extension Scenario {
         draw.lectures(&self)
         draw.work(&self)
         draw.weather(&self)
-        // Some stories are calm but for one thing, so that it is held against the strict rules.
+        // Some runs have only one kind of disturbance, so that the strict rules apply to them.
         if draw.chance(55) { draw.troubles(&self) }
         if draw.chance(15) { draw.changes(&self) }
         if draw.chance(18) { draw.diskFaults(&self) }
         if draw.chance(18) { draw.storeFaults(&self) }
         if draw.chance(70) { draw.deaths(&self) }
-        if draw.chance(35) { draw.wishes(&self) }
+        if draw.chance(35) { draw.requests(&self) }
         if draw.chance(8) { draw.clockSteps(&self) }
     }
 }
 
-/// The dice of one scenario.
+/// The random choices of one scenario.
 private struct Draw {
     var generator: SeededGenerator
 
@@ -92,7 +92,7 @@ private struct Draw {
 
     mutating func troubles(_ scenario: inout Scenario) {
         let faults = Fault.allCases
-        // One kind of trouble again and again, or a few of all kinds.
+        // One kind of fault again and again, or a few of all kinds.
         let favourite = one(of: faults)
         for _ in 0..<some(1...4) {
             let lecture = some(0...scenario.lectures.count - 1)
@@ -145,16 +145,16 @@ private struct Draw {
         }
     }
 
-    mutating func wishes(_ scenario: inout Scenario) {
+    mutating func requests(_ scenario: inout Scenario) {
         var at = 0
         for _ in 0..<some(1...5) {
             at += some(0...900)
             let lecture = some(0...scenario.lectures.count - 1)
-            let kinds: [Wish.Kind] = [
+            let kinds: [Request.Kind] = [
                 .pause, .pause, .resume, .resume, .resume, .cancel, .remove, .first, .again, .again, .otherDigest,
                 .wrongDigest, .pauseAll, .resumeAll,
             ]
-            scenario.wishes.append(Wish(at: at, lecture: lecture, kind: one(of: kinds), isTold: chance(60)))
+            scenario.requests.append(Request(at: at, lecture: lecture, kind: one(of: kinds), isReported: chance(60)))
         }
     }
 

@@ -1,35 +1,35 @@
-/// One story before it is told: who wants what, what goes wrong, and when.
+/// The input of one run: what is requested, what fails, and when.
 ///
 /// A scenario is made from a seed (``init(seed:)``), but it is a value of its own: printed as JSON, changed by hand and
-/// told again. A regression is kept as such a value, since another generator makes another scenario of the same seed.
+/// run again. A regression is kept as such a value, since another generator makes another scenario of the same seed.
 package struct Scenario: Codable, Sendable, Equatable {
-    /// Counts up whenever the same seed makes another scenario than before.
+    /// Incremented whenever the same seed makes another scenario than before.
     package static let generation = 1
 
-    /// The generator it was made by.
+    /// The generator that made it.
     package var generation = Scenario.generation
-    /// The chance inside the world: delays, blocks that a power cut loses, the jitter of the engine.
+    /// The randomness inside the world: delays, blocks that a power cut loses, the jitter of the engine.
     package var seed: UInt64
     /// How programs work.
     package var work = Work()
-    /// What is wanted.
+    /// The requested lectures.
     package var lectures: [Lecture] = []
-    /// How the network is on the whole.
+    /// The general state of the network.
     package var weather = Weather()
-    /// What servers do wrong.
+    /// Server faults.
     package var troubles: [Trouble] = []
-    /// What the disk refuses.
+    /// Disk faults.
     package var diskFaults: [DiskFault] = []
-    /// What the store refuses.
+    /// Store faults.
     package var storeFaults: [StoreFault] = []
-    /// When programs die: the first program has the first of them, the next one to be started the second.
+    /// When programs die: the first program gets the first of them, the next program started the second.
     package var deaths: [Death] = []
-    /// What people want later.
-    package var wishes: [Wish] = []
+    /// Later requests.
+    package var requests: [Request] = []
     /// When the wall clock is set.
     package var clockSteps: [ClockStep] = []
 
-    /// A scenario in which nobody wants anything.
+    /// A scenario without requests.
     package init(plain seed: UInt64) { self.seed = seed }
 }
 
@@ -37,17 +37,17 @@ package struct Scenario: Codable, Sendable, Equatable {
 package struct Work: Codable, Sendable, Equatable {
     /// How many programs share the store.
     package var programs = 1
-    /// Items at once.
+    /// Lectures at once.
     package var jobs = 4
-    /// Connections for one file; nil for as many as help.
+    /// Connections for one file; nil for the engine's choice.
     package var connections: Int?
     /// Bytes that are synced and committed together.
     package var groupBytes = 8 << 20
-    /// Milliseconds that received bytes wait at the most.
+    /// Milliseconds that received bytes wait at most.
     package var groupMilliseconds = 250
-    /// Seconds until a minute begins in which the timetable allows nothing; nil for no timetable.
+    /// Seconds until a minute starts in which the timetable allows nothing; nil for no timetable.
     package var closesAfter: Int?
-    /// A bound of all downloads, in bytes a second.
+    /// A limit for all downloads, in bytes a second.
     package var rateLimit: Int?
 }
 
@@ -59,7 +59,7 @@ package struct Lecture: Codable, Sendable, Equatable {
         case direct
         /// The URL leads to a description.
         case gateway
-        /// The URL is the media, and the application knows a new one when it is over.
+        /// The URL is the media, and the application has a new one when it expires.
         case resolver
     }
 
@@ -71,7 +71,7 @@ package struct Lecture: Codable, Sendable, Equatable {
         case otherTag
         /// Other bytes of the same length.
         case otherBytes
-        /// Nobody is there.
+        /// No server is there.
         case gone
     }
 
@@ -89,65 +89,65 @@ package struct Lecture: Codable, Sendable, Equatable {
     package var hasDate = false
     /// Whether ranges are answered with ranges.
     package var hasRanges = true
-    /// Whether answers say no length; only without ranges.
+    /// Whether answers have no length; only without ranges.
     package var hidesLength = false
-    /// Whether the wish names the digest.
+    /// Whether the request has the digest.
     package var knowsDigest = false
-    /// Whether the wish names the size.
+    /// Whether the request has the size.
     package var knowsSize = false
     /// Whether there is a picture, which may be missing; only with a gateway.
     package var hasPicture = false
-    /// Requests after which a URL is over; nil for never.
+    /// Requests after which a URL expires; nil for never.
     package var urlRequests: Int?
-    /// Whether finished bytes shall also stand outside.
+    /// Whether the finished file is also copied to an output.
     package var hasOutput = false
-    /// When its bytes become others.
+    /// When its bytes change.
     package var changes: [Change] = []
 
-    /// The object becomes another one.
+    /// A change of the object.
     package struct Change: Codable, Sendable, Equatable {
-        /// With which request for it, from 1.
+        /// The number of the request for it, from 1.
         package var request: Int
-        /// Whether validators stay, which no server should do.
+        /// Whether validators stay, which no server should allow.
         package var keepsValidators: Bool
-        /// How many bytes more it has.
+        /// How many bytes longer it becomes.
         package var grows: Int
     }
 }
 
-/// How the network is on the whole.
+/// The general state of the network.
 package struct Weather: Codable, Sendable, Equatable {
-    /// Milliseconds until a header comes, at the most.
+    /// Milliseconds until a header comes, at most.
     package var latency = 80
-    /// KiB every 10 ms, at the least and at the most.
+    /// KiB every 10 ms, minimum and maximum.
     package var pace = [128, 1024]
-    /// How many answers of a hundred break.
+    /// How many answers in a hundred break.
     package var breaks = 0
-    /// How many requests of a hundred do not get an answer.
+    /// How many requests in a hundred get no answer.
     package var losses = 0
-    /// The request for a lecture after which the weather is fine.
+    /// The request for a lecture after which the network is reliable.
     package var untilRequest = 25
 }
 
-/// What a server does wrong.
+/// A server fault.
 package struct Trouble: Codable, Sendable, Equatable {
-    /// Which lecture's.
+    /// The lecture.
     package var lecture: Int
-    /// From which request for it on, from 1.
+    /// The first request for it, from 1.
     package var request: Int
     /// For how many requests.
     package var count = 1
-    /// What.
+    /// The fault.
     package var fault: Fault
-    /// Seconds, per cent or bytes, as the fault has it.
+    /// Seconds, per cent or bytes, depending on the fault.
     package var value = 0
 }
 
-/// What the disk refuses.
+/// A disk fault.
 package struct DiskFault: Codable, Sendable, Equatable {
     /// What fails.
     package var operation: DiskOperation
-    /// The how manyth of them is the first to fail, from 1.
+    /// The number of the first of them to fail, from 1.
     package var number: Int
     /// How many fail.
     package var count = 1
@@ -155,9 +155,9 @@ package struct DiskFault: Codable, Sendable, Equatable {
     package var isFull = false
 }
 
-/// What the store refuses.
+/// A store fault.
 package struct StoreFault: Codable, Sendable, Equatable {
-    /// The ways to refuse.
+    /// The kinds of failure.
     package enum Kind: String, Codable, Sendable, CaseIterable {
         /// Another process holds the write lock: SQLite's own SQLITE_BUSY.
         case busy
@@ -171,40 +171,40 @@ package struct StoreFault: Codable, Sendable, Equatable {
         case failingCall
     }
 
-    /// How.
+    /// The kind.
     package var kind: Kind
-    /// From when on, in milliseconds.
+    /// The start, in milliseconds.
     package var at: Int
-    /// For how long, in milliseconds.
+    /// The duration, in milliseconds.
     package var lasts: Int
-    /// How many refusals there are at the most.
+    /// How many refusals there are at most.
     package var count = 1
 }
 
 /// The end of a program.
 package struct Death: Codable, Sendable, Equatable {
-    /// The action of that program's life, from 1. A program that comes to its end before does not die.
+    /// The number of the action in that program's life, from 1. A program that ends before it does not die.
     package var action: Int
     /// Whether the action still takes place.
     package var isAfter: Bool
     /// Whether the power fails: all programs die, and what was not synced may be lost.
     package var cutsPower: Bool
-    /// Milliseconds until a program takes its place.
+    /// Milliseconds until a program replaces it.
     package var pause = 0
 }
 
-/// What somebody wants.
-package struct Wish: Codable, Sendable, Equatable {
-    /// The kinds of wishes.
+/// A user's request.
+package struct Request: Codable, Sendable, Equatable {
+    /// The kinds of requests.
     package enum Kind: String, Codable, Sendable, CaseIterable {
         case pause
         case resume
         case cancel
         case remove
         case first
-        /// The same wish once more.
+        /// The same request once more.
         case again
-        /// The lecture is another one now, and its digest is known.
+        /// The lecture has changed, and its new digest is known.
         case otherDigest
         /// A digest that no server's bytes have.
         case wrongDigest
@@ -214,12 +214,12 @@ package struct Wish: Codable, Sendable, Equatable {
 
     /// When, in milliseconds.
     package var at: Int
-    /// Which lecture.
+    /// The lecture.
     package var lecture: Int
-    /// What.
+    /// The kind.
     package var kind: Kind
-    /// Whether programs are told, and do not only find it in the store.
-    package var isTold: Bool
+    /// Whether programs are notified, or only find it in the store.
+    package var isReported: Bool
 }
 
 /// The wall clock is set.

@@ -1,6 +1,6 @@
 import LectureModel
 
-// What goes wrong with one answer.
+// The faults of one answer.
 
 extension Servers {
     func apply(
@@ -67,7 +67,7 @@ extension Servers {
         return answer
     }
 
-    /// Redirects with the query left where it was, so that a signature stays one.
+    /// Redirects with the query left in place, so that a signature stays valid.
     private func move(_ answer: inout Answer, to url: String?) {
         guard let url else { return }
         answer = Answer(302, ["Location": url])
@@ -93,11 +93,11 @@ extension Servers {
             replace("Content-Length", "\(end - first)", in: &answer)
             answer.body = file.bytes[first..<end]
         case .shiftedBytes:
-            // The header is right and the bytes are of another place.
+            // The header is right and the bytes are from another offset.
             let body = Array(answer.body)
             guard body.count > 2 else { return }
             answer.body = (Array(body[1...]) + body[..<1])[...]
-            served.isUntellable = true
+            served.isIndistinguishable = true
         case .wrongTotal:
             guard answer.status == 206, let text = answer.fields["Content-Range"] else { return }
             replace("Content-Range", "\(text)9", in: &answer)
@@ -122,8 +122,8 @@ extension Servers {
             answer.body = answer.body.prefix(count)
         case .longBody:
             answer.body = (Array(answer.body) + [1, 2, 3])[...]
-            // Without a length nothing tells that it is too long.
-            if file.hidesLength { served.isUntellable = true }
+            // Without a length nothing shows that it is too long.
+            if file.hidesLength { served.isIndistinguishable = true }
         case .garbageRange: if answer.status == 206 { replace("Content-Range", "bytes x-y/z", in: &answer) }
         case .noRange:
             guard answer.status == 206 else { return }
@@ -134,7 +134,7 @@ extension Servers {
             guard answer.status == 200 else { return }
             replace("Content-Length", "0", in: &answer)
             answer.body = []
-            // A client that knows nothing yet has to believe it.
+            // A client without earlier information has to accept it.
             served.versions.append([])
         default: return
         }

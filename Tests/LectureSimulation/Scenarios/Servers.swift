@@ -1,29 +1,29 @@
 import LectureDownload
 import LectureModel
 
-/// The servers of one scenario: they have the lectures, do wrong what the scenario says, and count what they did.
+/// The servers of one scenario: they serve the lectures, apply the scenario's faults, and count what they did.
 final class Servers {
-    /// A lecture as its servers have it.
+    /// A lecture on its servers.
     final class Served {
         let lecture: Lecture
-        /// What the first server has now.
+        /// The first server's current bytes.
         var bytes: [UInt8]
-        /// All that was ever served as a whole.
+        /// All versions that were served as a whole.
         var versions: [[UInt8]]
         var tag = 1
         /// Requests for the media so far.
         var requests = 0
         /// Requests to the gateway or the resolver.
         var renewals = 0
-        /// Requests since the URL is fresh.
+        /// Requests since the URL was renewed.
         var urlUses = 0
-        /// Faults that were carried out.
+        /// Applied faults.
         var faults: [Fault] = []
-        /// Answers that broke or never came because of the weather.
+        /// Answers that broke or never came because of the network.
         var accidents = 0
         var hasChanged = false
-        /// Something was served of which nobody can know that it is wrong.
-        var isUntellable = false
+        /// Wrong bytes were served that no client can detect.
+        var isIndistinguishable = false
         /// Bytes of the media that were delivered.
         var delivered = 0
 
@@ -33,13 +33,13 @@ final class Servers {
             versions = [bytes]
         }
 
-        /// Whether a server never comes back, as a network that stays down, or an object without a length ends before
-        /// the size that is wished for, which looks like a connection that broke.
+        /// Whether a server never comes back, as with a network that stays down, or an object without a length ends
+        /// before the requested size, which looks like a broken connection.
         var neverComes: Bool {
             lecture.mirrors.contains(.gone) || (lecture.knowsSize && lecture.hidesLength && hasChanged)
         }
 
-        /// Whether a client can see that the object became another one.
+        /// Whether a client can detect that the object changed.
         var hasValidator: Bool { lecture.hasTag || lecture.hasDate }
     }
 
@@ -70,10 +70,10 @@ final class Servers {
         }
     }
 
-    /// Whether one of them has asked to wait for longer than a story lasts.
+    /// Whether one of them has asked to wait for longer than a run lasts.
     var hasAskedForAYear: Bool { served.contains { $0.faults.contains(.waitYear) } }
 
-    /// Whether something is waited for that never comes.
+    /// Whether a lecture is awaited that never comes.
     var neverComes: Bool { served.contains(where: \.neverComes) }
 
     // MARK: Addresses
@@ -82,7 +82,7 @@ final class Servers {
     func mirrorURL(_ number: Int, _ mirror: Int) -> String { "http://m\(mirror).example/\(number).mp4" }
     func gatewayURL(_ number: Int) -> String { "http://gate.example/s/\(number)" }
 
-    /// Where the wish for a lecture leads.
+    /// The source of the request for a lecture.
     func sourceURL(_ number: Int) -> String {
         switch scenario.lectures[number].source {
         case .gateway: gatewayURL(number)
@@ -91,13 +91,13 @@ final class Servers {
         }
     }
 
-    /// A URL that is over after some requests.
+    /// A URL that expires after some requests.
     func signedURL(_ number: Int) -> String {
         let served = served[number]
         return served.lecture.urlRequests == nil ? mediaURL(number) : "\(mediaURL(number))?\(served.renewals)"
     }
 
-    /// The lecture of a URL of media; nil for other URLs.
+    /// The lecture of a media URL; nil for other URLs.
     func lecture(of url: String) -> Int? {
         switch routes[Self.plain(url)] {
         case .media(let number), .mirror(let number, _): number
@@ -197,13 +197,13 @@ final class Servers {
         }
     }
 
-    /// The object becomes another one.
+    /// The object changes.
     func turn(_ served: Served, growing: Int, keepingValidators: Bool) {
         let size = max(0, served.bytes.count + growing)
         served.bytes = lectureBytes(size, seed: scenario.seed &* 31 &+ UInt64(1000 + served.versions.count))
         served.versions.append(served.bytes)
         served.hasChanged = true
-        if keepingValidators || !served.hasValidator { served.isUntellable = true } else { served.tag += 1 }
+        if keepingValidators || !served.hasValidator { served.isIndistinguishable = true } else { served.tag += 1 }
         world.note("    the object is another one now, \(size) bytes")
     }
 

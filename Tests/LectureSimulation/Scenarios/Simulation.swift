@@ -5,13 +5,13 @@ import LectureSQLite
 import LectureStore
 import LectureTestSupport
 
-/// Tells one scenario: the real engine and the real store in a world of its own, and everything that goes wrong.
+/// Runs one scenario: the real engine and the real store in a simulated world, with all its faults.
 ///
-/// Confined to one thread; as many as there are threads may be told at once.
+/// Confined to one thread; one per thread may run at once.
 package final class Simulation {
-    /// What came of a scenario.
+    /// The result of a scenario.
     package struct Outcome: Sendable {
-        /// What must never happen and did, as sentences; none when all is well.
+        /// Violated invariants, as sentences; none when all is well.
         package var findings: [String]
         /// Steps of engines.
         package var steps: Int
@@ -21,9 +21,9 @@ package final class Simulation {
         package var programs: Int
         /// Requests for media.
         package var requests: Int
-        /// The story's length, in virtual seconds.
+        /// The run's length, in virtual seconds.
         package var seconds: Int
-        /// A sum over everything that was told, the same whenever the same scenario is told.
+        /// A hash of the whole run, equal for every run of the same scenario.
         package var fingerprint: UInt64
     }
 
@@ -33,29 +33,29 @@ package final class Simulation {
     let servers: Servers
     let disk: MemoryDisk
     var place: Surroundings
-    /// The store as an onlooker sees it.
+    /// The store as seen from outside.
     var onlooker: SQLiteDownloadIndex
     var onlookerConnection: Connection
     var blocker: Connection?
     var programs: [Program] = []
     var watch: Watch
     var expectedDigest: [Int: [UInt8]] = [:]
-    /// Changes of wishes and other disturbances of a lecture's work since the last death.
+    /// Changed requests and other disturbances of a lecture's work since the last death.
     var interruptions = 0
-    /// Bytes that a lecture had proven when the last program died, and that were delivered until then.
+    /// Bytes that a lecture had committed when the last program died, and that were delivered until then.
     var sinceDeath: [Int: (proven: Int, delivered: Int)] = [:]
     private let files: StoreFiles
     private var started = 0
     private var deathsUsed = 0
-    /// Deeds of the world that are still to come.
+    /// Scheduled actions of the world.
     private var waiting = 0
     private var steps = 0
 
     /// Prepares a scenario.
     ///
     /// - Parameters:
-    ///   - scenario: what is to be told.
-    ///   - story: takes the story line by line; nil when nobody listens.
+    ///   - scenario: the scenario to run.
+    ///   - story: receives the trace line by line; nil for no trace.
     /// - Throws: an error of the store.
     package init(_ scenario: Scenario, story: ((String) -> Void)? = nil) throws {
         self.scenario = scenario
@@ -107,15 +107,15 @@ package final class Simulation {
         }
     }
 
-    // MARK: The story
+    // MARK: The run
 
-    /// Tells the scenario.
+    /// Runs the scenario.
     ///
-    /// - Returns: what came of it.
-    /// - Throws: an error of the store that nobody provoked.
+    /// - Returns: its result.
+    /// - Throws: an error of the store that was not injected.
     package func run() throws -> Outcome {
         for number in scenario.lectures.indices { want(number) }
-        for wish in scenario.wishes { later(wish.at) { [unowned self] in carryOut(wish) } }
+        for request in scenario.requests { later(request.at) { [unowned self] in carryOut(request) } }
         for fault in scenario.storeFaults { schedule(fault) }
         for step in scenario.clockSteps {
             later(step.at) { [unowned self] in
@@ -159,7 +159,7 @@ package final class Simulation {
         advance()
     }
 
-    /// The bounds of liveness: a story that does not come to rest is a finding.
+    /// The bounds of liveness: a run that does not become idle is a finding.
     private func mayGoOn() -> Bool {
         if !world.findings.isEmpty { return false }
         if steps > 20_000 { world.found("no rest after \(steps) steps") }
@@ -172,17 +172,17 @@ package final class Simulation {
         let happening = world.nextHappening
         guard let due else { return world.pass(to: max(happening ?? 0, world.boot + 1_000_000)) }
         if let happening, happening < due { return world.pass(to: max(happening, world.boot + 4_000_000)) }
-        // When only polling is due a machine may be late; hours of it would be told step by step.
+        // When only polling is due a machine may be late; hours of it would be simulated step by step.
         let isIdle = programs.allSatisfy { $0.transport.runningCount == 0 }
         let late = isIdle ? Int64(world.some(0...(programs.allSatisfy { $0.engine.activeCount == 0 } ? 6000 : 700))) : 0
         let moment = max(due, world.boot + 4_000_000) + late * 1_000_000
         world.pass(to: min(moment, max(happening ?? .max, world.boot + 4_000_000)))
     }
 
-    /// Whether nothing moves, and nothing will by itself for an hour.
+    /// Whether all is idle, and stays so for an hour.
     private func isAtRest() throws -> Bool {
         guard waiting == 0 else { return false }
-        // A program that has not made a step yet does not know what there is to do.
+        // A program that has not made a step yet does not know its work.
         guard programs.allSatisfy({ $0.lastStep > 0 && $0.engine.activeCount == 0 && $0.transport.runningCount == 0 })
         else {
             return false
@@ -192,7 +192,7 @@ package final class Simulation {
             $0.int(0)
         }
         guard leased == 0, try onlooker.contentsToRemove(limit: 1).isEmpty else { return false }
-        // A server that asked for a year is not waited for, nor for ever for one that is never there.
+        // A server that asked for a year is not awaited, nor one that never comes back.
         let isLate = world.boot > 1200 * 1_000_000_000 && servers.neverComes
         if isLate { return true }
         let latest = servers.hasAskedForAYear ? world.now + .seconds(3600) : Timestamp(milliseconds: .max)
@@ -211,7 +211,7 @@ package final class Simulation {
         return settings
     }
 
-    /// A program starts; one that cannot comes again a second later, as a person would start it.
+    /// A program starts; one that cannot is started again a second later, as a user would do.
     private func start() {
         started += 1
         var doom: Life.Doom?
@@ -230,8 +230,8 @@ package final class Simulation {
             program.port.onCommit = { [unowned self, unowned program] claims in
                 try watch.committed(claims, by: program)
             }
-            program.onNotices = { [unowned self, unowned program] told in
-                try watch.told(told, by: program)
+            program.onNotices = { [unowned self, unowned program] reported in
+                try watch.reported(reported, by: program)
             }
             _ = try program.port.transaction { try program.port.joinUnfinished(program.run) }
             programs.append(program)
@@ -248,7 +248,7 @@ package final class Simulation {
         }
     }
 
-    /// Programs that died in this step are taken away, and others come.
+    /// Programs that died in this step are removed, and others start.
     private func bury() {
         while let program = programs.first(where: { !world.isAlive($0.number) }) {
             guard let life = world.lives[program.number] else { return }
@@ -290,8 +290,8 @@ package final class Simulation {
         try watch.holdRowsAgainstDisk(onlooker, onlookerConnection)
     }
 
-    /// The files as the disk has them when the power fails: connections are not closed, and the next commit may have
-    /// begun to be written.
+    /// The files as on the disk when the power fails: connections are not closed, and the next commit may be partly
+    /// written.
     private func restoreStore() throws {
         let torn = world.chance(40) ? world.some(1...9000) : 0
         place.location = try files.survivors(of: place.location, tornBytes: torn)
@@ -304,7 +304,7 @@ package final class Simulation {
         if place.trouble.kind == .busy { place.trouble.kind = nil }
     }
 
-    // MARK: Trouble with the store
+    // MARK: Store failures
 
     private func schedule(_ fault: StoreFault) {
         later(fault.at) { [unowned self] in
@@ -317,7 +317,7 @@ package final class Simulation {
                     try other.run(script: "BEGIN IMMEDIATE")
                     blocker = other
                 } catch {
-                    world.note("    nobody could lock the store: \(error)")
+                    world.note("    the store could not be locked: \(error)")
                 }
             }
             later(fault.lasts) { [unowned self] in
@@ -330,8 +330,8 @@ package final class Simulation {
 
     // MARK: The end
 
-    /// All programs end cleanly, and one more looks whether anything is left to do: nothing may be. What stopped for
-    /// the network, the disk or the quota is tried again by whoever comes.
+    /// All programs end cleanly, and one more checks that no work is left. Lectures that stopped for the network, the
+    /// disk or the quota are retried by any new program.
     private func end() throws {
         try stopAll()
         let isTriedAgain = try onlookerConnection.first(
@@ -339,7 +339,7 @@ package final class Simulation {
             StopReason.network, StopReason.space, StopReason.quota
         ) { _ in true }
         if isTriedAgain != nil { return }
-        guard world.findings.isEmpty, !scenario.deaths.isEmpty || !scenario.wishes.isEmpty || watch.hasStoreFailed
+        guard world.findings.isEmpty, !scenario.deaths.isEmpty || !scenario.requests.isEmpty || watch.hasStoreFailed
         else { return }
         let requests = network.requests.count
         deathsUsed = scenario.deaths.count
@@ -349,7 +349,7 @@ package final class Simulation {
         try stopAll()
     }
 
-    /// Programs may die while they end; those that come in their place have to come to rest first.
+    /// Programs may die while they end; their successors have to become idle first.
     private func stopAll() throws {
         while !programs.isEmpty {
             let ending = programs
@@ -363,11 +363,11 @@ package final class Simulation {
         }
     }
 
-    /// Lets a program go that has come to its end; answers whether it has.
+    /// Removes a program that has ended; returns whether it has.
     private func leave(_ program: Program) throws -> Bool {
-        let told = program.notices.count { if case .stopped = $0 { true } else { false } }
-        guard told > 0 else { return false }
-        if told != 1 { world.found("a program told \(told) times that it had stopped") }
+        let reported = program.notices.count { if case .stopped = $0 { true } else { false } }
+        guard reported > 0 else { return false }
+        if reported != 1 { world.found("a program reported its stop \(reported) times") }
         try onlooker.dismissOwner(program.owner, now: world.now)
         programs.removeAll { $0 === program }
         place.census.dismiss(program: program.number)

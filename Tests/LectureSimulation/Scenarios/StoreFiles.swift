@@ -4,11 +4,11 @@ import LectureModel
 import LectureStore
 import LectureTestSupport
 
-/// The directories of one scenario's store. Each store is a copy of one that was made once: migrations have tests of
-/// their own, and here they would take most of the time.
+/// The directories of one scenario's store. Each store is a copy of one that was made once: migrations have their own
+/// tests, and here they would take most of the time.
 final class StoreFiles {
-    /// The directory in which all stores of this process lie: in memory where there is a place for it, since the
-    /// database syncs at every commit.
+    /// The directory of all stores of this process: in memory where possible, since the database syncs at every
+    /// commit.
     private static let shared: Result<TemporaryDirectory, any Error> = Result {
         let memory = "/dev/shm"
         return try TemporaryDirectory(in: FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
@@ -43,7 +43,7 @@ final class StoreFiles {
     }
 
     /// What a power cut leaves of a store: the database and its log, without the index of the log, and perhaps with
-    /// the beginning of a commit that was not finished.
+    /// the start of an unfinished commit.
     func survivors(of location: StoreLocation, tornBytes: Int) throws -> StoreLocation {
         let path = try directory()
         let name = StoreLocation.databaseName

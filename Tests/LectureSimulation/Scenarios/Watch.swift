@@ -3,16 +3,16 @@ import LectureModel
 import LectureSQLite
 import LectureStore
 
-/// Looks on while a story is told, and keeps what must never happen: a row ahead of the disk, a notice ahead of the
-/// row, a request to a server that had asked to be left alone.
+/// Observes a run, and checks its invariants: no row ahead of the disk, no notice ahead of the row, no request to a
+/// server that asked the client to wait.
 final class Watch {
-    /// A server that asked to be left alone.
+    /// A server that asked the client to wait.
     private struct Hold {
         var origin: String
-        /// When the wait was heard of, and when it is over.
+        /// When the wait was received, and when it is over.
         var since: Int64
         var until: Int64
-        /// The program that was told, and those that came after it keep it.
+        /// The program that received it; its successors keep it as well.
         var program: Int
         var isArmed = false
     }
@@ -21,21 +21,21 @@ final class Watch {
     private let servers: Servers
     private let disk: MemoryDisk
     private var holds: [Hold] = []
-    /// The last state that was told of each content, by program.
-    private var told: [Int: [ContentID: ItemState]] = [:]
-    /// Contents that were told complete, and are to stay so.
+    /// The last reported state of each lecture, by program.
+    private var reported: [Int: [ContentID: ItemState]] = [:]
+    /// Lectures that were reported complete, and must stay so.
     private var complete: Set<ContentID> = []
     private(set) var troubled: Set<Int> = []
-    /// What is wanted of each lecture.
-    var wishes: [Int: Desire] = [:]
+    /// The target state of each lecture.
+    var requests: [Int: Desire] = [:]
     /// How often work on an item ended before it was complete, since the last death.
     var pauses = 0
     /// Whether the disk refused anything.
     var hasDiskFailed = false
-    /// Whether the store was to refuse anything.
+    /// Whether the store has failures scheduled.
     var hasStoreFailed = false
-    /// Whether programs told of trouble with the store.
-    private(set) var hasToldTrouble = false
+    /// Whether programs reported a store failure.
+    private(set) var hasReportedFailure = false
 
     init(world: VirtualWorld, servers: Servers, disk: MemoryDisk) {
         self.world = world
@@ -43,9 +43,9 @@ final class Watch {
         self.disk = disk
     }
 
-    // MARK: Rows against the disk
+    // MARK: Rows checked against the disk
 
-    /// A commit says that chunks are proven: their bytes are durable now, and are the ones that were proven.
+    /// A commit marks chunks as committed: their bytes are durable now, and are the ones that were hashed.
     func committed(_ claims: ProgramIndex.Claims, by program: Program) throws {
         for claim in claims.proven {
             guard let place = try Self.place(of: claim.resource, program.connection) else { continue }
@@ -77,7 +77,7 @@ final class Watch {
         }
     }
 
-    /// A file is deleted: no row of a version in use counts on it, unless its content is being removed.
+    /// A file is deleted: no row of a version in use refers to it, unless its lecture is being removed.
     func deletes(_ path: String, _ connection: Connection) {
         let rows = try? connection.first(
             """
@@ -89,8 +89,8 @@ final class Watch {
         if rows ?? 0 > 0 { world.found("\(path) is deleted and has proven chunks") }
     }
 
-    /// Every proven row is true: its bytes are on the disk, under one name or the other. The files of a lecture that
-    /// is being removed go before their rows.
+    /// Every committed row is true: its bytes are on the disk, under one name or the other. The files of a lecture that
+    /// is being removed are deleted before their rows.
     func holdRowsAgainstDisk(_ index: SQLiteDownloadIndex, _ connection: Connection) throws {
         let rows = try connection.query(
             """
@@ -114,85 +114,88 @@ final class Watch {
         }
         for content in complete {
             let state = try index.item(content)?.content.state
-            if state != .completed { world.found("a content that was told complete is \(state?.name ?? "gone")") }
+            if state != .completed { world.found("a lecture that was reported complete is \(state?.name ?? "gone")") }
         }
     }
 
     // MARK: Notices
 
-    /// A wish has changed: the content may leave any state.
-    func wished(_ content: ContentID) {
+    /// A request has changed: the lecture may leave any state.
+    func requested(_ content: ContentID) {
         complete.remove(content)
-        for program in told.keys { told[program]?[content] = nil }
+        for program in reported.keys { reported[program]?[content] = nil }
     }
 
-    /// What a program told is true in the store, and an outcome is told once.
-    func told(_ notices: [EngineNotice], by program: Program) throws {
+    /// What a program reported is true in the store, and an outcome is reported once.
+    func reported(_ notices: [EngineNotice], by program: Program) throws {
         for notice in notices {
             switch notice {
             case .changed(let id):
                 guard let item = try program.index.item(id) else { continue }
                 let state = item.content.state
-                world.note("\(program.number) tells: \(item.content.key) is \(state.name)")
-                if state == .completed || state == .failed, told[program.number]?[id] == state {
-                    world.found("that a content is \(state.name) was told twice")
+                world.note("\(program.number) reports: \(item.content.key) is \(state.name)")
+                if state == .completed || state == .failed, reported[program.number]?[id] == state {
+                    world.found("a lecture was reported \(state.name) twice")
                 }
-                told[program.number, default: [:]][id] = state
+                reported[program.number, default: [:]][id] = state
                 if state == .stopped || state == .queued { pauses += 1 }
                 if state == .completed { complete.insert(id) }
-            // The content was told when it became complete.
+            case .outdated(let id): requested(id)
+            // The lecture was reported when it became complete.
             case .alreadyComplete: continue
-            case .progress(let told): try check(told, by: program)
+            case .progress(let reported): try check(reported, by: program)
             case .storeTrouble(let error):
-                hasToldTrouble = true
+                hasReportedFailure = true
                 troubled.insert(program.number)
-                world.note("\(program.number) tells: trouble, \(error)")
+                world.note("\(program.number) reports: store failure, \(error)")
                 if error.code == .bug { world.found("the engine found a bug: \(error.detail) \(error.cause)") }
             case .removed(let key):
-                world.note("\(program.number) tells: \(key) is removed")
-                if try program.index.item(key) != nil { world.found("a content that is there was told removed") }
+                world.note("\(program.number) reports: \(key) is removed")
+                if try program.index.item(key) != nil { world.found("a lecture that is there was reported removed") }
             case .published, .stopped: break
             }
         }
     }
 
-    private func check(_ told: DownloadProgress, by program: Program) throws {
-        guard let item = try program.index.item(told.key) else { return }
-        if let total = told.total, told.bytes > total { world.found("progress beyond the end") }
-        // Where a complete version is there already, the count of the next one has begun.
-        if item.content.provenChunks < told.provenChunks, item.content.state != .completed, item.currentVersion == nil {
-            world.found("progress counts \(told.provenChunks) chunks, the store \(item.content.provenChunks)")
+    private func check(_ reported: DownloadProgress, by program: Program) throws {
+        guard let item = try program.index.item(reported.key) else { return }
+        if let total = reported.total, reported.bytes > total { world.found("progress beyond the end") }
+        // Where a complete version is there already, the count of the next one has started.
+        if item.content.provenChunks < reported.provenChunks, item.content.state != .completed,
+            item.currentVersion == nil
+        {
+            world.found("progress counts \(reported.provenChunks) chunks, the store \(item.content.provenChunks)")
         }
     }
 
     // MARK: Servers that ask to wait
 
-    /// The clock was set: a wait that is stored cannot be kept to the second over a restart.
+    /// The clock was set: a stored wait cannot be exact to the second over a restart.
     func clockWasSet() { holds = [] }
 
-    /// A request begins.
+    /// A request starts.
     func asked(_ request: TransferRequest, by program: Int) {
-        // Each step looks at the wishes before it opens anything, so that no time is allowed for.
-        if let lecture = servers.lecture(of: request.url), let wish = wishes[lecture], wish != .fetch {
-            world.found("lecture \(lecture) was asked for although its wish is \(wish)")
+        // Each step checks the target states before it opens anything, so that no tolerance is allowed.
+        if let lecture = servers.lecture(of: request.url), let desire = requests[lecture], desire != .fetch {
+            world.found("lecture \(lecture) was requested although its target state is \(desire)")
         }
         guard let origin = try? Origin(url: request.url).text else { return }
         for hold in holds where hold.isArmed && hold.origin == origin && program >= hold.program {
-            // A second, since what is stored is in milliseconds and dates are in seconds.
+            // A second, since stored times are in milliseconds and dates are in seconds.
             if world.boot < hold.until - 1_100_000_000 {
                 world.found("\(origin) was asked again \((hold.until - world.boot) / 1_000_000) ms too early")
             }
         }
     }
 
-    /// A header has come; when it asks to wait the program will know in its next step.
+    /// A header was received; when it asks to wait the program will know in its next step.
     func heard(_ request: TransferRequest, _ answer: Answer, of program: Int) {
         guard let seconds = answer.waitSeconds, let origin = try? Origin(url: request.url).text else { return }
         let until = world.boot + Int64(seconds) * 1_000_000_000
         holds.append(Hold(origin: origin, since: world.boot, until: until, program: program))
     }
 
-    /// A program has made a step: what it was told before is stored now, unless the store refused.
+    /// A program has made a step: what it received before is stored now, unless the store refused.
     func stepped(_ program: Program) {
         for position in holds.indices where holds[position].program == program.number && !holds[position].isArmed {
             if program.lastStep >= holds[position].since { holds[position].isArmed = true }
@@ -203,7 +206,7 @@ final class Watch {
         }
     }
 
-    /// A program has died: what it had not stored nobody knows.
+    /// A program has died: what it had not stored is lost.
     func died(_ program: Int) {
         holds.removeAll { $0.program == program && !$0.isArmed }
     }

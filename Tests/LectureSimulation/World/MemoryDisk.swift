@@ -1,8 +1,8 @@
 package import LectureModel
 
-/// What is done to the disk, as far as it can fail.
+/// The operations on the disk that can fail.
 package enum DiskOperation: String, Codable, Sendable, CaseIterable {
-    /// A part file is made or opened, and its space reserved.
+    /// A part file is created or opened, and its space reserved.
     case open
     /// A block is written.
     case write
@@ -12,26 +12,26 @@ package enum DiskOperation: String, Codable, Sendable, CaseIterable {
     case place
     /// A file is deleted.
     case delete
-    /// A finished file is given out.
+    /// A finished file is copied to an output.
     case publish
 }
 
-/// The disk of the world. What was synced survives everything; of what was only written a power cut keeps some, block
-/// by block and name by name, and a kill keeps all, since it is the kernel's.
+/// The disk of the world. Synced data survives everything; of unsynced writes a power cut keeps some, block by block
+/// and name by name, and a kill keeps all, since they are in the kernel.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 package final class MemoryDisk: PartFiles, @unchecked Sendable {
-    /// The bytes of one file, whatever its names are.
+    /// The bytes of one file, under any number of names.
     final class Node {
-        /// As a running program reads them.
+        /// The bytes as a running program reads them.
         var bytes: [UInt8]
         /// Ranges that were written and not synced.
         var dirty: [Range<Int>] = []
 
-        /// Names the header of a sealed file.
+        /// The identifier of a sealed file's header.
         var header = 0
-        /// What was sealed under the header, in all openings: the bytes themselves, since the world has no use for
-        /// ciphertext, and whether as the last.
+        /// What was sealed under the header, in all openings: the plaintext itself, since the world needs no
+        /// ciphertext, and whether it was the last segment.
         var sealed: [Int: Sealed] = [:]
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -41,7 +41,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
 
         func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
             let end = offset + source.count
-            // The same bytes once more lose nothing of what is durable.
+            // Writing the same bytes again loses nothing durable.
             if unsafe holds(source, at: offset) { return }
             if bytes.count < end { bytes += blankBytes(end - bytes.count) }
             unsafe bytes.withUnsafeMutableBytes { to in
@@ -65,7 +65,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         }
     }
 
-    /// A segment, which is a chunk in files as small as the world's.
+    /// A segment; the same as a chunk in files as small as the world's.
     struct Sealed: Hashable {
         var bytes: [UInt8]
         var isLast: Bool
@@ -78,35 +78,36 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         case removed(String, Node)
     }
 
-    /// Blocks that a power cut keeps or loses as a whole; the middle of one may be torn.
+    /// Blocks that a power cut keeps or loses as a whole; one may be torn in its middle.
     private static let blockBytes = 1 << 16
 
     let world: VirtualWorld
-    /// A part file is synced without being told once so many bytes of whole chunks were written.
+    /// A part file is synced by itself once so many bytes of whole chunks were written.
     package var syncsAfter: UInt64 = 4 << 20
-    /// Makes proofs and digests, as the store's key has it.
+    /// Makes proofs and digests, as with the store's key.
     package let digests: any DigestMaker
-    /// Names, part files with their suffix.
+    /// Names; part files with their suffix.
     private var names: [String: Node] = [:]
-    /// Changes of names whose directory was not synced since.
+    /// Changes of names whose directory has not been synced since.
     private var pending: [NameChange] = []
-    /// Paths outside the store.
+    /// Files outside the store, by path.
     package private(set) var outputs: [String: [UInt8]] = [:]
+    private var outputFacts: [String: OutputFacts] = [:]
     /// The next part files to be opened fail with this.
     package var openFailure: LectureError?
     /// Writes fail with this.
     package var writeFailure: LectureError?
-    /// Files that cannot be deleted or given out now.
+    /// Deleting or copying a file fails with this.
     package var refusal: LectureError?
     /// Lets an operation fail; gets the path.
     package var fault: (DiskOperation, String) -> LectureError? = { _, _ in nil }
-    /// Sees what is deleted, before it is.
+    /// Called before a file is deleted.
     var onDelete: (String) -> Void = { _ in }
-    /// How many headers were drawn for sealed files.
+    /// How many headers were generated for sealed files.
     package private(set) var headers = 0
-    /// How many of them were used on by another opening.
+    /// How many of them were used again by another opening.
     package var headersUsedOn = 0
-    /// Paths that a living part file works on, with its program.
+    /// Paths of open part files, with their programs.
     package internal(set) var openPaths: [String: Int] = [:]
 
     init(world: VirtualWorld, digests: any DigestMaker) {
@@ -114,7 +115,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         self.digests = digests
     }
 
-    /// A sealed file gets another header; what is kept is sealed again under it.
+    /// A sealed file gets a new header; kept segments are sealed again under it.
     func renew(_ node: Node, keeping kept: (Int) -> Bool) {
         headers += 1
         node.header = headers
@@ -126,7 +127,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     /// A program has died: its files are closed.
     func close(program: Int) { openPaths = openPaths.filter { $0.value != program } }
 
-    /// The power fails: of what was not synced some is lost. Every program has died.
+    /// The power fails: some unsynced data is lost. Every program has died.
     func cutPower() {
         openPaths = [:]
         undoNames()
@@ -138,7 +139,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     }
 
     /// Of a file's unsynced names a power cut keeps the first ones: file systems keep the order of one directory's
-    /// entries, and different files are independent here, which is more than any file system does.
+    /// entries, and different files are independent here, which is weaker than any file system.
     private func undoNames() {
         var kept: [String: Int] = [:]
         for change in pending { kept[Self.base(of: change), default: 0] += 1 }
@@ -166,7 +167,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         }
     }
 
-    /// What a power cut or a failed sync leaves of a range: each block or not, and one of them half.
+    /// What a power cut or a failed sync leaves of a range: each block or not, and one of them torn.
     func lose(some range: Range<Int>, of node: Node) {
         if world.chance(30) { return }
         let losesAll = world.chance(30)
@@ -203,7 +204,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
 
     func node(_ name: String) -> Node? { names[name] }
 
-    /// Makes a file, or gives a name to one.
+    /// Creates a file, or gives it a name.
     func make(_ name: String, _ node: Node) {
         names[name] = node
         pending.append(.made(name))
@@ -228,7 +229,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     /// Finished files by path.
     package var files: [String: [UInt8]] { names.filter { !$0.key.hasSuffix(Self.suffix) }.mapValues(\.bytes) }
 
-    /// Part files by the path of the finished file; setting takes away those that are left out.
+    /// Part files by the path of the finished file; setting removes those that are left out.
     package var parts: [String: [UInt8]] {
         get {
             var parts: [String: [UInt8]] = [:]
@@ -242,7 +243,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         }
     }
 
-    /// Changes a byte that is durable, as a bad disk does while nobody looks.
+    /// Changes a durable byte, as a bad disk does unnoticed.
     ///
     /// - Parameters:
     ///   - offset: in the only part file.
@@ -272,7 +273,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         (names[path].map { UInt64($0.bytes.count) }, names[path + Self.suffix].map { UInt64($0.bytes.count) })
     }
 
-    /// Reads chunks again and holds them against their proofs.
+    /// Reads chunks again and checks them against their proofs.
     package func verify(
         path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
         proofs: [WrittenChunk], pace: (Int) -> Bool
@@ -301,12 +302,24 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
         return Array(bytes[Int(place.lowerBound)..<Int(place.upperBound)])
     }
 
+    /// What is at a path outside the store.
+    package func look(output: String) throws(LectureError) -> OutputFacts? { outputFacts[output] }
+
     /// Copies a finished file out of the store.
-    package func publish(path: String, isSealed: Bool, to output: String) throws(LectureError) {
+    package func publish(
+        path: String, isSealed: Bool, to output: String, replacing right: OutputRight
+    ) throws(LectureError) -> OutputFacts {
         if isSealed { throw LectureError(.isSealed, detail: path) }
         if let error = refusal ?? fault(.publish, path) { throw error }
         guard let bytes = names[path]?.bytes else { throw LectureError(.readFile, detail: path) }
-        outputs[output] = bytes
+        if let there = outputFacts[output] {
+            if outputs[output] == bytes { return there }
+            guard right.allows(there) else { throw LectureError(.outputExists, detail: output) }
+        }
+        let facts = OutputFacts(
+            inode: Int64(outputFacts.count), bytes: Int64(bytes.count), modifiedNanoseconds: Int64(outputs.count))
+        (outputs[output], outputFacts[output]) = (bytes, facts)
+        return facts
     }
 
     /// Whether there is no file.
@@ -319,7 +332,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     package func listing() throws(LectureError) -> [String] { names.keys.sorted() }
 }
 
-/// The disk as one program has it: what it asks for are its actions, and end with it.
+/// The disk as one program sees it: its calls are the program's actions, and end with it.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 final class ProgramFiles: PartFiles, @unchecked Sendable {
@@ -364,9 +377,13 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
         try disk.read(path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
     }
 
-    func publish(path: String, isSealed: Bool, to output: String) throws(LectureError) {
+    func look(output: String) throws(LectureError) -> OutputFacts? { try disk.look(output: output) }
+
+    func publish(
+        path: String, isSealed: Bool, to output: String, replacing right: OutputRight
+    ) throws(LectureError) -> OutputFacts {
         try acting("gives out \(path)") { () throws(LectureError) in
-            try disk.publish(path: path, isSealed: isSealed, to: output)
+            try disk.publish(path: path, isSealed: isSealed, to: output, replacing: right)
         }
     }
 
@@ -379,7 +396,7 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
     }
 }
 
-/// So many zeros; element by element they would take a debug build most of its time.
+/// So many zeros; written one by one they would take a debug build most of its time.
 func blankBytes(_ count: Int) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         if let memory = buffer.baseAddress { unsafe UnsafeMutableRawPointer(memory).zero(count) }

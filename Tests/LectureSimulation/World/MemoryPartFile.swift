@@ -6,12 +6,12 @@ extension UnsafeMutableRawPointer {
     func zero(_ count: Int) { unsafe memset(self, 0, count) }
 }
 
-/// Whether two places have the same bytes.
+/// Whether two ranges have the same bytes.
 func isSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
     unsafe memcmp(left, right, count) == 0
 }
 
-/// A part file on the memory disk. Calls are carried out in their order, a little later; bytes that break the contract
+/// A part file on the memory disk. Calls are executed in order, a little later; bytes that break the contract
 /// of `PartFile` are a finding.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
@@ -38,12 +38,12 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private var areNamesDurable = false
     private var lanes: [TransferID: Lane] = [:]
     private var finished: [WrittenChunk] = []
-    /// Bytes of whole chunks that came since the last sync.
+    /// Bytes of whole chunks received since the last sync.
     private var unsynced: UInt64 = 0
     private var lastAt: Int64 = 0
-    /// Chunks of a sealed file that were proven at its opening or came whole since.
+    /// Chunks of a sealed file that were committed at its opening or completed since.
     private var whole: Set<Int> = []
-    /// Chunks whose last byte has come with the block in hand.
+    /// Chunks completed by the current block.
     private var ending: [(chunk: Int, place: Range<UInt64>, isLast: Bool)] = []
     private var isEndKnown = false
 
@@ -55,7 +55,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
 
     private var world: VirtualWorld { disk.world }
 
-    /// Carries something out after everything that was asked for before.
+    /// Executes an operation after everything that was requested before.
     private func queue(_ what: @autoclosure @escaping () -> String, _ work: @escaping () -> Void) {
         let longest = Int(disk.world.diskDelay.nanosecondCount)
         let at = max(lastAt, world.boot + Int64(world.some(0...longest)))
@@ -63,7 +63,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         world.after(.nanoseconds(at - world.boot), program: program, what(), work)
     }
 
-    private func tell(_ what: @autoclosure @escaping () -> String, _ event: PartFileEvent) {
+    private func notify(_ what: @autoclosure @escaping () -> String, _ event: PartFileEvent) {
         world.after(.zero, program: program, "hears: \(what())") { [receiver] in receiver(event) }
     }
 
@@ -71,7 +71,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         guard !hasFailed else { return }
         hasFailed = true
         if error.code == .bug { world.found("a part file was used against its contract: \(error.cause)") }
-        tell("the file failed, \(error)", .failed(error))
+        notify("the file failed, \(error)", .failed(error))
     }
 
     // MARK: The port
@@ -103,7 +103,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             whole = Set(plan.seal?.proven ?? [])
             if let seal = plan.seal { takeUp(found, seal, plan.path) }
         } else {
-            // Nothing is proven: what stands under the final name is what a crash left there.
+            // Nothing is committed: the file under the final name was left by a crash.
             if disk.node(plan.path) != nil { disk.remove(plan.path) }
             let made = disk.node(part) ?? MemoryDisk.Node([])
             if disk.node(part) == nil { disk.make(part, made) }
@@ -112,7 +112,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             node = made
             if plan.seal != nil { disk.renew(made) { _ in false } }
         }
-        tell("the file is open", .opened)
+        notify("the file is open", .opened)
     }
 
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
@@ -140,11 +140,11 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             unsafe node.bytes.withUnsafeBytes { bytes in
                 unsafe running.update(UnsafeRawBufferPointer(rebasing: bytes[..<Int(total)]))
             }
-            if let sha256 = try? running.finish() { tell("the digest", .digested(sha256: sha256)) }
+            if let sha256 = try? running.finish() { notify("the digest", .digested(sha256: sha256)) }
         }
     }
 
-    /// The steps are actions of their own, so that a crash can come between each.
+    /// The steps are separate actions, so that a crash can come between them.
     func place(total: UInt64) {
         guard !isClosing else { return }
         queue("syncs before its final name") { [self] in
@@ -164,7 +164,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             guard !hasFailed, !isDeleting, let plan, disk.node(plan.path) === node else { return }
             disk.syncNames(of: plan.path)
             isPlaced = true
-            tell("the file stands", .placed)
+            notify("the file stands", .placed)
         }
     }
 
@@ -182,7 +182,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
                     disk.syncNames(of: plan.path)
                 }
             }
-            tell("the file is closed", .closed(isClean: !hasFailed && !hasStrays))
+            notify("the file is closed", .closed(isClean: !hasFailed && !hasStrays))
         }
     }
 
@@ -201,9 +201,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    // MARK: The nonce law
+    // MARK: The nonce invariant
 
-    /// A file whose header is used on has nothing sealed under it but proven chunks.
+    /// A file whose header is used again has nothing sealed under it but committed chunks.
     private func takeUp(_ node: MemoryDisk.Node, _ seal: SealPlan, _ path: String) {
         let strays = node.sealed.keys.filter { !whole.contains($0) }
         guard seal.isClean else { return disk.renew(node, keeping: whole.contains) }
@@ -211,7 +211,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         if !strays.isEmpty { world.found("\(path) was called clean, and chunks \(strays) were sealed besides") }
     }
 
-    /// What the adapter does with a whole segment: nothing for the same bytes, another header for other ones.
+    /// The adapter's handling of a whole segment: nothing for the same bytes, a new header for other ones.
     private func seal(_ chunk: Int, _ place: Range<UInt64>, isLast: Bool, _ node: MemoryDisk.Node) {
         guard plan?.seal != nil else { return }
         whole.insert(chunk)
@@ -223,7 +223,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
 
     private var hasStrays: Bool { node?.sealed.keys.contains { !whole.contains($0) } ?? false }
 
-    /// Answers whether the bytes keep the contract.
+    /// Returns whether the bytes keep the contract.
     private func prove(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
         _ plan: PartFilePlan
@@ -243,7 +243,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             lane.next = stop
             position = stop
             lanes[transfer] = lane
-            // A segment is sealed when it is known whether it is the last.
+            // A segment is sealed once it is known whether it is the last.
             if stop == lane.end, plan.seal == nil || plan.total != nil || isEndKnown {
                 finish(transfer, isLast: stop == plan.total)
             }
@@ -289,11 +289,11 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         if !areNamesDurable { disk.syncNames(of: plan.path) }
         areNamesDurable = true
         let chunks = finished
-        tell("durable: \(chunks.map(\.index))", .flushed(chunks))
+        notify("durable: \(chunks.map(\.index))", .flushed(chunks))
         finished = []
     }
 
-    /// After a failed sync the kernel may call the lost pages clean: they are gone, and nobody will know.
+    /// After a failed sync the kernel may mark the lost pages clean: they are gone, without an error.
     private func failSync(_ error: LectureError) {
         if let node {
             for range in node.dirty { disk.lose(some: range, of: node) }

@@ -7,7 +7,7 @@ import LectureTestSupport
 
 /// A world with its network, its disk and a store in a real SQLite database, in which programs run.
 package final class Scene {
-    /// Time and chance.
+    /// Time and randomness.
     package let world: VirtualWorld
     /// All servers.
     package let network = ScriptedNetwork()
@@ -15,30 +15,30 @@ package final class Scene {
     package let disk: MemoryDisk
     /// Where the store lies.
     package let location: StoreLocation
-    /// The store as an onlooker writes wishes into it.
+    /// The store, for requests from outside.
     package let index: SQLiteDownloadIndex
-    /// How programs are to work; holds for the next one.
+    /// The settings of the next program.
     package var settings = DownloadSettings()
-    /// The program that runs.
+    /// The running program.
     package private(set) var program: Program
     private var programs = 1
     private let place: Surroundings
-    /// Decides what is sealed.
+    /// Which media is sealed.
     package var seals: WorldSealing { place.seals }
     private let directory: TemporaryDirectory
 
     /// Makes a world with a new store and a program that runs in it.
     ///
     /// - Parameters:
-    ///   - seed: the same one brings the same story.
-    ///   - settings: how the program is to work.
+    ///   - seed: the same one brings the same run.
+    ///   - settings: the settings of the program.
     ///   - seals: whether media is sealed.
     /// - Throws: an error of the store.
     package init(
         seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings(), seals: Bool = false
     ) throws {
         world = VirtualWorld(seed: seed)
-        // In memory where there is a place for it: the database syncs at every commit, which is the disk's own test.
+        // In memory where possible: the database syncs at every commit, and the disk has its own test.
         let memory = "/dev/shm"
         directory = try TemporaryDirectory(in: FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
         location = StoreLocation(directory: directory.file("store"))
@@ -51,13 +51,13 @@ package final class Scene {
         program = try Program(Life(program: 1), in: place, settings)
     }
 
-    /// Registers a wish and puts it into the running program's run.
+    /// Registers a request and puts it into the running program's run.
     ///
     /// - Parameters:
     ///   - url: the source.
     ///   - isGateway: whether it is a gateway's link.
-    ///   - change: changes the wish before it is registered.
-    /// - Returns: the content's key.
+    ///   - change: changes the request before it is registered.
+    /// - Returns: the lecture's key.
     /// - Throws: an error of the store.
     @discardableResult
     package func want(
@@ -66,15 +66,15 @@ package final class Scene {
         var request = DownloadRequest(url: url)
         change(&request)
         let identity = Array(url.utf8)
-        let wish = try index.enqueue(
+        let registered = try index.enqueue(
             request, source: RequestSource(derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway),
             check: .list, now: world.now)
-        try index.join(program.run, content: wish.id)
+        try index.join(program.run, content: registered.id)
         program.poke()
-        return wish.key
+        return registered.key
     }
 
-    /// The running program is killed, and another takes its place.
+    /// The running program is killed, and another replaces it.
     package func crash(powerCut: Bool = false) throws {
         world.kill(program: program.number)
         let dead = program.owner
@@ -93,10 +93,10 @@ package final class Scene {
         return other
     }
 
-    /// A content as the store has it.
+    /// A lecture as the store has it.
     package func content(_ key: ContentKey) throws -> Content? { try index.item(key)?.content }
 
-    /// The finished bytes of a content; nil when it is not complete.
+    /// The finished bytes of a lecture; nil when it is not complete.
     package func bytes(_ key: ContentKey) throws -> [UInt8]? {
         guard let item = try index.item(key), item.content.state == .completed, let version = item.currentVersion,
             let media = try index.resources(version).first
@@ -104,10 +104,10 @@ package final class Scene {
         return disk.files[media.path]
     }
 
-    /// What the store and the disk say against each other; none when all is well.
+    /// Contradictions between the store and the disk; none when all is well.
     package func contradictions() throws -> [String] {
         // The keys of this world's sealed files are in its memory and not in the store.
-        let keyless = "a sealed file is proven and its content has no key"
+        let keyless = "a sealed file is verified but its lecture has no key"
         var found = world.findings + (try StoreMaintenance.check(location)).filter { !$0.hasPrefix(keyless) }
         let queries = try SQLiteContentQueries(opening: location)
         for content in try queries.contents(ContentFilter(), sort: .title, page: ContentPage()) {
@@ -127,12 +127,12 @@ package final class Scene {
 
     // MARK: Time
 
-    /// Lets the running program work until it is at rest.
+    /// Lets the running program work until it is idle.
     package func rest(within longest: Duration = .seconds(7200)) throws {
         try run(within: longest) { try self.program.isAtRest(in: self.index, at: self.world.now) }
     }
 
-    /// Lets the running program work until something is true.
+    /// Lets the running program work until a condition is true.
     package func run(within longest: Duration = .seconds(7200), until isReached: () throws -> Bool) throws {
         let end = world.boot + longest.nanosecondCount
         while world.boot < end {
@@ -152,12 +152,12 @@ package final class Scene {
         }
     }
 
-    /// Time passes to the next moment at which anything is due.
+    /// Advances time to the next due event.
     package func advance(_ running: [Program]) {
         let due = running.compactMap(\.next).min() ?? Int64.max
         let next = min(due, world.nextHappening ?? .max)
         guard next < .max else { return world.pass(to: world.boot + 1_000_000_000) }
-        // What happens within some milliseconds is handled together, as a busy machine does.
+        // Events within some milliseconds are handled together, as on a busy machine.
         world.pass(to: max(next, world.boot + 4_000_000))
     }
 }

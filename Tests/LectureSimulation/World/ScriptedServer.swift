@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// What a server answers to one request.
+/// A server's answer to one request.
 package struct Answer {
     /// The HTTP status.
     package var status: Int
@@ -8,7 +8,7 @@ package struct Answer {
     package var fields = HeaderFields()
     /// Where `Location` leads, made absolute as libcurl does.
     package var redirectURL: String?
-    /// All bytes that would come.
+    /// The whole body.
     package var body: ArraySlice<UInt8> = []
     /// The connection breaks after so many bytes of the body, with this result of libcurl.
     package var breaksAfter: Int?
@@ -16,15 +16,15 @@ package struct Answer {
     package var curl = 56
     /// libcurl's result when not even a header comes.
     package var fails: Int?
-    /// What the transport says of such a failure.
+    /// The transport's detail of such a failure.
     package var detail = "scripted"
     /// Whether no header ever comes, and no end.
     package var isSilent = false
     /// Whether after ``breaksAfter`` nothing more comes, and no end.
     package var stallsAtEnd = false
-    /// How many seconds the header asks to wait; nil when it does not.
+    /// How many seconds the header asks to wait; nil for none.
     var waitSeconds: Int?
-    /// Until the header comes.
+    /// The time until the header comes.
     package var latency: Duration = .milliseconds(20)
     /// Bytes every 10 ms.
     package var pace = 512 << 10
@@ -39,7 +39,7 @@ package struct Answer {
         self.fields = fields
     }
 
-    /// Nobody answers, or the connection breaks before a header.
+    /// No server answers, or the connection breaks before a header.
     package static func failure(_ curl: Int) -> Answer {
         var answer = Answer(0)
         answer.fails = curl
@@ -55,7 +55,7 @@ package struct Answer {
     }
 }
 
-/// A file on a server, which answers as RFC 9110 asks, as far as its switches let it.
+/// A file on a server, which answers according to RFC 9110, as far as its switches allow.
 package struct ServedFile {
     /// The object.
     package var bytes: [UInt8]
@@ -72,10 +72,10 @@ package struct ServedFile {
     /// More fields of every answer.
     package var more: [HeaderField] = []
 
-    /// Makes a file that is served as well as can be.
+    /// Makes a file that is served with every feature.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The answer as RFC 9110 asks for it.
+    /// The answer according to RFC 9110.
     package func answer(to request: TransferRequest) -> Answer {
         var answer = Answer(200)
         if let etag { answer.fields.append(HeaderField(name: "ETag", value: etag)) }
@@ -114,9 +114,9 @@ package final class ScriptedNetwork {
     /// Bytes of bodies that were delivered.
     package internal(set) var delivered = 0
 
-    /// Sees the bytes that are delivered.
+    /// Called with the bytes that are delivered.
     var onBytes: (TransferRequest, Int) -> Void = { _, _ in }
-    /// Sees the headers that come, with the program that had asked.
+    /// Called with the headers that are delivered, and the program that had asked.
     var onHead: (Int, TransferRequest, Answer) -> Void = { _, _, _ in }
     /// Answers instead of everything else; gets the program.
     var answering: ((TransferRequest, Int) -> Answer)?

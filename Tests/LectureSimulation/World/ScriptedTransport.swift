@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// Carries out exchanges with the scripted network in the world's time.
+/// Executes exchanges with the scripted network in the world's time.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 package final class ScriptedTransport: Transport, @unchecked Sendable {
@@ -21,7 +21,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
     private let network: ScriptedNetwork
     private let program: Int
     private var running: [TransferID: Exchange] = [:]
-    /// The bound of all exchanges together, as the engine has set it.
+    /// The limit of all exchanges together, as set by the engine.
     package private(set) var rateLimit: Int?
     /// The most exchanges that ran at once.
     package private(set) var mostAtOnce = 0
@@ -35,7 +35,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
     /// How many exchanges run.
     package var runningCount: Int { running.count }
 
-    /// Asks the network; the answer comes in the world's time.
+    /// Sends the request; the answer comes in the world's time.
     package func start(_ request: TransferRequest) {
         let asks = { "asks \(request.url) \(request.range?.headerValue ?? "whole") as \(request.id.value)" }
         world.act(program, asks()) {
@@ -58,7 +58,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         }
     }
 
-    /// Keeps the bound; the answers' own pace is what they are delivered at.
+    /// Records the limit; answers are delivered at their own pace.
     package func limitRate(_ bytesPerSecond: Int?) { rateLimit = bytesPerSecond }
 
     private func begin(_ exchange: Exchange) {
@@ -79,7 +79,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         }
     }
 
-    /// Nothing comes any more; after a while the transport gives up.
+    /// Nothing more comes; after a while the transport times out.
     private func stall(_ exchange: Exchange) {
         let id = exchange.request.id.value
         world.after(exchange.request.stallTimeout, program: program, "silence of \(id) is too long") { [self] in

@@ -1,14 +1,14 @@
 package import LectureModel
 package import LectureTestSupport
 
-/// Virtual time, chance from a seed, and everything that happens outside the engine, one thing after the other.
+/// Virtual time, randomness from a seed, and all events outside the engine, one after the other.
 ///
 /// A world has one disk, one network and one store; programs (`Program`) come and go in it. Nothing sleeps: time jumps
-/// to the next thing that happens, so that hours take milliseconds and a seed tells the whole story.
+/// to the next event, so that hours take milliseconds and a seed determines the whole run.
 ///
 /// `@unchecked Sendable`: a world and all that belongs to it is used by the one thread of its test.
 package final class VirtualWorld: @unchecked Sendable {
-    /// Something that is due.
+    /// A scheduled event.
     private struct Happening {
         var at: Int64
         var order: Int
@@ -17,19 +17,19 @@ package final class VirtualWorld: @unchecked Sendable {
         var work: () -> Void
     }
 
-    /// Nanoseconds since the machine started.
+    /// Nanoseconds since boot.
     package private(set) var boot: Int64 = 1_000_000_000
     /// The wall clock at boot time zero; a test may set the clock.
     package var wallAtBoot: Int64 = 1_700_000_000_000
-    /// The chance of everything outside the engine, from the seed.
+    /// The randomness of everything outside the engine, from the seed.
     package var chance: SeededGenerator
-    /// The chance that the engine draws on.
+    /// The randomness of the engine.
     var engineChance: SeededGenerator
-    /// Longest delay of one thing on the disk.
+    /// The longest delay of one disk operation.
     package var diskDelay: Duration = .milliseconds(2)
-    /// What must never happen, as sentences.
+    /// Violated invariants, as sentences.
     package private(set) var findings: [String] = []
-    /// Takes the story line by line; nil when nobody listens.
+    /// Receives the trace line by line; nil for no trace.
     package var story: ((String) -> Void)?
     /// The programs whose actions are counted, by number.
     private(set) var lives: [Int: Life] = [:]
@@ -37,7 +37,7 @@ package final class VirtualWorld: @unchecked Sendable {
     private var happenings: [Happening] = []
     private var made = 0
 
-    /// Makes a world in which nothing happens yet.
+    /// Makes a world without events.
     ///
     /// - Parameter seed: the same one brings the same world.
     package init(seed: UInt64 = 1) {
@@ -50,12 +50,12 @@ package final class VirtualWorld: @unchecked Sendable {
 
     // MARK: Time
 
-    /// Lets something happen later; with `program` only while that program lives, as one of its actions.
+    /// Schedules an event; with `program` only while that program lives, as one of its actions.
     ///
     /// - Parameters:
     ///   - delay: from now.
     ///   - program: whose action it is.
-    ///   - what: for the story.
+    ///   - what: for the trace.
     ///   - work: what happens.
     package func after(
         _ delay: Duration, program: Int? = nil, _ what: @autoclosure @escaping () -> String = "",
@@ -63,16 +63,16 @@ package final class VirtualWorld: @unchecked Sendable {
     ) {
         made += 1
         let at = boot + max(0, delay.nanosecondCount)
-        // From the end, where nearly everything belongs.
+        // From the end, where nearly every event belongs.
         var place = happenings.count
         while place > 0, happenings[place - 1].at > at { place -= 1 }
         happenings.insert(Happening(at: at, order: made, program: program, what: what, work: work), at: place)
     }
 
-    /// The moment of the next thing that happens.
+    /// The time of the next event.
     package var nextHappening: Int64? { happenings.first?.at }
 
-    /// Lets time pass up to a moment, and everything happen that is due until then.
+    /// Advances time up to a moment, and executes every event due until then.
     package func pass(to moment: Int64) {
         while let next = happenings.first, next.at <= moment {
             happenings.removeFirst()
@@ -82,22 +82,22 @@ package final class VirtualWorld: @unchecked Sendable {
         boot = max(boot, moment)
     }
 
-    /// A program is killed: nothing that it had begun goes on.
+    /// A program is killed: none of its scheduled events is executed.
     package func forget(program: Int) { happenings.removeAll { $0.program == program } }
 
     // MARK: Actions
 
-    /// A program begins its life, and perhaps knows when it ends.
+    /// A program starts its life, perhaps with a scheduled death.
     func begin(_ life: Life) { lives[life.program] = life }
 
     /// Whether a program has not died.
     func isAlive(_ program: Int?) -> Bool { program.map { lives[$0]?.isDead != true } ?? true }
 
-    /// Does something as one action of a program: not at all when it is dead or dies before it.
+    /// Executes an action of a program: not at all when it is dead or dies before it.
     ///
     /// - Parameters:
-    ///   - program: whose action it is; nil for what happens by itself.
-    ///   - what: for the story.
+    ///   - program: whose action it is; nil for events of the world.
+    ///   - what: for the trace.
     ///   - work: the action.
     /// - Returns: whether the program lives on.
     @discardableResult
@@ -107,7 +107,7 @@ package final class VirtualWorld: @unchecked Sendable {
         return endAction(program)
     }
 
-    /// An action begins; the program may die before it.
+    /// An action starts; the program may die before it.
     ///
     /// - Returns: whether the action takes place.
     func beginAction(_ program: Int?, _ what: @autoclosure () -> String) -> Bool {
@@ -144,16 +144,16 @@ package final class VirtualWorld: @unchecked Sendable {
         if let life = lives[program], !life.isDead { _ = die(life, "by the power") }
     }
 
-    // MARK: What is told
+    // MARK: Trace
 
-    /// Keeps a finding: a sentence about what must never happen.
+    /// Records a finding: a sentence about a violated invariant.
     package func found(_ finding: String) {
         note("FOUND \(finding)")
-        // One cause often repeats itself at every step.
+        // One cause often repeats at every step.
         if findings.count < 20, !findings.contains(finding) { findings.append(finding) }
     }
 
-    /// One line of the story.
+    /// One line of the trace.
     func note(_ line: @autoclosure () -> String) {
         guard let story else { return }
         let text = line()
@@ -163,16 +163,16 @@ package final class VirtualWorld: @unchecked Sendable {
         story(String(repeating: " ", count: max(0, 9 - digits.count)) + "\(digits) ms  \(text)")
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// True with a probability in per cent.
     package func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &chance) < percent }
 
-    /// A number by chance.
+    /// A random number.
     package func some(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
 }
 
 /// The life of one program: how many actions it has done, and at which one it dies.
 ///
-/// An action is a call of a port, the begin or the end of a transaction, or something that is delivered to it.
+/// An action is a call of a port, the start or the end of a transaction, or a delivery to the program.
 final class Life {
     /// The end of a life.
     struct Doom {
@@ -184,7 +184,7 @@ final class Life {
 
     let program: Int
     let doom: Doom?
-    /// What comes with its end.
+    /// The death that comes at its end.
     var death: Death?
     var isDead = false
     var actions = 0
@@ -201,11 +201,11 @@ struct WorldClock: LectureClock {
 
     func now() -> Timestamp { world.now }
     func boot() -> BootInstant { BootInstant(nanoseconds: world.boot) }
-    /// Day and night begin with the epoch, in UTC.
+    /// The week starts with the epoch, in UTC.
     func minuteOfWeek(_ time: Timestamp) -> Int { Int((time.milliseconds / 60_000 % 10_080 + 10_080) % 10_080) }
 }
 
-/// The world's chance, as the engine draws on it.
+/// The world's randomness, as the engine uses it.
 struct WorldRandom: RandomSource {
     let world: VirtualWorld
 

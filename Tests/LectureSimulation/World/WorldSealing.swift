@@ -1,12 +1,12 @@
 import LectureCrypto
 package import LectureModel
 
-/// Seals the media of all contents, or of none. The memory disk keeps what it gets, so that only chunks, proofs and
+/// Seals the media of all lectures, or of none. The memory disk stores plaintext, so that only chunks, proofs and
 /// headers are those of sealed files.
 package final class WorldSealing: ContentSealing {
     /// Whether media is sealed.
     package var isOn: Bool
-    /// Every question is answered with this.
+    /// Every call throws this.
     package var failure: LectureError?
     private var ciphers: [ContentKey: any ContentCipher] = [:]
 
@@ -15,7 +15,7 @@ package final class WorldSealing: ContentSealing {
     /// - Parameter isOn: whether media is sealed.
     package init(isOn: Bool = false) { self.isOn = isOn }
 
-    /// The same cipher for a content each time.
+    /// The same cipher for a lecture each time.
     package func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
         if let failure { throw failure }
         let key = item.content.key

@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// What an answer does to a single report and to its target, row by row of ``AnswerJudge``.
+/// The effect of an answer on a single report and on its target, row by row of ``AnswerJudge``.
 struct AnswerRow: Sendable, CustomTestStringConvertible {
     let name: String
     let action: LMSAction
@@ -11,7 +11,7 @@ struct AnswerRow: Sendable, CustomTestStringConvertible {
     var code: LectureError.Code?
     var dead: DeadReason?
     var suspension: SuspendReason?
-    /// Whether the target waits, and so all its reports.
+    /// Whether the whole target waits, with all its reports.
     var isOfTarget = false
     var reason: KeepReason?
 
@@ -82,7 +82,7 @@ struct AnswerRow: Sendable, CustomTestStringConvertible {
 
 struct EngineAnswerTests {
     @Test(arguments: AnswerRow.all)
-    func `every answer leads to its end and nothing goes out under other bytes`(row: AnswerRow) throws {
+    func `every answer has its outcome, and no id is sent with other bytes`(row: AnswerRow) throws {
         let world = try SendWorld()
         try world.add("a")
         world.lms.behave { _, _ in row.action }
@@ -100,12 +100,12 @@ struct EngineAnswerTests {
         #expect((condition.failures > 0) == row.isOfTarget)
         #expect((condition.wait != nil) == row.isOfTarget)
         if let reason = row.reason { #expect(condition.lastTrouble?.reason == reason) }
-        // An id once given stays: whatever was asked, each time the same bytes went out under the report's own id.
+        // An assigned id stays: after any answer, the same bytes were sent under the report's own id.
         #expect(Set(world.lms.requests.map(\.id)) == ["a"])
         #expect(try world.lms.breaches.isEmpty && world.isConserved())
         #expect(try world.flights() == (row.state == .pending ? 1 : 0))
         if row.state == .pending {
-            // Nothing is lost: once the target answers well, the same request is delivered.
+            // Nothing is lost: once the target accepts, the same request is delivered.
             world.lms.behave { _, _ in .good }
             world.wait(.seconds(900))
             #expect(try world.send().delivered == 1)
@@ -115,7 +115,7 @@ struct EngineAnswerTests {
         }
     }
 
-    @Test func `501 is believed at the fifth time`() throws {
+    @Test func `501 is accepted as final at the fifth time`() throws {
         let world = try SendWorld()
         try world.add("a")
         world.lms.answer(501)
@@ -147,7 +147,7 @@ struct EngineAnswerTests {
         }
     }
 
-    @Test func `a body that is too large is halved, and no larger one is made again`() throws {
+    @Test func `a body that is too large is halved, and no larger one is built again`() throws {
         let world = try SendWorld()
         try world.add(400, padding: 100)
         try world.add("big", values: .object([JSONMember("text", .string(String(repeating: "x", count: 9000)))]))
@@ -158,7 +158,7 @@ struct EngineAnswerTests {
         let limit = try #require(try world.entry().condition.bytesLimit)
         #expect(limit <= 12_000 && limit > 1000)
         #expect(world.disorder().isEmpty && world.lms.breaches.isEmpty)
-        // It is remembered.
+        // The wait is persisted.
         world.lms.forget()
         try world.restart()
         try world.add(100, prefix: "s", padding: 100)
@@ -166,7 +166,7 @@ struct EngineAnswerTests {
         #expect(world.lms.requests.allSatisfy { $0.wire.count <= limit })
     }
 
-    @Test func `Retry-After outlives the program, and other waits do not keep an operator`() throws {
+    @Test func `Retry-After outlives the program, and other waits do not block a manual run`() throws {
         let world = try SendWorld()
         try world.add("a")
         world.lms.answer(503, headers: [("Retry-After", "600")])
@@ -191,7 +191,7 @@ struct EngineAnswerTests {
         #expect(try world.send { $0.longestWait = .zero }.delivered == 1)
     }
 
-    @Test func `a wall clock that is set back does not lengthen a wait`() throws {
+    @Test func `setting the wall clock back does not lengthen a wait`() throws {
         let world = try SendWorld()
         try world.add("a")
         world.lms.answer(429, headers: [("Retry-After", "60")])
@@ -204,7 +204,7 @@ struct EngineAnswerTests {
         #expect(world.clock.boot() - begun <= .seconds(61))
     }
 
-    @Test func `who is refused gets nothing more until somebody asks again`() throws {
+    @Test func `a refusing target gets nothing more until a new request`() throws {
         let world = try SendWorld { $0.limits.count = 1 }
         try world.add(50)
         world.lms.answer(401)
@@ -217,7 +217,7 @@ struct EngineAnswerTests {
         #expect(try world.entry().condition.suspension == nil && world.lms.breaches.isEmpty)
     }
 
-    @Test func `a captive portal takes nothing and ends the order after some tries`() throws {
+    @Test func `a captive portal accepts nothing and ends the run after some tries`() throws {
         let world = try SendWorld()
         try world.add(1000)
         world.lms.behave { _, _ in .answer(200, AnswerRow.page) }
@@ -228,7 +228,7 @@ struct EngineAnswerTests {
         #expect(world.lms.effects.count == 1000 && world.lms.breaches.isEmpty && world.disorder().isEmpty)
     }
 
-    @Test func `one batch that makes the server fail holds up no other`() throws {
+    @Test func `one batch that makes the server fail does not block others`() throws {
         let world = try SendWorld { $0.limits.count = 10 }
         try world.add(500)
         world.lms.behave { request, _ in request.events.contains("r5") ? .answer(500) : .good }

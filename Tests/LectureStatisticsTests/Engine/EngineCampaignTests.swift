@@ -3,9 +3,9 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// Backlogs through everything that goes wrong, from seeds: each report takes effect once, in order, and none is lost.
+/// Backlogs under all kinds of failures, from seeds: each report takes effect once, in order, and none is lost.
 struct EngineCampaignTests {
-    /// Takes effect nearly always, and says so less often; sometimes it does neither.
+    /// Takes effect nearly always, and acknowledges less often; sometimes it does neither.
     private static let lossy: VirtualLMS.Habit = { _, chance in
         switch Int.random(in: 0..<100, using: &chance) {
         case 0..<20: .failure(56, takesEffect: true)
@@ -32,7 +32,7 @@ struct EngineCampaignTests {
     }
 
     @Test(arguments: 1...6)
-    func `lost acknowledgements and crashes: once in effect, in order, under one id`(seed: Int) throws {
+    func `lost acknowledgements and crashes cause one effect each, in order, under one id`(seed: Int) throws {
         let world = try SendWorld(seed: UInt64(seed)) { settings in
             settings.limits.count = 20
             if seed % 2 == 0 { settings.encoding = "gzip" }
@@ -74,7 +74,7 @@ struct EngineCampaignTests {
     }
 
     @Test(arguments: 1...4)
-    func `a stop at any moment comes to rest and leaves nothing in anybody's hands`(seed: Int) throws {
+    func `a stop at any moment completes and leaves nothing leased`(seed: Int) throws {
         let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 10 }
         try world.add(300)
         world.lms.behave(Self.lossy)
@@ -97,7 +97,7 @@ struct EngineCampaignTests {
         try finish(world, 300)
     }
 
-    @Test func `a stop while the store cannot be written comes to rest all the same`() throws {
+    @Test func `a stop completes while the store cannot be written`() throws {
         let world = try SendWorld { $0.limits.count = 10 }
         try world.add(100)
         world.begin()
@@ -110,7 +110,7 @@ struct EngineCampaignTests {
     }
 
     @Test(arguments: 1...4)
-    func `two programs on one store do not send the same`(seed: Int) throws {
+    func `two programs on one store do not send the same report`(seed: Int) throws {
         let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 10 }
         try world.add(500)
         let other = try world.another()
@@ -125,7 +125,7 @@ struct EngineCampaignTests {
         try finish(world, 500)
     }
 
-    @Test func `a program that dies leaves its requests to one that works already`() throws {
+    @Test func `a crashed program leaves its requests to a running one`() throws {
         let world = try SendWorld { $0.limits.count = 10 }
         try world.add(40)
         let other = try world.another()
@@ -139,7 +139,7 @@ struct EngineCampaignTests {
     }
 
     @Test(arguments: 1...4)
-    func `poison, sizes and losses together: what is refused is dead, all else is there`(seed: Int) throws {
+    func `with poison, size limits and losses, refused reports are dead and all others arrive`(seed: Int) throws {
         let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 64 }
         try world.add(600, padding: 60)
         let poison = Set((0..<20).map { _ in "r\(world.chance.number(0..<600))" })
@@ -162,7 +162,7 @@ struct EngineCampaignTests {
         #expect(try world.count(.dead) == poison.count && world.count(.delivered) == 600 - poison.count)
         #expect(Set(world.lms.effects).isDisjoint(with: poison))
         #expect(try world.isConserved() && world.lms.breaches.isEmpty && world.disorder().isEmpty)
-        // Somebody has cured what was wrong with them.
+        // The cause of the refusals was fixed.
         world.lms.behave { _, _ in .good }
         var selection = ReportSelection()
         selection.states = [.dead]

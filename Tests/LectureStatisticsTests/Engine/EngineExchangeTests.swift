@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// What is told of requests: each once, with what it said and what came back, and nothing while nobody listens.
+/// Notices of requests: each once, with request and answer, and none without a listener.
 struct EngineExchangeTests {
     private func world(
         target: ReportRecord.Target = .init(url: SendWorld.url, format: .json),
@@ -15,22 +15,23 @@ struct EngineExchangeTests {
     }
 
     @Test(arguments: AnswerRow.all.filter { !$0.name.hasPrefix("307") })
-    func `every request that was answered or failed is told once`(row: AnswerRow) throws {
+    func `every answered or failed request is published once`(row: AnswerRow) throws {
         let world = try world()
         try world.add("a")
         world.lms.behave { _, _ in row.action }
         try world.send()
-        let told = world.process.exchanges
-        #expect(told.count == world.lms.requests.count)
-        #expect(told.allSatisfy { $0.url == SendWorld.url && $0.reports == ["a"] && $0.data == [#"{"n":1}"#] })
-        #expect(told.allSatisfy { $0.isDelivered == (row.state == .delivered) })
+        let exchanges = world.process.exchanges
+        #expect(exchanges.count == world.lms.requests.count)
+        #expect(exchanges.allSatisfy { $0.url == SendWorld.url && $0.reports == ["a"] && $0.data == [#"{"n":1}"#] })
+        #expect(exchanges.allSatisfy { $0.isDelivered == (row.state == .delivered) })
         switch row.action.answer {
         case .whole(let status, _, let body), .half(let status, _, let body):
-            #expect(told.allSatisfy { $0.status == status })
+            #expect(exchanges.allSatisfy { $0.status == status })
             if case .whole = row.action.answer {
-                #expect(told.allSatisfy { $0.answer == (body.isEmpty ? nil : String(decoding: body, as: UTF8.self)) })
+                #expect(
+                    exchanges.allSatisfy { $0.answer == (body.isEmpty ? nil : String(decoding: body, as: UTF8.self)) })
             }
-        case .failure: #expect(told.allSatisfy { $0.status == nil && $0.answer == nil })
+        case .failure: #expect(exchanges.allSatisfy { $0.status == nil && $0.answer == nil })
         }
     }
 
@@ -49,34 +50,34 @@ struct EngineExchangeTests {
         let world = try world { $0.limits.count = 500 }
         let ids = try world.add(500)
         #expect(try world.send().delivered == 500)
-        let told = world.process.exchanges
-        #expect(told.count == 1 && told[0].reports == ids && told[0].data.count == 500)
-        #expect(told[0].isDelivered && told[0].answer == #"{"ok":true}"#)
+        let exchanges = world.process.exchanges
+        #expect(exchanges.count == 1 && exchanges[0].reports == ids && exchanges[0].data.count == 500)
+        #expect(exchanges[0].isDelivered && exchanges[0].answer == #"{"ok":true}"#)
         // It was read once, to be sent.
         #expect(world.process.outbox.read == 500)
     }
 
-    @Test func `what is refused is told with the halves it was divided into`() throws {
+    @Test func `a refused batch is published with the halves it was divided into`() throws {
         let world = try world { $0.limits.count = 500 }
         try world.add(500)
         world.lms.behave { request, _ in request.events.contains("r249") ? .answer(422, "no") : .good }
         #expect(try world.send().dead == 1)
-        let told = world.process.exchanges
-        #expect(told.count == world.lms.requests.count)
-        let delivered = told.filter(\.isDelivered).flatMap(\.reports)
+        let exchanges = world.process.exchanges
+        #expect(exchanges.count == world.lms.requests.count)
+        let delivered = exchanges.filter(\.isDelivered).flatMap(\.reports)
         #expect(delivered.count == 499 && Set(delivered).count == 499)
-        #expect(told.filter { !$0.isDelivered }.allSatisfy { $0.reports.contains("r249") && $0.answer == "no" })
-        #expect(told.allSatisfy { $0.reports.count == $0.data.count })
+        #expect(exchanges.filter { !$0.isDelivered }.allSatisfy { $0.reports.contains("r249") && $0.answer == "no" })
+        #expect(exchanges.allSatisfy { $0.reports.count == $0.data.count })
     }
 
-    @Test func `nothing is told and nothing read while nobody listens`() throws {
+    @Test func `nothing is published and nothing read without a subscriber`() throws {
         let silent = try SendWorld { $0.limits.count = 50 }
         try silent.add(200)
         #expect(try silent.send().delivered == 200)
         #expect(silent.process.exchanges.isEmpty && silent.process.outbox.read == 200)
     }
 
-    @Test func `a request of a dead program, and one made while nobody listened, are read for who listens`() throws {
+    @Test func `requests of a crashed program and from before a subscription are read for a subscriber`() throws {
         let world = try SendWorld { $0.limits.count = 50 }
         let ids = try world.add(50)
         world.lms.behave { _, _ in .failure(56) }
@@ -85,11 +86,13 @@ struct EngineExchangeTests {
         world.listens.withLock { $0 = true }
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 50)
-        let told = world.process.exchanges
-        #expect(told.count == 1 && told[0].reports == ids && told[0].data.count == 50 && told[0].isDelivered)
+        let exchanges = world.process.exchanges
+        #expect(
+            exchanges.count == 1 && exchanges[0].reports == ids && exchanges[0].data.count == 50
+                && exchanges[0].isDelivered)
     }
 
-    @Test func `an answer that was not booked is not told, and the one that was is told once`() throws {
+    @Test func `an answer that was not stored is not published, and one that was is published once`() throws {
         for seed in 1...20 {
             let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 10 }
             world.listens.withLock { $0 = true }
@@ -106,7 +109,7 @@ struct EngineExchangeTests {
         }
     }
 
-    @Test func `an exchange is told before what it changed`() throws {
+    @Test func `an exchange is published before its effects`() throws {
         let world = try world()
         try world.add("a")
         world.lms.answer(422)
@@ -125,7 +128,7 @@ struct EngineExchangeTests {
     // MARK: Formats and texts
 
     @Test(arguments: [ReportFormat.kollus, .json, .xapi])
-    func `every format tells the stored document`(format: ReportFormat) throws {
+    func `every format publishes the stored document`(format: ReportFormat) throws {
         let world = try world(target: .init(url: SendWorld.url, format: format))
         let document = #"{"user_info":{"client_user_id":"kim"},"content_info":{"start_at":7,"playtime":30}}"#
         try world.add("a", values: try JSONScanner.value(of: document))
@@ -135,7 +138,7 @@ struct EngineExchangeTests {
         #expect(world.process.exchanges[0].answer == #"{"ok":true}"#)
     }
 
-    @Test func `single values are told as the document that goes to a channel`() throws {
+    @Test func `single values are published as the document that goes to a channel`() throws {
         let world = try world(target: .init(url: SendWorld.url, format: .kollus))
         let values = #"{"CLIENT_USER_ID":"lee","PLAY_TIME":30}"#
         try world.add("a", values: try JSONScanner.value(of: values))
@@ -160,10 +163,10 @@ struct EngineExchangeTests {
             ([], nil), (korean, #"{"메시지":"완료"}"#), ([0xEF, 0xBB, 0xBF] + korean, #"{"메시지":"완료"}"#),
             ([0xFF, 0xFE] + utf16(#"{"a":"완"}"#, lowFirst: true), #"{"a":"완"}"#),
             (utf16(#"{"a":1}"#, lowFirst: false), #"{"a":1}"#),
-            // EUC-KR, without saying so.
+            // EUC-KR, undeclared.
             (Array(#"{"a":""#.utf8) + [0xBF, 0xCF] + Array(#""}"#.utf8), #"{"a":"??"}"#),
         ] as [([UInt8], String?)])
-    func `the body is told as text, whatever its encoding is`(body: [UInt8], text: String?) throws {
+    func `the body is published as text, whatever its encoding is`(body: [UInt8], text: String?) throws {
         let world = try world { $0.form = .anything }
         try world.add("a")
         world.lms.behave { _, _ in LMSAction(answer: .whole(200, [], body), takesEffect: true) }
@@ -172,7 +175,7 @@ struct EngineExchangeTests {
     }
 
     @Test(arguments: [65_535, 65_536, 65_537, 200_000])
-    func `a long body is told as far as it was read, and no character is cut`(count: Int) throws {
+    func `a long body is published as far as it was read, without a split character`(count: Int) throws {
         let world = try world { $0.form = .anything }
         try world.add("a")
         // Characters of three bytes: 65,536 is no multiple of three.

@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// Where requests go, what they carry, and what becomes of what they made unnecessary.
+/// Where requests go, what they carry, and what happens to superseded reports.
 struct EngineRouteTests {
     private static func secret(_ settings: inout TargetSettings) {
         settings.headers = ["Authorization": "Bearer secret", "Idempotency-Key": "mine"]
@@ -42,7 +42,7 @@ struct EngineRouteTests {
         #expect(world.lms.requests.allSatisfy { $0.url == SendWorld.url })
     }
 
-    @Test func `a target that does not take encoded bodies gets plain ones under another id`() throws {
+    @Test func `a target that refuses encoded bodies gets plain ones under another id`() throws {
         let world = try SendWorld { settings in
             settings.encoding = "gzip"
             settings.limits.count = 10
@@ -67,7 +67,7 @@ struct EngineRouteTests {
         #expect(world.lms.requests.allSatisfy { $0.headers["Content-Encoding"] == "gzip" })
     }
 
-    @Test func `one report that is not taken encoded goes out plain under another id`() throws {
+    @Test func `one report refused as encoded is sent plain under another id`() throws {
         let world = try SendWorld { $0.encoding = "gzip" }
         try world.add("a")
         world.lms.behave { request, _ in request.headers["Content-Encoding"] == nil ? .good : .answer(415) }
@@ -75,7 +75,7 @@ struct EngineRouteTests {
         #expect(world.lms.breaches.isEmpty && world.lms.requests.map(\.id) == ["a", "request-1"])
     }
 
-    @Test func `an id that no header can hold stays out of it`() throws {
+    @Test func `an id that is invalid in a header is left out of it`() throws {
         let world = try SendWorld()
         for id in ["a b", "é", "x\r\nAuthorization: evil"] {
             try world.add(id)
@@ -86,7 +86,7 @@ struct EngineRouteTests {
         }
     }
 
-    @Test func `a dead letter that is sent again with a better time has another id`() throws {
+    @Test func `a dead letter resent with a corrected time has another id`() throws {
         let world = try SendWorld()
         try world.add("a")
         world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
@@ -99,7 +99,7 @@ struct EngineRouteTests {
         #expect(world.lms.requests.map(\.id) == ["a", "request-1"])
     }
 
-    @Test func `a learner who is erased while a request is under way takes it along, and nobody else`() throws {
+    @Test func `an erasure during a request cancels that request, and no other learner's`() throws {
         let world = try SendWorld()
         try world.add("a")
         try world.add("b", user: "lee")
@@ -116,7 +116,7 @@ struct EngineRouteTests {
 
     // MARK: Formats
 
-    @Test func `a batch has the form of the contract`() throws {
+    @Test func `a batch has the documented form`() throws {
         let world = try SendWorld()
         try world.add("a", values: .object([JSONMember("n", .integer(7))])) { $0.note = "by hand" }
         try world.add("b")
@@ -132,7 +132,7 @@ struct EngineRouteTests {
                 """)
     }
 
-    @Test func `statements go to the statements of an LRS, and one that is known is no reason to lose others`() throws {
+    @Test func `statements go to the statements resource of an LRS, and a known one does not lose others`() throws {
         let id = (0..<3).map { "018f0000-0000-7000-8000-00000000000\($0)" }
         let world = try SendWorld(target: .init(url: "https://lrs.example/xAPI/?tenant=1", format: .xapi))
         for id in id { try world.add(id) }
@@ -173,7 +173,7 @@ struct EngineRouteTests {
 
     // MARK: Lanes
 
-    @Test func `the newest cumulative report stands for the older ones, and they count again when it is refused`()
+    @Test func `the newest cumulative report replaces the older ones, and they count again when it is refused`()
         throws
     {
         let world = try SendWorld()
@@ -187,7 +187,7 @@ struct EngineRouteTests {
         #expect(summary.delivered == 2 && summary.dead == 1 && summary.superseded == 3 && summary.open == 0)
     }
 
-    @Test func `what is open goes to another target, and what may have arrived goes there under its id`() throws {
+    @Test func `open reports go to another target, possibly delivered ones under the same id`() throws {
         let world = try SendWorld()
         try world.add(150)
         world.lms.behave { _, _ in .failure(28) }
@@ -205,14 +205,14 @@ struct EngineRouteTests {
         #expect(world.lms.breaches.isEmpty && world.disorder().isEmpty && world.lms.effects.count == 150)
     }
 
-    @Test func `requests are begun while others are under way`() throws {
+    @Test func `requests start while others are in flight`() throws {
         let world = try SendWorld { $0.limits.count = 5 }
         try world.add(200)
         #expect(try world.send().delivered == 200)
         #expect(world.lms.mostRunning == 4 && world.disorder().isEmpty)
     }
 
-    @Test func `a second order joins the first one`() throws {
+    @Test func `a second run joins the first one`() throws {
         let world = try SendWorld { $0.limits.count = 5 }
         try world.add(100)
         world.begin()
@@ -238,7 +238,7 @@ struct EngineRouteTests {
         #expect(times.count == 2 && times.allSatisfy { abs($0 - server) < 1000 })
     }
 
-    @Test func `a time over plain http is no proof beside a target with https`() throws {
+    @Test func `a time over plain HTTP is no proof beside a target with HTTPS`() throws {
         let world = try SendWorld(target: .init(url: "http://lms.example/in", format: .json))
         try world.add("a")
         try world.add("b", user: "lee") { $0.target = .init(url: SendWorld.url, format: .json) }

@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import Testing
 
-/// Macros of reports that were stored as the document of the player, or as an object of macros.
+/// Macros of reports that were stored as the player's document, or as an object of macros.
 struct StoredMacrosTests {
     private func record(_ values: String) throws -> ReportRecord {
         ReportRecord(
@@ -24,7 +24,7 @@ struct StoredMacrosTests {
         "BLOCK_PLAY_2":0,"BLOCK_TIME_1":"45","BLOCK_TIME_2":0,"PLAY_STATUS":"stop","USERVALUES":{"course":"m"}}
         """
 
-    @Test func `macros are read from the document as it was made`() throws {
+    @Test func `macros are read from the document as it was built`() throws {
         #expect(try fill(document, "{JSON_DATA}") == document)
         #expect(try fill(document, "{CLIENT_USER_ID}/{PLAY_TIME}/{DURATION}/{START_AT}") == "lee/45/100/1700000000")
         #expect(try fill(document, "{BLOCK_CNT},{BLOCK_PLAY_1},{BLOCK_TIME_1},{BLOCK_PLAY_2}") == "2,1,45,0")
@@ -34,7 +34,7 @@ struct StoredMacrosTests {
         #expect(try fill(document, "{PLAY_STATUS}{RUN_TIME}|{TIMEMAP_DATA}") == "|[]")
     }
 
-    @Test func `macros are read from an object of macros, and the document is made from them`() throws {
+    @Test func `macros are read from an object of macros, and the document is built from them`() throws {
         #expect(try fill(flat, "{CLIENT_USER_ID}/{PLAY_TIME}/{DURATION}/{PLAY_STATUS}") == "lee/45/100/stop")
         #expect(try fill(flat, "{BLOCK_CNT},{BLOCK_PLAY_1},{BLOCK_TIME_1},{COURSE}") == "2,1,45,m")
         #expect(
@@ -53,13 +53,13 @@ struct StoredMacrosTests {
         #expect(try fill(#"{"JSON_DATA":\#(text)}"#, "{PLAY_TIME} {JSON_DATA}") == "9 \(inner)")
     }
 
-    @Test func `what is neither goes as it is, and the report's own learner and content help out`() throws {
+    @Test func `other values are sent as they are, and the report's own learner and lecture fill gaps`() throws {
         #expect(try fill("{}", "{JSON_DATA} {CLIENT_USER_ID} {MEDIA_CONTENT_KEY}") == "{} kim content")
         #expect(try fill(#"{"n":[1,2]}"#, "{JSON_DATA} {n}") == #"{"n":[1,2]} [1,2]"#)
         #expect(try fill(#"{"PLAY_TIME":null}"#, "<{PLAY_TIME}>") == "<>")
     }
 
-    @Test func `a play and the report that was stored of it fill the same`() throws {
+    @Test func `a play and its stored report fill the same`() throws {
         var world = PlayWorld()
         var session = PlaySession(duration: 100_000, blocks: 4)
         session.add(world.next(.play, to: 30_000, took: .seconds(30)))

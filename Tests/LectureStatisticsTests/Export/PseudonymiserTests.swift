@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import Testing
 
-/// Pseudonyms stand wherever the learner's id stood; filters let through what they should.
+/// Pseudonyms replace the learner's id everywhere; filters select the right rows.
 @Suite struct PseudonymiserTests {
     private static let pseudonymiser = Pseudonymiser(hash: testHash)
 
@@ -22,14 +22,14 @@ import Testing
         #expect(Self.pseudonymiser.pseudonym(of: "") == "")
     }
 
-    /// A learner, a text, and the text with `*` where the pseudonym is due.
+    /// A learner, a text, and the text with `*` where the pseudonym is expected.
     private static let texts: [(String, String, String)] = [
         ("kim7", "kim7", "*"), ("kim7", "xkim7y kim7", "x*y *"), ("kim7", "kim8", "kim8"),
         ("a b@c.d", "https://h/?u=a%20b%40c.d&v=a+b%40c.d&w=a b@c.d", "https://h/?u=*&v=*&w=*"),
         ("a/b@c", "u=a%2fb%40c", "u=*"), ("a\"b\\c", #"{"user":"a\"b\\c"}"#, #"{"user":"*"}"#),
         ("한국", "x=%ED%95%9C%EA%B5%AD,한국", "x=*,*"),
         ("1", "1 page of 10, user=1", "* page of 10, user=*"), ("1", "id%3D1", "id%3D*"), ("kim", "kimchi", "kimchi"),
-        ("", "nobody", "nobody"),
+        ("", "anyone", "anyone"),
     ]
 
     @Test(arguments: texts) func `an id is replaced in every spelling`(user: String, text: String, due: String) throws {
@@ -50,7 +50,7 @@ import Testing
         #expect(result.session == "\(Self.pseudonymiser.pseudonym(of: user))_1700000000")
     }
 
-    @Test func `an id in the report's own id, its content or its course is replaced, a short one only in the id`() {
+    @Test func `an id in the report's own id, its lecture or its course is replaced, a short one only in the id`() {
         for (user, content) in [("kim7", "notes of *"), ("1", "lecture-1")] {
             var record = Self.record(user)
             record.id = "r-\(user)-2"
@@ -73,7 +73,7 @@ import Testing
         #expect(LearnerSpelling.all(of: "") == [] && LearnerSpelling.all(of: "Kim") == [Array("Kim".utf8)])
     }
 
-    /// The session of the learner `kim`, and what becomes of it.
+    /// The session of the learner `kim`, and its replacement.
     private static let sessions = [
         ("kim1700000000", "*1700000000"), ("1700kim", "1700*"), ("kim", "*"), ("a-kim-b", "a-*-b"), ("akimb", "akimb"),
         ("kim1_kim", "*1_*"), ("", ""),
@@ -86,7 +86,7 @@ import Testing
         #expect(Self.pseudonymiser.apply(to: record).session == due.replacing("*", with: pseudonym))
     }
 
-    @Test func `members that name a person or a machine are replaced whole`() throws {
+    @Test func `members that name a person or a machine are replaced entirely`() throws {
         let values = try JSONScanner.value(
             of: #"""
                 {"user_info":{"client_user_id":"other","player_id":"d-1","hardware_id":42,"host_name":"h"},
@@ -105,7 +105,7 @@ import Testing
         #expect(result["uservalues"]?["x"] == .null)
     }
 
-    @Test func `no export of a pseudonymous row holds the id`() throws {
+    @Test func `no export of a pseudonymous row contains the id`() throws {
         var maker = RecordMaker(seed: 5)
         let statement = XAPIStatement(
             homePage: "https://a.example", activityPrefix: "https://b.example/", hash: testHash)
@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Filters
 
-    /// A filter, and whether it lets a dead row of the course `m` at 1000 ms pass.
+    /// A filter, and whether it selects a dead row of the course `m` at 1000 ms.
     private static let filters: [(ExportFilter, Bool)] = [
         (ExportFilter(), true),
         (ExportFilter(since: Timestamp(milliseconds: 1000)), true),
@@ -144,7 +144,7 @@ import Testing
         (ExportFilter(since: Timestamp(milliseconds: 0), states: [.dead], course: "n"), false),
     ]
 
-    @Test(arguments: filters) func `every rule of a filter has to hold`(filter: ExportFilter, passes: Bool) {
+    @Test(arguments: filters) func `every rule of a filter has to match`(filter: ExportFilter, passes: Bool) {
         var record = Self.record("kim")
         record.wall = Timestamp(milliseconds: 5)
         record.corrected = Timestamp(milliseconds: 1000)
@@ -153,7 +153,7 @@ import Testing
         #expect(filter.matches(record) == passes)
     }
 
-    @Test func `a row without a course is in none, and without a corrected time at that of the wall`() {
+    @Test func `a row without a course is in none, and without a corrected time has the wall time`() {
         let record = Self.record("kim")
         #expect(!ExportFilter(course: "").matches(record))
         #expect(ExportFilter(since: record.wall).matches(record))

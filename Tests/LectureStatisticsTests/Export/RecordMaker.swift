@@ -2,13 +2,13 @@ import LectureModel
 import LectureStatistics
 import LectureTestSupport
 
-/// Makes rows with every kind of text a cell or a line can hold.
+/// Makes rows with every kind of text that a cell or a line can contain.
 struct RecordMaker {
     private var generator: SeededGenerator
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    /// What has a meaning to CSV, JSON, a spreadsheet or a terminal.
+    /// Characters with a meaning in CSV, JSON, a spreadsheet or a terminal.
     private static let hard: [Unicode.Scalar] = [
         "\"", "'", ",", ";", "\n", "\r", "\t", "\0", "\u{1}", "\u{1B}", "\u{7F}", "\u{85}", "\u{2028}", "\u{FEFF}",
         "=", "+", "-", "@", "\\", "/", " ", "{", "}", "e", "\u{301}", "é", "한", "🎓", "\u{10FFFF}", "\u{FFFF}", "1",
@@ -34,7 +34,7 @@ struct RecordMaker {
         case 3: return JSONNumber("-0.10e+2").map { .number($0) } ?? .null
         case 6: return .array((0..<count()).map { _ in value(depth: depth + 1) })
         case 7:
-            // A number in front keeps the names apart.
+            // A numeric prefix keeps the names distinct.
             return .object((0..<count()).map { JSONMember("\($0)\(text())", value(depth: depth + 1)) })
         default: return .string(text())
         }
@@ -71,7 +71,7 @@ struct RecordMaker {
     }
 }
 
-/// A hash that is as good as a test needs: four lanes of FNV-1a, 32 bytes.
+/// A hash sufficient for tests: four lanes of FNV-1a, 32 bytes.
 func testHash(_ bytes: [UInt8]) -> [UInt8] {
     (0..<4).flatMap { lane in
         var state: UInt64 = 0xCBF2_9CE4_8422_2325 &+ UInt64(lane) &* 0x9E37_79B9_7F4A_7C15
@@ -80,7 +80,7 @@ func testHash(_ bytes: [UInt8]) -> [UInt8] {
     }
 }
 
-/// A running digest of everything it sees.
+/// A running digest of its whole input.
 func testDigest() -> ExportDigest {
     var seen: [UInt8] = []
     return ExportDigest(update: { seen.append(contentsOf: $0) }, finish: { () throws(LectureError) in testHash(seen) })
@@ -112,7 +112,7 @@ extension [ImportEvent] {
     }
 }
 
-/// Compares by bytes: two `String`s are equal in any normalisation, and two exports must not differ in it.
+/// Compares by bytes: `String` equality ignores normalisation, and two exports must not differ in it.
 func isSame(_ left: [ReportRecord], _ right: [ReportRecord]) -> Bool {
     func bytes(_ records: [ReportRecord]) -> [[UInt8]] {
         records.map { record in

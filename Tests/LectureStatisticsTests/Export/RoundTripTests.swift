@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// What is exported is read back as it was, in every form that can be read back.
+/// Exported reports are read back unchanged, in every format that can be read back.
 @Suite struct RoundTripTests {
     private static func records(seed: UInt64, count: Int = 40) -> [ReportRecord] {
         var maker = RecordMaker(seed: seed)
@@ -38,7 +38,7 @@ import Testing
         return events + reader.finish()
     }
 
-    @Test(arguments: 0..<25) func `JSON Lines bring every row back`(seed: Int) throws {
+    @Test(arguments: 0..<25) func `JSON Lines restore every row`(seed: Int) throws {
         let records = Self.records(seed: UInt64(seed))
         let file = try export(records, JSONLinesWriter(digest: testDigest()))
         let (events, isWhole) = Self.readLines(Self.pieces(file, seed: UInt64(seed)))
@@ -50,7 +50,7 @@ import Testing
         #expect(file.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A })
     }
 
-    @Test(arguments: 0..<25) func `CSV brings every row back`(seed: Int) throws {
+    @Test(arguments: 0..<25) func `CSV restores every row`(seed: Int) throws {
         let records = Self.records(seed: UInt64(seed) + 1000)
         let file = try export(records, CSVWriter())
         let events = Self.readCSV(Self.pieces(file, seed: UInt64(seed)))
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["\"", "=\n한"]) func `a text of a mebibyte comes back`(piece: String) throws {
+    @Test(arguments: ["\"", "=\n한"]) func `a text of a mebibyte is restored`(piece: String) throws {
         let text = String(repeating: piece, count: (1 << 20) / piece.utf8.count)
         let record = ReportRecord(
             id: "1", content: "c", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1),
@@ -80,7 +80,7 @@ import Testing
         #expect(isSame(Self.readCSV([table[...]]).records, [record]))
     }
 
-    @Test func `a row as deep as the scanner lets in comes back`() throws {
+    @Test func `a row as deep as the scanner permits is restored`() throws {
         let text = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
         let record = ReportRecord(
             id: "1", content: "c", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1),
@@ -118,7 +118,7 @@ import Testing
         ("[]", false),
     ]
 
-    @Test func `a bad line is told by its number and costs no other`() {
+    @Test func `a bad line is reported with its number and affects no other`() {
         var text = ""
         for (line, _) in Self.lines { text += "\(Self.line)\n\n\(line)\n" }
         let (events, isWhole) = Self.readLines([Array(text.utf8)[...]])
@@ -129,7 +129,7 @@ import Testing
         for case .fault(let line, let error) in events { #expect(error.detail == "line \(line)") }
     }
 
-    @Test func `a line that is too long is passed by`() {
+    @Test func `a line that is too long is skipped`() {
         var reader = ImportReader(limit: 200)
         let long = String(repeating: "x", count: 1000)
         let text = "\(Self.line)\n\(long)\n\(Self.line)\n\(long)"
@@ -140,7 +140,7 @@ import Testing
         #expect(events.faultLines == [2, 4])
     }
 
-    @Test func `a line that was lost, added or changed is told by the summary`() throws {
+    @Test func `a lost, added or changed line is detected by the summary`() throws {
         let file = try export(Self.records(seed: 7, count: 3), JSONLinesWriter(digest: testDigest()))
         let lines = file.split(separator: 0x0A).map { Array($0) + [0x0A] }
         func faults(_ lines: [[UInt8]]) -> [Int] { Self.readLines([lines.flatMap(\.self)[...]]).events.faultLines }
@@ -169,9 +169,12 @@ import Testing
 
     /// A text and its cell.
     private static let cells: [(String, String)] = [
-        ("plain", "plain"), ("", "\"\""), ("=1", "'=1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"), ("\ta", "'\ta"),
+        ("plain", "plain"), ("", "\"\""), ("=1", "'=1"), ("+1", "'+1"), ("-1", "'-1"), ("@a", "'@a"),
+        ("\ta", "\"'\ta\""),
         ("\ra", "\"'\ra\""), ("'=1", "''=1"), ("'a", "'a"), ("''", "''"), ("a=1", "a=1"), ("a,b", "\"a,b\""),
         ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), (" a", "\" a\""), ("=\"x\"", "\"'=\"\"x\"\"\""), ("1", "1"),
+        ("\na", "\"'\na\""), ("＝1", "'＝1"), ("＋1", "'＋1"), ("－1", "'－1"), ("＠a", "'＠a"), ("'＝1", "''＝1"),
+        ("！a", "！a"), ("a＝1", "a＝1"), (";=1", "\";=1\""), ("a;b", "\"a;b\""), ("a|b", "\"a|b\""), ("a\tb", "\"a\tb\""),
     ]
 
     @Test(arguments: cells) func `a cell is safe and exact`(text: String, cell: String) throws {
@@ -186,7 +189,7 @@ import Testing
         #expect(isSame(Self.readCSV([file[...]]).records, [record]))
     }
 
-    @Test func `a bad row is told by its line and costs no other`() throws {
+    @Test func `a bad row is reported with its line and affects no other`() throws {
         let record = ReportRecord(
             id: "1", content: "a\nb", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 1))
         let lines = String(decoding: try export([record], CSVWriter()), as: UTF8.self).split(separator: "\r\n")
@@ -214,7 +217,7 @@ import Testing
         #expect(Self.readCSV([Array("id,id\r\n1,1\r\n".utf8)[...]]).faultLines == [1, 2])
     }
 
-    @Test func `an export of nothing is whole`() throws {
+    @Test func `an empty export is complete`() throws {
         #expect(try export([], CSVWriter()) == Array((CSVWriter.columns.joined(separator: ",") + "\r\n").utf8))
         let lines = try export([], JSONLinesWriter())
         #expect(Self.readLines([lines[...]]).events == [.summary(line: 1, reports: 0)])

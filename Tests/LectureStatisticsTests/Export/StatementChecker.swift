@@ -1,11 +1,11 @@
 import LectureModel
 import LectureStatistics
 
-/// The rules of a statement: what xAPI 1.0.3 and the templates of the video profile ask for, and nothing else.
+/// The rules of a statement: those of xAPI 1.0.3 and the templates of the video profile, and no others.
 struct StatementChecker {
     private static let extensions = "https://w3id.org/xapi/video/extensions/"
 
-    /// The names of the extensions that the profile's templates ask for in the result of each verb.
+    /// The names of the extensions that the profile's templates require in the result of each verb.
     private static let resultExtensions: [VideoVerb: [String]] = [
         .initialized: [],
         .played: ["time"],

@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import Testing
 
-/// The statements have what xAPI 1.0.3 and the templates of the video profile ask for, and nothing else.
+/// The statements have what xAPI 1.0.3 and the templates of the video profile require, and nothing else.
 @Suite struct XAPIStatementTests {
     private static let maker = XAPIStatement(
         homePage: "https://lms.example", activityPrefix: "https://lms.example/video/", hash: testHash)
@@ -25,7 +25,7 @@ import Testing
         try StatementChecker.faults(of: statement)
     }
 
-    /// Values of reports, and the verb they make.
+    /// Values of reports, and the resulting verb.
     private static let values: [(String, VideoVerb)] = [
         ("{}", .initialized), ("[]", .initialized), ("null", .initialized),
         (#"{"video":{"verb":"watched"}}"#, .initialized),
@@ -39,13 +39,13 @@ import Testing
         (#"{"PLAY_STATUS":"pause","DURATION":"nan","PLAY_TIME":"inf","PLAYTIME_PERCENT":-1}"#, .paused),
     ]
 
-    @Test(arguments: values) func `a statement has what its verb asks for`(values: String, verb: VideoVerb) throws {
+    @Test(arguments: values) func `a statement has what its verb requires`(values: String, verb: VideoVerb) throws {
         let statement = try Self.statement(Self.record(values))
         #expect(try Self.faults(statement) == [])
         #expect(statement["verb"]?["id"]?.string == verb.iri)
     }
 
-    @Test func `statements of any rows keep the rules`() throws {
+    @Test func `statements of any rows obey the rules`() throws {
         var maker = RecordMaker(seed: 11)
         for _ in 0..<300 {
             var record = maker.record()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the rules see a mistake`() throws {
+    @Test func `the rules detect a mistake`() throws {
         let statement = try Self.statement(Self.record(#"{"video":{"verb":"completed"}}"#)).text
         for (text, wrong, fault) in [
             ("1.0.0", "1.0.3", "version"), ("true", "false", "completion"), ("PT0S", "0S", "duration"),
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: The facts
 
-    @Test func `a whole statement is as the profile shows it`() throws {
+    @Test func `a complete statement is as in the profile`() throws {
         let values = #"""
             {"video":{"verb":"paused","time_ms":30000,"duration_ms":40000,
             "segments_ms":[[0,12000],[14000,21500],[18000,30000],[0,500]]}}
@@ -89,7 +89,7 @@ import Testing
         #expect(statement["context"]?["extensions"]?[Self.extensions + "length"] == .integer(40))
     }
 
-    @Test func `a jump tells from where to where`() throws {
+    @Test func `a jump has its start and its target`() throws {
         let values = #"{"video":{"verb":"seeked","from_ms":1005,"to_ms":90010}}"#
         let found = try Self.statement(Self.record(values))["result"]?["extensions"]
         #expect(found?[Self.extensions + "time-from"]?.text == "1.005")
@@ -123,7 +123,7 @@ import Testing
         #expect(try registration("kim", "s") == all[0])
     }
 
-    @Test func `an id that is no UUID gets one, and an empty learner a name`() throws {
+    @Test func `an id that is not a UUID gets one, and an empty learner a name`() throws {
         var record = try Self.record("{}")
         var ids: Set<String> = []
         for id in ["1", "2", Self.id + "0", Self.id.replacing("c", with: "g")] {
@@ -138,7 +138,7 @@ import Testing
         #expect(try Self.statement(record)["id"]?.string == Self.id.uppercased())
     }
 
-    @Test func `the export is one array, a statement a line`() throws {
+    @Test func `the export is one array with one statement per line`() throws {
         let records = try Self.values.map { try Self.record($0.0) }
         let file = try export(records, XAPIWriter(Self.maker))
         #expect(try JSONScanner.value(of: file).elements == records.map(Self.statement))

@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import Testing
 
-/// 45 s of a content of 100 s in four blocks, of which 5 s are the second time.
+/// 45 s of a lecture of 100 s in four blocks, 5 s of them for the second time.
 private func example() -> PlayReport {
     var world = PlayWorld()
     var session = PlaySession(duration: 100_000, blocks: 4)
@@ -51,14 +51,14 @@ private let wholeJSON = """
     @Test func `a report is the object that receivers read`() throws {
         let json = example().json(from: source())
         #expect(json == wholeJSON)
-        // Read as strictly as anybody may: no name twice, integers as integers.
+        // Parsed strictly: no duplicate names, integers as integers.
         let value = try JSONScanner.value(of: json)
         #expect(value["content_info"]?["playtime"] == .integer(45))
         #expect(value["block_info"]?["blocks"]?["b0"] == .integer(1))
         #expect(value["uservalues"]?["uservalue0"]?.string == "가 & {JSON_DATA}")
     }
 
-    @Test func `what is not known is empty and not missing`() throws {
+    @Test func `unknown values are empty, not missing`() throws {
         let json = PlaySession(duration: 0, blocks: 1).report.json(from: ReportSource())
         #expect(
             json == """
@@ -88,7 +88,7 @@ private let wholeJSON = """
         #expect(filled.unknownMacros.isEmpty)
     }
 
-    @Test func `blocks are counted from one, and a block that is not there was not played`() {
+    @Test func `blocks are counted from one, and a missing block was not played`() {
         let flags = filler.fill("{BLOCK_PLAY_1}{BLOCK_PLAY_2}{BLOCK_PLAY_3}{BLOCK_PLAY_4}{BLOCK_PLAY_5}")
         #expect(flags.value == "11010")
         let times = filler.fill("{BLOCK_TIME_1},{BLOCK_TIME_2},{BLOCK_TIME_3},{BLOCK_TIME_4},{BLOCK_TIME_10000}")
@@ -130,7 +130,7 @@ private let wholeJSON = """
         #expect(filled.unknownMacros.isEmpty)
     }
 
-    @Test func `what was filled in is not read again`() {
+    @Test func `inserted values are not expanded again`() {
         var source = source()
         source.mediaContentKey = "{PLAY_TIME}"
         source.device = "{NOPE}"
@@ -145,7 +145,7 @@ private let wholeJSON = """
         #expect(filled.value == "450pause")
     }
 
-    @Test func `names that differ in case only are each found, and always the same one otherwise`() {
+    @Test func `names that differ only in case are each found, and otherwise always the same one`() {
         var source = source()
         source.userValues = ["tag": "low", "TAG": "high", "Tag": "mixed", "aB": "1", "Ab": "2"]
         let filler = MacroFiller(report: example(), source: source)
@@ -166,7 +166,7 @@ private let wholeJSON = """
 }
 
 extension MacroFiller.Filled where Value == String {
-    /// A text in which every macro was known.
+    /// A text in which every macro is known.
     fileprivate init(text: String) { self.init(value: text, unknownMacros: []) }
 }
 

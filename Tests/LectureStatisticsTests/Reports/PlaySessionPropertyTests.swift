@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// A content as a row of units, each with how often it ran: what a report means, without any cleverness.
+/// A lecture as a row of units, each with its play count: the meaning of a report, without any optimisation.
 private struct NaiveModel {
     let duration: Int64
     let count: Int
@@ -45,7 +45,7 @@ private struct NaiveModel {
         }
     }
 
-    /// A new stretch begins where a unit does not follow the one before it, or is in another block.
+    /// A new stretch starts where a unit does not follow the previous one, or is in another block.
     var sessions: [PlayReport.Stretch] {
         var runs: [(block: Int, start: Int64, end: Int64)] = []
         for place in order {
@@ -101,7 +101,7 @@ private struct NaiveModel {
         #expect(report.blocks == model.blocks)
         #expect(report.sessions == model.sessions)
         #expect(Set(report.seen.flatMap { Array($0) }) == model.seenSeconds)
-        // What every receiver may add up for itself.
+        // Sums that every receiver may compute itself.
         if unit == 1000 {
             #expect(report.sessions.reduce(0) { $0 + $1.playTime } == report.playtime)
             #expect(report.blocks.reduce(0) { $0 + $1.seconds } == report.playtime)
@@ -131,7 +131,7 @@ private struct NaiveModel {
         }
     }
 
-    @Test func `repeating what was seen adds to the playtime and not to the real one`() {
+    @Test func `repeated playing adds to the playtime and not to the real one`() {
         for seed in 1...100 as ClosedRange<UInt64> {
             var world = PlayWorld(seed: seed)
             let intervals = world.session(20, furthest: 100, unit: 1000)

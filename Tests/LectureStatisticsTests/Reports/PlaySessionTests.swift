@@ -4,10 +4,10 @@ import LectureTestSupport
 import Testing
 
 @Suite struct PlaySessionTests {
-    @Test func `a session tells what was played, how often, and how long it took`() {
+    @Test func `a session records what was played, how often, and how long it took`() {
         var world = PlayWorld()
         var session = PlaySession(duration: 100_000, blocks: 4)
-        // 20 s at the normal speed, 10 s of waiting, 20 s of content at double speed.
+        // 20 s at normal speed, 10 s of waiting, 20 s of media at double speed.
         session.add(world.next(.play, to: 20_000, took: .seconds(20)))
         session.add(world.next(.pause, took: .seconds(10)))
         session.add(world.next(.play, to: 40_000, speedPermille: 2000, took: .seconds(10)))
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `what ran backwards counts for nothing but its time`() {
+    @Test func `intervals that run backwards count only their time`() {
         var world = PlayWorld()
         let session = PlaySession(
             duration: 10_000, blocks: 1, [world.next(.play, from: 8000, to: 3000, took: .seconds(2))])
@@ -139,7 +139,7 @@ import Testing
             #expect(report.showtime == Int64.max / 1_000_000_000)
             #expect(report.blocks.count == min(max(1, blocks), BlockGrid.mostBlocks))
         }
-        // Sums stay at their limit: two of these, and three thousand.
+        // Sums are clamped: two of these, and three thousand.
         var session = PlaySession(duration: 1, blocks: 2, [endless, endless])
         #expect(session.report.showtime == Int64.max / 1_000_000_000)
         #expect(session.report.runtime == Int64.max / 1_000_000_000)
@@ -167,7 +167,7 @@ import Testing
         #expect(end == duration)
     }
 
-    @Test func `the last block holds what lies behind the duration`() {
+    @Test func `the last block holds everything after the duration`() {
         let grid = BlockGrid(duration: 1000, count: 2)
         #expect(grid.block(at: 1000) == 1)
         #expect(grid.block(at: 999_999) == 1)

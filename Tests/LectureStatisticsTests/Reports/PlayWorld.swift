@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import LectureTestSupport
 
-/// A player on a machine whose wall clock shows anything.
+/// A player on a machine with an arbitrary wall clock.
 struct PlayWorld {
     var generator: SeededGenerator
     var boot: Int64 = 5_000_000_000
@@ -10,7 +10,7 @@ struct PlayWorld {
 
     init(seed: UInt64 = 1) { generator = SeededGenerator(seed: seed) }
 
-    /// An interval that begins where and when the last one ended.
+    /// An interval that starts where and when the last one ended.
     mutating func next(
         _ activity: PlayInterval.Activity, from: Int64? = nil, to: Int64? = nil, speedPermille: Int = 1000,
         took: Duration = .zero
@@ -25,10 +25,10 @@ struct PlayWorld {
             ended: BootInstant(nanoseconds: boot))
     }
 
-    /// A session by chance: playing at several speeds, pausing, seeking, repeating.
+    /// A random session: playing at several speeds, pausing, seeking, repeating.
     ///
     /// - Parameters:
-    ///   - count: how many intervals, with a stop behind them.
+    ///   - count: how many intervals, with a stop after them.
     ///   - furthest: how far positions go, in units.
     ///   - unit: every position is a multiple of it, in milliseconds.
     /// - Returns: the intervals in their order.
@@ -61,7 +61,7 @@ extension PlaySession {
 }
 
 extension PlayInterval {
-    /// The same in two parts, cut at a place of the content and at a time.
+    /// The same in two parts, cut at a position and at a time.
     func split(at place: Int64, _ time: BootInstant, wall: Timestamp) -> [PlayInterval] {
         let middle = ClockReading(wall: wall, boot: time, bootID: began.bootID)
         return [

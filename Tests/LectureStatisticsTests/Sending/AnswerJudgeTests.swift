@@ -2,7 +2,7 @@ import LectureModel
 import LectureStatistics
 import Testing
 
-/// What becomes of reports, answer by answer.
+/// The verdict on reports, answer by answer.
 struct AnswerJudgeTests {
     private static let now = Timestamp(milliseconds: 1_750_000_000_000)
     private static let page = "<!DOCTYPE html><html><body>Log in to the hotel</body></html>"
@@ -33,14 +33,14 @@ struct AnswerJudgeTests {
 
     // MARK: 2xx
 
-    /// What each body is to each form: d delivered, p portal, o another answer.
+    /// The verdict on each body in each format: d delivered, p portal, o another answer.
     @Test(arguments: [
         ("", "dddd"), (" \r\n\t", "dddd"), ("{}", "dodd"), ("[]", "dodd"), ("{\"ok\":true}", "dddd"),
         ("{\"ok\":false}", "dodd"), ("{\"ok\":\"true\"}", "dodd"), (" {\"ok\": true, \"n\": 3} \n", "dddd"),
         ("[\"0190\"]", "dodd"), ("1", "dodd"), ("OK", "oodd"), ("{\"ok\":true", "oodd"), ("{} x", "oodd"),
         ("<html>", "pppd"), ("\n<!doctype html>", "pppd"), ("<?xml version='1.0'?><r/>", "pppd"),
     ])
-    func `a 2xx counts with the answer that the target is configured to give`(body: String, expected: String) {
+    func `a 2xx counts with the answer configured for the target`(body: String, expected: String) {
         let letters: [Character: SendVerdict] = [
             "d": .delivered, "p": .keep(.portal, wait: nil), "o": .keep(.otherAnswer, wait: nil),
         ]
@@ -52,11 +52,11 @@ struct AnswerJudgeTests {
     }
 
     @Test(arguments: AnswerForm.allCases, [204, 205])
-    func `an answer that has no body is good for all`(form: AnswerForm, status: Int) {
+    func `an answer without a body is accepted for all`(form: AnswerForm, status: Int) {
         #expect(judge(status, form: form) == .delivered)
     }
 
-    @Test func `the body tells a portal, and the declared type only where the body cannot`() {
+    @Test func `a portal is recognised by the body, and by the declared type only without one`() {
         let html = [("Content-Type", "text/html; charset=utf-8")]
         #expect(judge(200, "{\"ok\":true}", headers: html, form: .ok) == .delivered, "PHP declares everything so")
         #expect(judge(200, "", headers: html) == .delivered)
@@ -83,7 +83,7 @@ struct AnswerJudgeTests {
         for reason in KeepReason.allCases { #expect(reason.leavesDoubt == (reason != .unreachable)) }
     }
 
-    @Test func `of a body that is too long its beginning is judged`() {
+    @Test func `of a body that is too long the start is judged`() {
         let start = "[\"0190\",\"01"
         #expect(judge(200, start, end: .long) == .delivered)
         #expect(judge(200, "{\"ok\":true}", form: .ok, end: .long) == .keep(.otherAnswer, wait: nil))
@@ -162,7 +162,7 @@ struct AnswerJudgeTests {
     }
 
     @Test(arguments: [501, 505, 511], [1, 7])
-    func `what a server cannot do is tried five times`(status: Int, count: Int) {
+    func `an operation that a server lacks is tried five times`(status: Int, count: Int) {
         for tries in 0...3 {
             #expect(judge(status, count: count) { $0.boundedTries = tries } == .keep(.unsupported, wait: nil))
         }
@@ -185,7 +185,7 @@ struct AnswerJudgeTests {
         #expect(wait([("Retry-After", "soon")]) == nil)
     }
 
-    @Test func `a conflict is success when it is ours`() {
+    @Test func `a conflict is a success when it is our own`() {
         for body in ["", "{}", "{\"batch_id\":\"b-1\"}", "{\"batch_id\":\"B-1\"}", "already there", Self.page] {
             #expect(judge(409, body) == .delivered)
             #expect(judge(409, body, count: 9) == .delivered)

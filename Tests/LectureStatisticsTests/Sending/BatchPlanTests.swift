@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// What goes out together, and what waits.
+/// Which reports are sent together, and which wait.
 struct BatchPlanTests {
     private static let wide = BatchLimits(count: 100, bytes: 10_000, overhead: 10)
 
@@ -63,7 +63,7 @@ struct BatchPlanTests {
         #expect(batches([row(1), row(2), row(3)], BatchLimits(count: 2, bytes: 999, overhead: 0)) == [[1, 2]])
     }
 
-    @Test func `limits of formats, and what a refused size teaches`() {
+    @Test func `limits of formats, and what a refusal for size implies`() {
         #expect(ReportFormat.allCases.map { BatchLimits($0).count } == [1, 100, 100])
         let limits = BatchLimits(.json)
         #expect(limits.lowered(refused: 200_000).bytes == 100_000)
@@ -71,7 +71,7 @@ struct BatchPlanTests {
         #expect(limits.lowered(refused: 1).bytes == limits.overhead)
     }
 
-    @Test func `a newer cumulative one takes away older ones that were never sent`() {
+    @Test func `a newer cumulative report supersedes older ones that were never sent`() {
         func plan(_ rows: [PlanRow]) -> BatchPlan { BatchPlan(rows, limits: [TargetID(1): Self.wide], slots: 9) }
         let cumulative = { (row: inout PlanRow) in row.isCumulative = true }
         let rows = [
@@ -84,11 +84,11 @@ struct BatchPlanTests {
         let sealed = plan([
             row(1) { ($0.isCumulative, $0.isSealed) = (true, true) }, row(2, "a", cumulative), row(3, "a", cumulative),
         ])
-        #expect(sealed.superseded.isEmpty && sealed.batches.isEmpty, "what may have been sent stays, and holds")
+        #expect(sealed.superseded.isEmpty && sealed.batches.isEmpty, "what may have been sent stays and blocks others")
         #expect(plan([row(1), row(2)]).superseded.isEmpty, "only where the channel allows it")
     }
 
-    @Test func `when the newer one is refused the newest older one counts again`() {
+    @Test func `when the newer report is refused the newest older one counts again`() {
         func states(_ states: ReportState..., cumulative: Bool = true) -> [Int64] {
             let rows = states.enumerated().map { index, state in
                 row(Int64(index)) { ($0.state, $0.isCumulative) = (state, cumulative) }
@@ -102,7 +102,7 @@ struct BatchPlanTests {
             #expect(states(standing, .superseded, .dead) == [1])
         }
         #expect(states(.dead, .expired) == [])
-        #expect(states(.superseded, .dead, cumulative: false) == [0], "also when the channel allows it no more")
+        #expect(states(.superseded, .dead, cumulative: false) == [0], "also when the channel no longer allows it")
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5]) func `plans keep order, limits and every report`(seed: UInt64) {

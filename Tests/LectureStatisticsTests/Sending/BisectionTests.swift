@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// What a refused batch costs.
+/// The cost of a refused batch.
 struct BisectionTests {
     private struct Result {
         var requests = 0
@@ -63,7 +63,7 @@ struct BisectionTests {
         }
     }
 
-    @Test func `nothing refused costs one request, everything 2n − 1 at most`() {
+    @Test func `without refusals it takes one request, with only refusals 2n − 1 at most`() {
         for count in 1...64 {
             #expect(run(count, poison: []).requests == 1)
             let result = run(count, poison: Set(0..<count))
@@ -71,7 +71,7 @@ struct BisectionTests {
         }
     }
 
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6]) func `any poison finds its end, also above a size`(seed: UInt64) {
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6]) func `any poison terminates, also above a size limit`(seed: UInt64) {
         var chance = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             let count = Int.random(in: 1...60, using: &chance)
@@ -81,7 +81,7 @@ struct BisectionTests {
         }
     }
 
-    @Test func `as long as nothing is sure the same piece goes out again`() {
+    @Test func `as long as the outcome is unknown the same body is sent again`() {
         var batch = Bisection(["a", "b", "c"])
         for verdict in [
             SendVerdict.keep(.noAnswer, wait: nil), .keep(.busy, wait: .seconds(3)), .suspend(.forbidden),
@@ -101,7 +101,7 @@ struct BisectionTests {
         #expect(batch.current == nil && batch.take(.delivered) == .kept)
     }
 
-    @Test func `a batch of size is halved without blame`() {
+    @Test func `a batch refused for size is halved without blame`() {
         var batch = Bisection([1, 2, 3, 4])
         #expect(batch.take(.split) == .divided([1, 2, 3, 4]))
         #expect(batch.take(.delivered) == .delivered([1, 2]))

@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// The life of a report, and the law that none disappears.
+/// The life of a report, and the invariant that none disappears.
 struct OutboxMachineTests {
     @Test func `the stored numbers and the names of states are frozen`() {
         #expect(ReportState.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
@@ -17,7 +17,7 @@ struct OutboxMachineTests {
         #expect(SuspendReason.allCases.map(\.rawValue) == Array(1...3))
     }
 
-    /// The table of the doc comment, written a second time.
+    /// The table of the doc comment, a second copy.
     private static let table: [OutboxMachine.Event: [ReportState: ReportState]] = [
         .lease: [.pending: .leased],
         .release: [.leased: .pending],
@@ -96,7 +96,7 @@ struct OutboxMachineTests {
         #expect(counts.pruned > 0 && counts.erased > 0)
     }
 
-    @Test func `a change that was not counted breaks the law visibly`() {
+    @Test func `an uncounted change visibly breaks the invariant`() {
         var counts = OutboxCounts()
         counts.add()
         counts.apply(.init(from: .leased, to: .delivered))

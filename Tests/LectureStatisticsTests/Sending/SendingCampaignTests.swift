@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// An LMS that takes, refuses, fails and forgets to answer, and writes down what it took.
+/// An LMS that accepts, refuses, fails and drops answers, and records what it accepted.
 private struct VirtualServer {
     struct Habits {
         var poison: Set<Int64> = []
@@ -23,7 +23,7 @@ private struct VirtualServer {
 
     init(_ habits: Habits) { self.habits = habits }
 
-    /// What the client sees: nil for no answer.
+    /// The client's view: nil for no answer.
     struct Answer {
         var status: Int?
         var body = ""
@@ -73,7 +73,7 @@ private struct VirtualServer {
     }
 }
 
-/// An outbox in memory that is kept with nothing but the rules under test.
+/// An outbox in memory, maintained only by the rules under test.
 private struct VirtualOutbox {
     struct Row {
         var machine = OutboxMachine()
@@ -85,7 +85,7 @@ private struct VirtualOutbox {
 
     struct Flight {
         var batch: Bisection<OutboxID>
-        /// Stored with the bytes when a piece is sent for the first time.
+        /// Stored with the bytes when a request body is sent for the first time.
         var sealed: (number: Int, id: String)?
         var tries = 0
         var wait: PersistedWait?
@@ -115,7 +115,7 @@ private struct VirtualOutbox {
         if !counts.isConserved { broken.append("the law at \(id) and \(event)") }
     }
 
-    /// The process dies: leases are lost, and what was never sent in its form is forgotten.
+    /// The process dies: leases are lost, and bodies that were never sent are discarded.
     mutating func crash() {
         crashes += 1
         for (id, row) in rows where row.machine.state == .leased { handle(id, .release) }
@@ -244,7 +244,7 @@ struct SendingCampaignTests {
             if scenario.crashes, Int.random(in: 0..<20, using: &chance) == 0 { scenario.outbox.crash() }
             steps += 1
         }
-        #expect(scenario.outbox.isAtRest, "everything has an end")
+        #expect(scenario.outbox.isAtRest, "every report has a final state")
         #expect(scenario.outbox.broken.isEmpty && scenario.server.broken.isEmpty)
     }
 
@@ -264,14 +264,14 @@ struct SendingCampaignTests {
             for (_, effects) in Dictionary(grouping: server.effects, by: { outbox.rows[OutboxID($0)]?.lane }) {
                 #expect(effects == effects.sorted(), "the order of the session")
             }
-            // A binary tree over each batch; a crash forgets at most one way down in each of four batches.
+            // A binary tree over each batch; a crash loses at most one path in each of four batches.
             let bound = 2 * outbox.rows.count + outbox.crashes * 4 * 12
             #expect(server.requests - server.faulty <= bound)
         }
     }
 
     @Test(arguments: (1...16).map(UInt64.init))
-    func `superseding leaves the newest good word of each session`(seed: UInt64) {
+    func `superseding leaves the newest good report of each session`(seed: UInt64) {
         var chance = SeededGenerator(seed: seed &+ 1000)
         for _ in 0..<5 {
             var scenario = scenario(&chance, superseding: true)
@@ -287,12 +287,12 @@ struct SendingCampaignTests {
                         && $0.machine.state == .delivered
                 }
                 #expect(isCovered, "a newer one says what \(id) said")
-                #expect(row.isCumulative, "nothing else becomes unnecessary")
+                #expect(row.isCumulative, "nothing else is superseded")
             }
         }
     }
 
-    @Test func `what is larger than the server takes becomes a dead letter by itself`() {
+    @Test func `a report larger than the server accepts becomes a dead letter alone`() {
         var chance = SeededGenerator(seed: 5)
         var habits = VirtualServer.Habits()
         habits.sizeLimit = 150

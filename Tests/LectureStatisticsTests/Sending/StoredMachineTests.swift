@@ -6,7 +6,7 @@ import Testing
 
 @testable import LectureStore
 
-/// The store repeats the table of ``OutboxMachine`` in its statements: both are asked for every cell.
+/// The store repeats the table of ``OutboxMachine`` in its statements: both are checked for every cell.
 struct StoredMachineTests {
     private let directory: TemporaryDirectory
     private let index: SQLiteDownloadIndex
@@ -24,7 +24,7 @@ struct StoredMachineTests {
         target = try outbox.target(address)
     }
 
-    /// A report in a state, and the request that holds it, or one that holds nothing any more.
+    /// A report in a state, and its request, or one without reports.
     private func report(_ state: ReportState, isSealed: Bool) throws -> (OutboxID, FlightID) {
         var record = ReportRecord(
             id: "a", content: "", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 0))
@@ -46,7 +46,7 @@ struct StoredMachineTests {
         case .lease:
             if try outbox.claim(target, owner: owner, limit: 1, now: now).isEmpty {
                 let piece = SealedPiece(id: "y", reports: [], mediaType: "", body: [1])
-                // What is not free is refused as a whole.
+                // A request with a report that is not free is refused as a whole.
                 _ = try? outbox.begin(piece, rest: [id], target: target, owner: owner, now: now)
             }
         case .release: try outbox.release(flight, owner: owner)
@@ -62,7 +62,7 @@ struct StoredMachineTests {
 
     @Test(arguments: OutboxMachine.Event.allCases, ReportState.allCases)
     func `the store and the machine agree on every cell`(event: OutboxMachine.Event, state: ReportState) throws {
-        // The port expires what is pending; a dead letter is for a person to decide.
+        // The port expires pending reports; a dead letter is for an operator to decide.
         if event == .expire, state == .dead { return }
         let (id, flight) = try report(state, isSealed: false)
         try apply(event, id, flight)
@@ -71,7 +71,7 @@ struct StoredMachineTests {
     }
 
     @Test(arguments: OutboxMachine.Event.allCases, [ReportState.pending, .leased])
-    func `and on every cell of what is sealed`(event: OutboxMachine.Event, state: ReportState) throws {
+    func `the store and the machine agree on every frozen cell`(event: OutboxMachine.Event, state: ReportState) throws {
         let (id, flight) = try report(state, isSealed: true)
         try apply(event, id, flight)
         let found = try #require(try outbox.reports([id]).first).state

@@ -3,7 +3,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// When a target may be asked.
+/// When a request to a target may start.
 struct TargetPaceTests {
     private static let start = Timestamp(milliseconds: 1_750_000_000_000)
     private let keep = SendVerdict.keep(.noAnswer, wait: nil)
@@ -41,14 +41,14 @@ struct TargetPaceTests {
         }
     }
 
-    @Test func `a boot clock that began anew costs one interval`() {
+    @Test func `a restarted boot clock costs one interval`() {
         var pace = TargetPace(limits: limits(burst: 1))
         _ = pace.started(boot: boot(9_000_000))
         #expect(pace.permission(wall: Self.start, boot: boot(5)) == .after(.milliseconds(100)))
         #expect(pace.permission(wall: Self.start, boot: boot(105)) == .yes)
     }
 
-    @Test func `no more are under way than are allowed, and one while it fails`() {
+    @Test func `no more requests are in flight than allowed, and one while the target fails`() {
         var pace = TargetPace(limits: limits(burst: 9, concurrency: 2))
         let first = pace.started(boot: boot(0))
         #expect(pace.permission(wall: Self.start, boot: boot(0)) == .yes)
@@ -77,7 +77,7 @@ struct TargetPaceTests {
         #expect(pace.permission(wall: Self.start, boot: boot(0)) == .after(.seconds(50)))
     }
 
-    @Test func `what a server asks to wait is never shortened`() {
+    @Test func `a wait requested by a server is never shortened`() {
         var pace = TargetPace(limits: limits())
         let tickets = [pace.started(boot: boot(0)), pace.started(boot: boot(0))]
         pace.ended(tickets[0], .keep(.busy, wait: .seconds(500)), wall: Self.start, random: 9)
@@ -87,7 +87,7 @@ struct TargetPaceTests {
         #expect(pace.permission(wall: Self.start, boot: boot(0)) == .after(.seconds(500)))
     }
 
-    @Test func `an answer about one batch does not hold the others`() {
+    @Test func `an answer about one batch does not delay the others`() {
         for reason in KeepReason.allCases {
             var pace = TargetPace(limits: limits())
             let ticket = pace.started(boot: boot(0))
@@ -116,7 +116,7 @@ struct TargetPaceTests {
             var pace = TargetPace(limits: limits())
             let ticket = pace.started(boot: boot(0))
             pace.ended(ticket, .keep(.busy, wait: delay), wall: Self.start, random: chance.next())
-            // The clock is set back once by anything, at any time of the wait, with a restart in between or not.
+            // The clock is set back once by any amount, at any time of the wait, with a restart in between or not.
             let passed = Duration.seconds(Int64.random(in: 0...delay.components.seconds, using: &chance))
             let wrong = Self.start + .seconds(-Int64.random(in: 1...10_000_000_000, using: &chance))
             _ = pace.permission(wall: Self.start + passed, boot: boot(1000))
@@ -126,12 +126,12 @@ struct TargetPaceTests {
                 pace = TargetPace(limits: limits(), failures: pace.failures, wait: pace.wait)
             }
             let half = Duration.seconds(left.components.seconds / 2)
-            #expect(pace.permission(wall: wrong + half, boot: boot(2000)) == .after(left - half), "it goes on there")
+            #expect(pace.permission(wall: wrong + half, boot: boot(2000)) == .after(left - half), "it continues")
             #expect(pace.permission(wall: wrong + left, boot: boot(9000)) == .yes)
         }
     }
 
-    @Test func `a batch waits by itself after an answer that is only about it`() {
+    @Test func `a batch waits alone after an answer that is only about it`() {
         let backoff = Backoff(base: .seconds(1), cap: .seconds(8))
         func wait(_ asked: Duration?, _ tries: Int) -> Duration {
             PersistedWait(asked: asked, tries: tries, backoff: backoff, now: Self.start, random: .max)

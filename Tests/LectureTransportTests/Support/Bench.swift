@@ -14,13 +14,13 @@ struct FixedClock: LectureClock {
 struct Bench {
     let transport: CurlTransport
 
-    /// Runs a test with a transport of its own and checks that every promise to its sinks was kept.
+    /// Runs a test with its own transport and checks that it kept its contract with every sink.
     static func run(
         _ configure: (inout TransportConfiguration) -> Void = { _ in },
         _ test: (Bench) async throws -> Void
     ) async throws {
         var configuration = TransportConfiguration()
-        // Whatever proxy the machine has, these servers are on it.
+        // Whatever proxy the machine has, these servers are local.
         configuration.proxy = ""
         configure(&configuration)
         let bench = Bench(transport: try CurlTransport(configuration, clock: FixedClock()))
@@ -47,7 +47,7 @@ struct Bench {
         return sink
     }
 
-    /// Carries out an exchange to its end.
+    /// Runs an exchange to its end.
     func fetch(
         _ url: String, number: UInt64 = 1, into sink: Recorder = Recorder(),
         _ change: (inout TransferRequest) -> Void = { _ in }
@@ -62,7 +62,7 @@ struct Bench {
 extension TransferOutcome.End {
     /// libcurl's result, when it failed.
     var curl: Int? { if case .failed(let curl, _) = self { curl } else { nil } }
-    /// The words, when it failed.
+    /// The detail, when it failed.
     var detail: String { if case .failed(_, let detail) = self { detail } else { "" } }
 }
 

@@ -1,13 +1,13 @@
 import LectureModel
 import LectureTransport
 
-/// A sink that keeps what it is told and lets tests wait for it.
+/// A sink that records its calls and lets tests wait for them.
 final class Recorder: TransferSink {
     private struct State {
         var heads: [ResponseHead] = []
         var body: [UInt8] = []
         var outcome: TransferOutcome?
-        /// Calls that must not have come: bytes before a head, anything after the end.
+        /// Calls that break the contract: bytes before a head, anything after the end.
         var breaches: [String] = []
         var endWaiters: [CheckedContinuation<TransferOutcome, Never>] = []
         var byteWaiters: [(Int, CheckedContinuation<Void, Never>)] = []
@@ -20,8 +20,8 @@ final class Recorder: TransferSink {
     /// Makes a sink.
     ///
     /// - Parameters:
-    ///   - takesHead: answers the head; takes every one when left out.
-    ///   - takesBody: answers bytes, given how many came so far; takes all when left out.
+    ///   - takesHead: the answer to the head; accepts every one when left out.
+    ///   - takesBody: the answer to bytes, given how many were received so far; accepts all when left out.
     init(
         takesHead: @escaping @Sendable (ResponseHead) -> Bool = { _ in true },
         takesBody: @escaping @Sendable (Int) -> Bool = { _ in true }
@@ -66,7 +66,7 @@ final class Recorder: TransferSink {
 
     /// The head, once there is one.
     var head: ResponseHead? { state.withLock { $0.heads.first } }
-    /// How many heads came.
+    /// How many heads were received.
     var headCount: Int { state.withLock { $0.heads.count } }
     /// The body so far.
     var body: [UInt8] { state.withLock { $0.body } }
@@ -74,7 +74,7 @@ final class Recorder: TransferSink {
     var text: String { String(decoding: body, as: UTF8.self) }
     /// How it ended, if it has.
     var ended: TransferOutcome? { state.withLock { $0.outcome } }
-    /// Broken promises of the port.
+    /// Violations of the port's contract.
     var breaches: [String] { state.withLock { $0.breaches } }
 
     /// Waits for the end.
@@ -88,7 +88,7 @@ final class Recorder: TransferSink {
         }
     }
 
-    /// Waits until so many bytes of body came, or the end.
+    /// Waits until so many bytes of body were received, or for the end.
     func bytes(atLeast count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

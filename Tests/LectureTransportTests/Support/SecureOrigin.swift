@@ -14,7 +14,7 @@ final class SecureOrigin: Sendable {
     ///   - identity: certificate and key.
     ///   - files: names and contents.
     ///   - servesHTTP2: whether HTTP/2 is offered.
-    ///   - directives: more of them for the server, each with its semicolon.
+    ///   - directives: further directives of the server, each with its semicolon.
     /// - Returns: once it listens.
     /// - Throws: when nginx does not start.
     static func start(

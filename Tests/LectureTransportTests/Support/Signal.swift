@@ -3,7 +3,7 @@ import LectureModel
 
 /// Something that happens once, awaited by tasks and by threads.
 ///
-/// `@unchecked Sendable`: the semaphore is made for many threads and stays at one place from `init` to `deinit`.
+/// `@unchecked Sendable`: semaphores are thread-safe, and this one keeps its address from `init` to `deinit`.
 @safe final class Signal: @unchecked Sendable {
     private struct State {
         var isRaised = false
@@ -24,7 +24,7 @@ import LectureModel
         unsafe semaphore.deallocate()
     }
 
-    /// Makes it happen; again does nothing more.
+    /// Raises the signal; again does nothing more.
     func raise() {
         let waiters = state.withLock { state in
             defer { state.waiters = [] }
@@ -49,7 +49,7 @@ import LectureModel
     /// Waits in a thread.
     func waitBlocking() {
         while unsafe sem_wait(semaphore) != 0 {}
-        // For the next one.
+        // For the next waiter.
         unsafe sem_post(semaphore)
     }
 }

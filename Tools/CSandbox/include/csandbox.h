@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /// Writes `count` bytes of the endless stream of `seed`, from `offset` on. The bytes 8·n … 8·n+7 are SplitMix64 number
-/// n of the seed, little-endian, so that any range costs only its own length. Over the first 16 lies the beginning of an
-/// MP4 file.
+/// n of the seed, little-endian, so that any range costs only its own length. The first 16 are replaced by the
+/// beginning of an MP4 file.
 void csandbox_fill(uint64_t seed, uint64_t offset, uint8_t *_Nonnull buffer, size_t count);
 
 /// The CRC-32 of gzip (RFC 1952) over `count` bytes, continued from `crc`; 0 to begin.

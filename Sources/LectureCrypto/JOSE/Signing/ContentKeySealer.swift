@@ -1,10 +1,10 @@
 package import LectureModel
 
-/// Hides content keys for devices: what an issuer does. It is here for the sandbox's issuer and for tests.
+/// Encrypts content keys for devices, as an issuer does. It is here for the sandbox's issuer and for tests.
 package struct ContentKeySealer: Sendable {
     private let recipient: PublicKey
     private let identifier: String?
-    /// How the key is hidden: by the kind of the recipient's key.
+    /// How the key is encrypted: by the kind of the recipient's key.
     package let algorithm: ContentKeyAlgorithm
 
     /// Takes the public key of a device.
@@ -21,7 +21,7 @@ package struct ContentKeySealer: Sendable {
         }
     }
 
-    /// Hides a content key.
+    /// Encrypts a content key.
     ///
     /// - Parameter key: the content key.
     /// - Returns: the compact token in ASCII.

@@ -1,7 +1,7 @@
 package import LectureModel
 
-/// A key that signs tokens: what an issuer has, never the program that plays. It is here for the sandbox's issuer and
-/// for tests.
+/// A key that signs tokens. Only issuers have one, never a playing program. It is here for the sandbox's issuer and for
+/// tests.
 package struct SigningKey: Sendable {
     private enum Material: Sendable {
         case secret(SecretBytes)
@@ -10,14 +10,14 @@ package struct SigningKey: Sendable {
 
     /// The only algorithm that the key signs with.
     package let algorithm: SignatureAlgorithm
-    /// What `kid` says, if anything.
+    /// The value of `kid`, if any.
     package let identifier: String?
     private let material: Material
 
     /// Makes a key for HS256.
     ///
     /// - Parameters:
-    ///   - secret: of any length; whether a short one is accepted is the verifier's business.
+    ///   - secret: of any length; the verifier decides whether a short one is accepted.
     ///   - identifier: for `kid`.
     package init(secret: SecretBytes, identifier: String? = nil) {
         material = .secret(secret)
@@ -38,7 +38,7 @@ package struct SigningKey: Sendable {
         self.init(try PrivateKey(der: privateKeyDER), identifier: identifier, usesPSS: usesPSS)
     }
 
-    /// Draws a new key on P-256 for ES256.
+    /// Generates a new key on P-256 for ES256.
     ///
     /// - Parameter identifier: for `kid`.
     /// - Returns: the key.
@@ -47,7 +47,7 @@ package struct SigningKey: Sendable {
         SigningKey(try PrivateKey.generateP256(), identifier: identifier, usesPSS: false)
     }
 
-    /// Draws a new key of Ed25519 for EdDSA.
+    /// Generates a new key of Ed25519 for EdDSA.
     ///
     /// - Parameter identifier: for `kid`.
     /// - Returns: the key.
@@ -90,8 +90,8 @@ package struct SigningKey: Sendable {
     ///
     /// - Parameters:
     ///   - payload: what is signed.
-    ///   - type: what `typ` says, if anything.
-    ///   - certificates: what `x5c` holds, DER, the leaf first; none when empty.
+    ///   - type: the value of `typ`, if any.
+    ///   - certificates: the contents of `x5c`, DER, the leaf first; none when empty.
     /// - Returns: the compact token in ASCII.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     package func sign(
@@ -110,7 +110,7 @@ package struct SigningKey: Sendable {
         return try sign(payload, header: Array(header.utf8))
     }
 
-    /// Signs a token under a header that is given whole, right or wrong.
+    /// Signs a token under a given header, which may be invalid.
     ///
     /// - Parameters:
     ///   - payload: what is signed.
@@ -133,7 +133,7 @@ package struct SigningKey: Sendable {
 }
 
 extension PublicKey.Parts {
-    /// The key as a JWK with what it is for.
+    /// The key as a JWK with its use.
     func jwk(identifier: String?, use: String, algorithm: String) -> String {
         JSONWriter.object { writer in
             if let identifier { writer.member("kid", identifier) }

@@ -1,7 +1,7 @@
 import LectureModel
 import LectureTestSupport
 
-/// The outbox of the store, which fails at random as a full disk does: in the midst of a transaction or at its commit.
+/// The store's outbox, which fails at random as on a full disk: within a transaction or at its commit.
 final class FailingOutbox: StatisticsOutbox {
     let inner: any StatisticsOutbox
     private var chance: SeededGenerator

@@ -14,7 +14,7 @@ final class SendProcess {
     fileprivate let isWoken: Guarded<Bool>
     /// When its next step is due.
     fileprivate(set) var next: BootInstant?
-    /// What was told, in order.
+    /// The notices, in order.
     fileprivate(set) var notices: [StatisticsNotice] = []
 
     fileprivate init(
@@ -49,11 +49,11 @@ final class SendWorld {
     let lms: VirtualLMS
     let chance: SeededChance
     var settings: StatisticsSettings
-    /// The program that is looked at; others may be beside it.
+    /// The observed program; others may run beside it.
     private(set) var process: SendProcess
     private var processes: [SendProcess] = []
     private let ids = Guarded(0)
-    /// Whether anybody listens to exchanges; that is the same for all programs.
+    /// Whether exchanges are observed; the same for all programs.
     let listens = Guarded(false)
     private var sequences: [String: Int64] = [:]
     private var orders = 0
@@ -113,7 +113,7 @@ final class SendWorld {
         return (0..<32).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
     }
 
-    /// The program is killed and another begins on the same store; answers to the dead reach nobody.
+    /// The program is killed and another starts on the same store; answers to the dead one are lost.
     func restart() throws {
         lms.hangUp()
         try process.index.dismissOwner(process.owner, now: clock.now())
@@ -187,7 +187,7 @@ final class SendWorld {
         try numbers("state FROM report WHERE uuid = '\(id)'").first.flatMap { ReportState(rawValue: Int($0)) }
     }
 
-    /// created = rows + pruned + erased, and no lane counts wrongly.
+    /// created = rows + pruned + erased, and every lane's count is right.
     func isConserved() throws -> Bool {
         let account = try numbers("created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account")
         let lanes = try numbers(
@@ -201,12 +201,12 @@ final class SendWorld {
     /// How many requests are stored.
     func flights() throws -> Int { Int(try numbers("count(*) FROM lms_flight").first ?? -1) }
 
-    /// The target as it is stored.
+    /// The stored target.
     func entry() throws -> TargetEntry {
         try #require(try process.outbox.inner.targets().first { $0.address == target })
     }
 
-    /// Breaks of the order in which the reports of each session took effect.
+    /// Violations of the order in which the reports of each session took effect.
     func disorder() -> [String] {
         var last: [String: Int] = [:]
         return lms.effects.filter { id in
@@ -219,9 +219,9 @@ final class SendWorld {
 
     // MARK: Time
 
-    /// Steps and lets time pass until something holds.
+    /// Steps and advances time until a condition is true.
     ///
-    /// - Returns: whether it came to hold.
+    /// - Returns: whether it became true.
     @discardableResult
     func run(for limit: Duration = .seconds(7200), until isOver: (SendWorld) throws -> Bool) rethrows -> Bool {
         let end = clock.boot() + limit
@@ -229,8 +229,8 @@ final class SendWorld {
         while true {
             for process in processes {
                 process.isWoken.withLock { $0 = false }
-                let (told, next) = process.engine.step()
-                process.notices += told
+                let (reported, next) = process.engine.step()
+                process.notices += reported
                 process.next = next
             }
             if try isOver(self) { return true }
@@ -239,10 +239,10 @@ final class SendWorld {
             }
             let moments = processes.map(\.next) + [lms.nextDue]
             guard let moment = moments.compactMap(\.self).min(), moment <= end else { return false }
-            // An engine that wants to be woken now, again and again, burns a processor.
+            // An engine that asks to be woken now, again and again, burns a processor.
             idle = moment > clock.boot() ? 0 : idle + 1
             if idle > 50 {
-                Issue.record("the engine turns without anything to do")
+                Issue.record("the engine spins without any work")
                 return false
             }
             clock.advance(to: moment)
@@ -250,7 +250,7 @@ final class SendWorld {
         }
     }
 
-    /// Asks for an order without waiting for its end.
+    /// Starts an order without waiting for its end.
     func begin(_ process: SendProcess? = nil, _ change: (inout SendOrder) -> Void = { _ in }) {
         orders += 1
         var order = SendOrder(id: orders)
@@ -272,6 +272,6 @@ final class SendWorld {
         return try #require(end())
     }
 
-    /// Time passes, and nothing else.
+    /// Only advances time.
     func wait(_ duration: Duration) { clock.advance(to: clock.boot() + duration) }
 }

@@ -1,12 +1,12 @@
 import LectureModel
 import LectureTestSupport
 
-/// A request as an LMS reads it.
+/// A request as an LMS parses it.
 struct LMSRequest: Sendable {
     let url: String
     let method: String
     let headers: HeaderFields
-    /// As it came over the wire.
+    /// The body as sent.
     let wire: [UInt8]
     let mediaType: String
     let begun: BootInstant
@@ -16,7 +16,7 @@ struct LMSRequest: Sendable {
     var id: String { headers["Idempotency-Key"] ?? "" }
     var text: String { String(decoding: body, as: UTF8.self) }
     var json: JSONValue? { try? JSONScanner.value(of: body) }
-    /// The ids of the reports, in the order in which they stand there.
+    /// The ids of the reports, in the order of the body.
     var events: [String] {
         if let events = json?["events"]?.elements { return events.compactMap { $0["event_id"]?.string } }
         if let statements = json?.elements { return statements.compactMap { $0["id"]?.string } }
@@ -32,7 +32,7 @@ struct LMSAction: Sendable {
         case whole(Int, [(String, String)], [UInt8])
         /// The head and a part of the body.
         case half(Int, [(String, String)], [UInt8])
-        /// The connection fails; 28 after the time is over.
+        /// The connection fails; 28 after the timeout.
         case failure(curl: Int)
     }
 
@@ -52,12 +52,12 @@ struct LMSAction: Sendable {
     static func failure(_ curl: Int, takesEffect: Bool = false) -> LMSAction {
         LMSAction(answer: .failure(curl: curl), takesEffect: takesEffect)
     }
-    /// Takes everything and says so.
+    /// Accepts everything and acknowledges it.
     static let good = answer(200, #"{"ok":true}"#)
 }
 
-/// LMSes behind the port of the transport, in virtual time. They write down what took effect, by the ids of reports,
-/// and what no LMS should ever see.
+/// LMSes behind the port of the transport, in virtual time. They record what took effect, by the ids of reports,
+/// and violations of the protocol.
 final class VirtualLMS: Transport {
     typealias Habit = @Sendable (LMSRequest, inout SeededGenerator) -> LMSAction
 
@@ -94,7 +94,7 @@ final class VirtualLMS: Transport {
         state = Guarded(State(chance: SeededGenerator(seed: seed)))
     }
 
-    /// Sets what is done from now on.
+    /// Sets the behaviour from now on.
     func behave(_ habit: @escaping Habit) { state.withLock { $0.habit = habit } }
     /// Answers this status to everything.
     func answer(_ status: Int, _ body: String = "", headers: [(String, String)] = []) {
@@ -109,7 +109,7 @@ final class VirtualLMS: Transport {
     var nextDue: BootInstant? { state.withLock { $0.pending.map(\.due).min() } }
     /// Whether a report took effect.
     func knows(_ report: String) -> Bool { state.withLock { $0.known.contains(report) } }
-    /// Forgets the requests.
+    /// Clears the recorded requests.
     func forget() { state.withLock { $0.requests = [] } }
 
     /// Delivers what is due.
@@ -124,7 +124,7 @@ final class VirtualLMS: Transport {
         for pending in due { pending.deliver() }
     }
 
-    /// The process that asks is dead: nobody takes its answers.
+    /// The asking process is dead: its answers are lost.
     func hangUp() {
         state.withLock { ($0.pending, $0.running) = ([], 0) }
     }
@@ -195,7 +195,7 @@ final class VirtualLMS: Transport {
         sink.transferEnded(end(isTaken ? cut ?? .complete : .stopped))
     }
 
-    // MARK: What an LMS sees
+    // MARK: What an LMS receives
 
     private static func take(_ request: LMSRequest, _ takesEffect: Bool, _ state: inout State) {
         let bytes = request.sealed

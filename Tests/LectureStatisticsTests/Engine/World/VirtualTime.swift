@@ -1,7 +1,7 @@
 import LectureModel
 import LectureTestSupport
 
-/// Two clocks that only the world moves.
+/// Two clocks that only the world advances.
 final class VirtualClock: LectureClock {
     private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
 
@@ -12,11 +12,11 @@ final class VirtualClock: LectureClock {
     /// Time passes.
     func advance(to moment: BootInstant) { times.withLock { $0.boot = max($0.boot, moment) } }
 
-    /// Somebody sets the wall clock.
+    /// The wall clock is set from outside.
     func setWall(_ wall: Timestamp) { times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) } }
 }
 
-/// Chance from a seed.
+/// Randomness from a seed.
 final class SeededChance: RandomSource {
     private let generator: Guarded<SeededGenerator>
 
@@ -28,7 +28,7 @@ final class SeededChance: RandomSource {
     func number(_ range: Range<Int>) -> Int { generator.withLock { Int.random(in: range, using: &$0) } }
 }
 
-/// Encodes bodies in a way that nobody mistakes for the plain one: every bit is turned.
+/// Encodes bodies so that they cannot be mistaken for the plain form: every bit is flipped.
 enum TurnedBits {
     static func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LectureStore
 
-@Suite struct WishTests {
-    @Test func aNewWishIsKeptWithEverythingItSays() throws {
+@Suite struct RequestTests {
+    @Test func aNewRequestIsKeptWithEverythingItSays() throws {
         try StoreFixture.with { store in
             let id = try store.add("a") { request in
                 request.key = ContentKey(stored: "key \"1\"")
@@ -36,7 +36,7 @@ import Testing
             #expect(item.content.added == store.now)
             #expect(item.content.state == .queued)
             #expect(!item.isLoaded && !item.isGateway)
-            #expect(try store.index.outputs(id) == ["/tmp/a.mp4"])
+            #expect(try store.index.outputs(id).map(\.path) == ["/tmp/a.mp4"])
             try store.index.deleteOutput(id, path: "/tmp/a.mp4")
             #expect(try store.index.outputs(id).isEmpty)
         }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aCompleteContentIsNotFetchedAgainButItsOutputIsWished() throws {
+    @Test func aCompleteContentIsNotFetchedAgainButItsOutputIsRequested() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
             _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
@@ -98,7 +98,40 @@ import Testing
             let item = try store.item(id)
             #expect(item.content.state == .completed)
             #expect(item.desire == .fetch)
-            #expect(try store.index.outputs(id) == ["/tmp/out"])
+            #expect(try store.index.outputs(id).map(\.path) == ["/tmp/out"])
+        }
+    }
+
+    @Test func `a link with a fresh token is stored for a complete lecture`() throws {
+        try StoreFixture.with { store in
+            func request(_ token: UInt8) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+                var request = DownloadRequest(url: "http://127.0.0.1/si?jwt=\(token)")
+                request.key = try ContentKey("lecture")
+                let source = RequestSource(
+                    derivedKey: try ContentKey("token-\(token)"), identity: [token], isGateway: true)
+                return try store.index.enqueue(request, source: source, check: .list, now: store.now)
+            }
+            let id = try request(1).id
+            try store.complete(id)
+            #expect(try request(2).outcome == .alreadyComplete)
+            #expect(try store.item(id).content.sourceURL == "http://127.0.0.1/si?jwt=2")
+            #expect(try store.item(id).content.state == .completed)
+        }
+    }
+
+    @Test func `a check of a replaced version does not mark the new one`() throws {
+        try StoreFixture.with { store in
+            let id = try store.completed("a")
+            let old = try #require(try store.index.completeVersion(id)).id
+            #expect(try store.index.supersede(id, version: old, by: .newerAtSource, now: store.now))
+            try store.complete(id)
+            let new = try #require(try store.index.completeVersion(id))
+            #expect(new.id != old)
+            #expect(try !store.index.supersede(id, version: old, by: .newerAtSource, now: store.now))
+            #expect(try store.index.completeVersion(id)?.isOutdated == false)
+            #expect(try store.item(id).content.state == .completed)
+            #expect(try store.index.supersede(id, version: new.id, by: .newerAtSource, now: store.now))
+            #expect(try store.index.completeVersion(id)?.isOutdated == true)
         }
     }
 
@@ -167,18 +200,18 @@ import Testing
 
     @Test func aGatewayWhoseLinkChangedIsAskedAgain() throws {
         try StoreFixture.with { store in
-            func wish(_ url: String) throws -> ContentID {
+            func request(_ url: String) throws -> ContentID {
                 try store.index.enqueue(
                     DownloadRequest(url: url),
                     source: RequestSource(derivedKey: try ContentKey("a"), identity: [1], isGateway: true),
                     check: .list, now: store.now
                 ).id
             }
-            let id = try wish("http://127.0.0.1/si?jwt=1")
+            let id = try request("http://127.0.0.1/si?jwt=1")
             #expect(try store.index.setFacts(store.lease(id), ContentFacts(), now: store.now) == nil)
-            _ = try wish("http://127.0.0.1/si?jwt=1")
+            _ = try request("http://127.0.0.1/si?jwt=1")
             #expect(try store.item(id).isLoaded)
-            _ = try wish("http://127.0.0.1/si?jwt=2")
+            _ = try request("http://127.0.0.1/si?jwt=2")
             #expect(try !store.item(id).isLoaded)
         }
     }
@@ -187,8 +220,8 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
-            let wish = ResourceWish(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
-            let version = try store.index.beginVersion(lease, wishes: [wish], now: store.now)
+            let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
+            let version = try store.index.beginVersion(lease, requests: [request], now: store.now)
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
             #expect(try store.item(lease.content).isLoaded)
             #expect(try store.index.building(lease.content)?.version == version)
@@ -238,7 +271,7 @@ import Testing
             try store.index.join(other, content: id)
             try store.index.merge(lease, into: kept)
             #expect(try store.index.item(id) == nil)
-            #expect(try store.index.outputs(kept) == ["/tmp/second"])
+            #expect(try store.index.outputs(kept).map(\.path) == ["/tmp/second"])
             #expect(try store.index.contents(other, state: .queued, limit: 9).map(\.key.text) == ["kept"])
             #expect(try store.index.contents(store.run, state: .queued, limit: 9).count == 1)
         }

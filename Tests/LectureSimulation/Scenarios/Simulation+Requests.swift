@@ -2,7 +2,7 @@ import LectureDownload
 import LectureModel
 import LectureStore
 
-// What people want, and when they change their minds.
+// The users' requests, and their changes.
 
 extension Simulation {
     /// The digest of bytes.
@@ -19,10 +19,10 @@ extension Simulation {
         {
             return described
         }
-        return try onlooker.item(try ContentKey("wish-\(number)"))
+        return try onlooker.item(try ContentKey("request-\(number)"))
     }
 
-    /// Registers the wish for a lecture.
+    /// Registers the request for a lecture.
     func want(_ number: Int, digest: [UInt8]? = nil) {
         let lecture = scenario.lectures[number]
         let url = servers.sourceURL(number)
@@ -38,25 +38,25 @@ extension Simulation {
         }
         if lecture.hasOutput { request.outputPath = "/out/\(number)" }
         do {
-            let wish = try onlooker.enqueue(
+            let request = try onlooker.enqueue(
                 request,
                 source: RequestSource(
-                    derivedKey: try ContentKey("wish-\(number)"), identity: Array("lecture \(number)".utf8),
+                    derivedKey: try ContentKey("request-\(number)"), identity: Array("lecture \(number)".utf8),
                     isGateway: lecture.source == .gateway), check: .list, now: world.now)
-            for program in programs { try onlooker.join(program.run, content: wish.id) }
-            watch.wishes[number] = .fetch
-            watch.wished(wish.id)
+            for program in programs { try onlooker.join(program.run, content: request.id) }
+            watch.requests[number] = .fetch
+            watch.requested(request.id)
         } catch {
             // The store is busy, or the lecture is just being removed.
-            world.note("    the wish for \(number) was refused: \(error)")
+            world.note("    the request for \(number) was refused: \(error)")
         }
     }
 
-    func carryOut(_ wish: Wish) {
-        let number = wish.lecture
-        world.note("    \(wish.kind) \(number)")
+    func carryOut(_ request: Request) {
+        let number = request.lecture
+        world.note("    \(request.kind) \(number)")
         interruptions += 1
-        switch wish.kind {
+        switch request.kind {
         case .pause: desire(.pause, number)
         case .resume: desire(.fetch, number)
         case .cancel: desire(.cancel, number)
@@ -71,21 +71,21 @@ extension Simulation {
         case .pauseAll: for number in scenario.lectures.indices { desire(.pause, number) }
         case .resumeAll: for number in scenario.lectures.indices { desire(.fetch, number) }
         }
-        if wish.isTold { for program in programs { program.poke() } }
+        if request.isReported { for program in programs { program.poke() } }
     }
 
     private func desire(_ desire: Desire, _ number: Int) {
         do {
             guard let item = try item(number) else { return }
-            // What is being removed goes on being removed, unless it is wished for again before that has begun.
+            // A removal continues, unless the lecture is requested again before it has started.
             if item.desire == .remove, desire != .fetch || item.content.state == .removing { return }
             if item.content.state == .completed, desire == .pause || desire == .cancel { return }
             guard try onlooker.setDesire(item.content.key, desire, now: world.now) else { return }
             for program in programs { try onlooker.join(program.run, content: item.id) }
-            watch.wishes[number] = desire
-            watch.wished(item.id)
+            watch.requests[number] = desire
+            watch.requested(item.id)
         } catch {
-            world.note("    the wish was refused: \(error)")
+            world.note("    the request was refused: \(error)")
         }
     }
 }

@@ -1,0 +1,60 @@
+package import LectureModel
+
+/// Whose signatures count for a licence: those of the key that granted it. Which keys a configuration names and which
+/// server it leads to is the learner's choice; the first grant is not.
+extension LicenceEngine {
+    /// The thumbprints of all configured keys.
+    package var configuredKeys: GrantingKeys { ports.verifier.signers }
+
+    /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer
+    /// that no key verified does not count for a licence that one did grant.
+    func foreignItems(_ exchange: CallbackExchange, _ answer: VerifiedAnswer) throws -> Set<ContentKey> {
+        var foreign: Set<ContentKey> = []
+        for asked in exchange.items {
+            guard let keys = try ledger.entry(asked.key)?.grantingKeys else { continue }
+            if !keys.answers.contains(answer.signer) { foreign.insert(asked.key) }
+        }
+        return foreign
+    }
+
+    /// Refuses a licence file whose key does not count.
+    ///
+    /// | the lecture's licence | keys that count |
+    /// | --- | --- |
+    /// | granted under a key | that key; for the other kind of grant, those configured then |
+    /// | granted before keys were recorded | configured ones; others if it neither counts nor has ended |
+    /// | none, but a callback to ask | configured ones |
+    /// | none | any; only configured ones in a store that was changed, which may have lost a licence |
+    func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey, _ turn: Turn) throws {
+        if let keys = entry?.grantingKeys {
+            if keys.files.contains(signer.thumbprint) { return }
+            throw LectureError(.keyNotGranting, detail: key.text)
+        }
+        if signer.isConfigured { return }
+        let isFree = entry.map { Self.isFree($0, turn) } ?? true
+        let wasChanged = try ledger.newestFinding() != nil
+        if !isFree || wasChanged { throw LectureError(.trustNotConfigured, detail: key.text) }
+    }
+
+    private static func isFree(_ entry: LicenceEntry, _ turn: Turn) -> Bool {
+        guard let record = entry.record else { return entry.source.callbackURL.isEmpty }
+        let (policy, now) = (record.policy, turn.time.time.noEarlierThan)
+        let hasEnded =
+            record.isForceExpired || record.isDeleted || record.wasSeenExpired || entry.suspicion != nil
+            || policy.expiresAt.map { end in now.map { $0 >= end } ?? true } ?? false
+        return !hasEnded && policy.countLimit == nil && policy.playTimeLimit == nil
+    }
+}
+
+/// The key that signed a licence file.
+package struct FileSigner: Hashable, Sendable {
+    /// The thumbprint of the key, or of the root of its certificates.
+    package let thumbprint: String
+    /// Whether the configuration names it; otherwise the caller did.
+    package let isConfigured: Bool
+
+    /// Makes a value.
+    package init(thumbprint: String, isConfigured: Bool) {
+        (self.thumbprint, self.isConfigured) = (thumbprint, isConfigured)
+    }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import LectureModel
+import LectureSQLite
+
+// Media that were in the store's directory before its database: of a database that was lost, or moved away because it
+// was damaged. This database gives none of their numbers again, and does not delete them.
+
+/// Finds files by the numbers in their names: `media/<bucket>/<number>…`.
+enum MediaNumbers {
+    /// A larger number is not ours.
+    private static let limit: Int64 = 1 << 40
+
+    /// The number that a path contains.
+    ///
+    /// - Parameter path: relative to the store.
+    /// - Returns: nil where the name is not one that a store gives.
+    static func number(of path: String) -> Int64? {
+        let parts = path.split(separator: "/")
+        guard parts.count == 3, parts[0] == "media", let number = Int64(parts[2].prefix { $0.isASCII && $0.isNumber }),
+            (1...limit).contains(number)
+        else { return nil }
+        return parts[1] == ResourceID(number).bucket ? number : nil
+    }
+
+    /// The files with numbers.
+    ///
+    /// - Parameter root: the store's directory.
+    /// - Returns: number and size of each.
+    /// - Throws: ``LectureError`` with `readFile`.
+    static func files(in root: String) throws(LectureError) -> [(number: Int64, bytes: Int64)] {
+        var files: [(number: Int64, bytes: Int64)] = []
+        for bucket in try names(in: "\(root)/media") {
+            for name in try names(in: "\(root)/media/\(bucket)") {
+                var facts = stat()
+                let path = "media/\(bucket)/\(name)"
+                guard let number = number(of: path), unsafe lstat("\(root)/\(path)", &facts) == 0,
+                    facts.st_mode & S_IFMT == S_IFREG
+                else { continue }
+                files.append((number, Int64(facts.st_size)))
+            }
+        }
+        return files
+    }
+
+    private static func names(in directory: String) throws(LectureError) -> [String] {
+        guard let stream = unsafe opendir(directory) else {
+            if [ENOENT, ENOTDIR].contains(errno) { return [] }
+            throw LectureError(.readFile, detail: directory, cause: StoreLocation.reason(errno))
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+}
+
+extension StoreDatabase {
+    /// The highest number of the files that were there before the database, in the table `setting`.
+    static let keptMediaSetting = "media.kept_up_to"
+
+    /// Keeps the media that are in the directory of a new database.
+    static func keepMedia(_ connection: Connection, in directory: String) throws {
+        guard let highest = try MediaNumbers.files(in: directory).map(\.number).max() else { return }
+        try connection.execute(
+            "INSERT INTO setting(name, value) VALUES (?, ?)", keptMediaSetting, String(highest))
+        try connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('resource', ?)", highest)
+    }
+}
+
+extension Connection {
+    /// The highest number of the files that were there before the database; 0 for none.
+    func keptMedia() throws -> Int64 {
+        try first("SELECT value FROM setting WHERE name = ?", StoreDatabase.keptMediaSetting) { Int64($0.text(0)) ?? 0 }
+            ?? 0
+    }
+}
+
+extension SQLiteDownloadIndex {
+    /// Whether a file may be deleted: a number of this database is in its name, and no resource has the path.
+    package func isOrphan(path: String) throws -> Bool {
+        guard let number = MediaNumbers.number(of: path), try number > connection.keptMedia() else { return false }
+        return try connection.first(
+            "SELECT 1 FROM resource WHERE id = ? AND file_path = ?", number, path, read: { _ in true }) == nil
+    }
+}
+
+extension StoreMaintenance {
+    /// The files that were in the store's directory before its database, and are kept.
+    ///
+    /// - Parameter location: where the store is.
+    /// - Returns: their number and size.
+    /// - Throws: ``LectureError``.
+    package static func keptMedia(_ location: StoreLocation) throws -> (count: Int, bytes: Int64) {
+        let limit = try StoreDatabase.openReader(location).keptMedia()
+        guard limit > 0, let root = try location.resolved() else { return (0, 0) }
+        let files = try MediaNumbers.files(in: root).filter { $0.number <= limit }
+        return (files.count, files.reduce(0) { $0 + $1.bytes })
+    }
+}

@@ -1,0 +1,397 @@
+/// Errors that the program can be brought to, each with a script that ends it by what its message says. The commands of
+/// the scripts are those of ``RemedyWalkTests``.
+enum RemedyScripts {
+    /// The scripts by the names of the errors.
+    static let all: [String: String] = [
+        "configuration": #"""
+        echo '{"network":{"jobs":0}}' >c.json
+        fails configuration --config c.json list
+        echo '{"network":{"jobs":1}}' >c.json
+        works --config c.json list
+        """#,
+        "connect": #"""
+        film a.mp4
+        fails connect precache --max-attempts 1 --key a http://127.0.0.1:1/a.mp4
+        works precache --key a "$url/a.mp4"
+        """#,
+        "course_line": #"""
+        film a.mp4
+        echo '{"url":7}' >list.jsonl
+        fails course_line precache list.jsonl
+        echo "{\"url\":\"$url/a.mp4\"}" >list.jsonl
+        works precache list.jsonl
+        """#,
+        "course_list": #"""
+        film a.mp4
+        echo "$url/a.mp4" >list.doc
+        fails course_list precache list.doc
+        cp list.doc list.txt
+        works precache list.txt
+        """#,
+        "create_directory": #"""
+        fails create_directory --store /proc/store precache
+        works --store "$PWD/store" precache
+        """#,
+        "create_file": #"""
+        works device show
+        works lms add --id a
+        touch copy.db
+        fails create_file store backup copy.db
+        works store backup other.db
+        """#,
+        "deadline": #"""
+        film a.mp4 4000000
+        ends_with 'the deadline passed' precache --deadline 1s --limit-rate 1M --key a "$url/a.mp4"
+        works precache
+        """#,
+        "device_key_in_use": #"""
+        works device show
+        printf 'words\n' >pass
+        chmod 600 pass
+        works device export --passphrase-file pass --output copy.key
+        export LECTURE_DEVICE=$PWD/other
+        works device show
+        fails device_key_in_use device import --passphrase-file pass copy.key
+        works device export --passphrase-file pass --output other.key
+        works device import --replace --passphrase-file pass copy.key
+        """#,
+        "device_key_refused": #"""
+        works device show
+        chmod 644 home/.local/share/lecturekit-device/device.key
+        fails device_key_refused device show
+        chmod 600 home/.local/share/lecturekit-device/device.key
+        works device show
+        """#,
+        "digest_mismatch": #"""
+        film a.mp4
+        fails digest_mismatch precache --sha256 "$(printf '%064d' 0)" "$url/a.mp4"
+        works precache --sha256 "$(sha256sum <site/a.mp4 | cut -c1-64)" "$url/a.mp4"
+        """#,
+        "empty_answer": #"""
+        film a.mp4
+        coproc SILENT { exec python3 -uc '
+        import socket
+        server = socket.create_server(("127.0.0.1", 0)); print(server.getsockname()[1]); kept = []
+        while True: peer = server.accept()[0]; peer.recv(65536); peer.close()'; }
+        read -r port <&"${SILENT[0]}"
+        fails empty_answer precache --max-attempts 1 --key a "http://127.0.0.1:$port/a.mp4"
+        kill -KILL "$SILENT_PID"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "export_incomplete": #"""
+        works lms add --id a
+        works lms add --id b
+        works lms export --output r.jsonl
+        head -n 1 r.jsonl >short.jsonl
+        fails export_incomplete lms import short.jsonl
+        works lms import r.jsonl
+        """#,
+        "headers_sealed": #"""
+        film a.mp4
+        echo secret >site/a.mp4.needs
+        fails http_401 precache --key a --header 'X-Pass: wrong' "$url/a.mp4"
+        export LECTURE_DEVICE=$PWD/other
+        fails headers_sealed precache --key a "$url/a.mp4"
+        works precache --key a --header 'X-Pass: secret' "$url/a.mp4"
+        """#,
+        "http_401": #"""
+        film a.mp4
+        echo secret >site/a.mp4.needs
+        fails http_401 precache --key a "$url/a.mp4"
+        works precache --key a --header 'X-Pass: secret' "$url/a.mp4"
+        """#,
+        "http_403": #"""
+        film a.mp4
+        echo 403 >site/b.mp4.status
+        fails http_403 precache --key a "$url/b.mp4"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_404": #"""
+        film a.mp4
+        fails http_404 precache --key a "$url/b.mp4"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_407": #"""
+        film a.mp4
+        echo 407 >site/b.mp4.status
+        fails http_407 precache --key a "$url/b.mp4"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_410": #"""
+        film a.mp4
+        echo 410 >site/b.mp4.status
+        fails http_410 precache --key a "$url/b.mp4"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_429": #"""
+        film a.mp4
+        echo 429 >site/a.mp4.status
+        fails http_429 precache --max-attempts 1 --key a "$url/a.mp4"
+        rm site/a.mp4.status
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_500": #"""
+        film a.mp4
+        echo 500 >site/a.mp4.status
+        fails http_500 precache --max-attempts 1 --key a "$url/a.mp4"
+        rm site/a.mp4.status
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_502": #"""
+        film a.mp4
+        echo 502 >site/a.mp4.status
+        fails http_502 precache --max-attempts 1 --key a "$url/a.mp4"
+        rm site/a.mp4.status
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_503": #"""
+        film a.mp4
+        echo 503 >site/a.mp4.status
+        fails http_503 precache --max-attempts 1 --key a "$url/a.mp4"
+        rm site/a.mp4.status
+        works precache --key a "$url/a.mp4"
+        """#,
+        "http_504": #"""
+        film a.mp4
+        echo 504 >site/a.mp4.status
+        fails http_504 precache --max-attempts 1 --key a "$url/a.mp4"
+        rm site/a.mp4.status
+        works precache --key a "$url/a.mp4"
+        """#,
+        "interrupted": #"""
+        film a.mp4 4000000
+        mkfifo out
+        "$lecturectl" --json precache --limit-rate 1M --key a "$url/a.mp4" >out 2>errors &
+        run=$!
+        exec 5<out
+        read -r _ <&5
+        kill -TERM "$run"
+        cat <&5 >rest
+        wait "$run" || true
+        grep -q 'the run was interrupted' errors
+        works precache
+        """#,
+        "licence_file_refused": #"""
+        kind='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+        openssl req -x509 $kind -keyout key.pem -days 1 -subj /CN=x -out roots.pem 2>/dev/null
+        echo '{"drm":{"keys":[{"ca_file":"roots.pem"}]}}' >config.json
+        echo x.y.z >licence.jwt
+        fails licence_file_refused --config config.json licence import licence.jwt
+        ends_with 'is not base64url' --config config.json licence verify licence.jwt
+        """#,
+        "licence_key_missing": #"""
+        kind='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+        openssl req -x509 $kind -keyout key.pem -days 1 -subj /CN=x -out roots.pem 2>/dev/null
+        echo x.y.z >licence.jwt
+        fails licence_key_missing licence import licence.jwt
+        echo '{"drm":{"keys":[{"ca_file":"roots.pem"}]}}' >config.json
+        fails licence_file_refused --config config.json licence import licence.jwt
+        """#,
+        "migration_changed": #"""
+        works --store "$PWD/store" lms add --id a
+        python3 - <<X
+        import sqlite3
+        store = sqlite3.connect("store/lecturekit.db")
+        store.execute("UPDATE migration SET sha256 = substr(sha256, 2) || '0'")
+        store.commit()
+        X
+        fails migration_changed --store "$PWD/store" list
+        """#,
+        "name_taken": #"""
+        film a.mp4
+        mkdir site/b
+        cp site/a.mp4 site/b/a.mp4
+        printf '{"url":"%s","title":"one"}\n' "$url/a.mp4" >list.jsonl
+        printf '{"url":"%s","title":"two"}\n' "$url/b/a.mp4" >>list.jsonl
+        fails name_taken precache list.jsonl --output-dir "$PWD/out"
+        works precache list.jsonl --output-dir "$PWD/out" --name '{title}.{ext}'
+        """#,
+        "not_media": #"""
+        echo 'Please sign in' >site/a.mp4
+        fails not_media precache "$url/a.mp4"
+        works precache --accept-any "$url/a.mp4"
+        """#,
+        "open_store": #"""
+        touch file
+        fails open_store --store "$PWD/file" list
+        works --store "$PWD/store" list
+        """#,
+        "output_refused": #"""
+        film a.mp4
+        fails output_refused precache --output missing/a.mp4 "$url/a.mp4"
+        works precache --output a.mp4 "$url/a.mp4"
+        """#,
+        "parameter": #"""
+        fails parameter list --sort nonsense
+        works list --sort title
+        """#,
+        "playlist_unsupported": #"""
+        printf '#EXTM3U\n' >site/a.m3u8
+        film a.mp4
+        fails playlist_unsupported precache "$url/a.m3u8"
+        works precache "$url/a.mp4"
+        """#,
+        "prune_refused": #"""
+        film a.mp4
+        film b.mp4
+        printf '%s\n' "$url/a.mp4" "$url/b.mp4" >list.txt
+        works precache list.txt
+        printf '%s\n' "$url/a.mp4" >list.txt
+        fails prune_refused precache list.txt --prune --max-delete 10%
+        works precache list.txt --prune --max-delete 50%
+        """#,
+        "quota": #"""
+        film a.mp4
+        fails quota precache --quota 1K --key a "$url/a.mp4"
+        works precache --quota 1M --key a "$url/a.mp4"
+        """#,
+        "read_file": #"""
+        works lms add --id a
+        works lms export --output reports.jsonl
+        fails read_file lms import other.jsonl
+        works lms import reports.jsonl
+        """#,
+        "redirect_refused": #"""
+        film a.mp4
+        echo 302 >site/b.mp4.status
+        echo 'Location: ftp://127.0.0.1/a.mp4' >site/b.mp4.headers
+        fails redirect_refused precache --key a "$url/b.mp4"
+        works precache --key a "$url/a.mp4"
+        """#,
+        "report_conflict": #"""
+        works lms add --id a --user u
+        fails report_conflict lms add --id a --user v
+        works lms add --id b --user v
+        """#,
+        "report_invalid": #"""
+        echo '{"x":' >r.json
+        fails report_invalid lms add --id a --json r.json
+        echo '{"x":1}' >r.json
+        works lms add --id a --json r.json
+        """#,
+        "report_line": #"""
+        works lms add --id a
+        works lms export --output r.jsonl
+        sed 's/"a"/7/' r.jsonl >bad.jsonl
+        fails report_line lms import bad.jsonl
+        works lms import r.jsonl
+        """#,
+        "report_refused": #"""
+        works lms add --id a
+        echo 400 >site/lms.status
+        fails report_refused lms send --target "$url/lms" --max-attempts 1
+        works lms list --state dead
+        rm site/lms.status
+        works lms retry a
+        works lms send --target "$url/lms"
+        """#,
+        "report_target_missing": #"""
+        works lms add --id a
+        fails report_target_missing lms send
+        works lms send --target "$url/lms"
+        """#,
+        "report_target_refuses": #"""
+        works lms add --id a
+        echo 401 >site/lms.status
+        fails report_target_refuses lms send --target "$url/lms" --max-attempts 1
+        rm site/lms.status
+        works lms send --target "$url/lms"
+        """#,
+        "report_target_waits": #"""
+        works lms add --id a
+        echo 503 >site/lms.status
+        fails report_target_waits lms send --target "$url/lms" --max-attempts 1 --longest-wait 1s
+        rm site/lms.status
+        works lms list --summary
+        """#,
+        "resolve": #"""
+        film a.mp4
+        fails resolve precache --max-attempts 1 --key a http://nothing.invalid/a.mp4
+        works precache --key a "$url/a.mp4"
+        """#,
+        "sealed": #"""
+        film a.mp4
+        works precache --seal --key a "$url/a.mp4"
+        fails sealed path a
+        works cat a
+        """#,
+        "sealed_elsewhere": #"""
+        film a.mp4
+        works precache --seal --key a "$url/a.mp4"
+        export LECTURE_DEVICE=$PWD/other
+        fails sealed_elsewhere cat a
+        works remove a
+        works precache --seal --key a "$url/a.mp4"
+        works cat a
+        """#,
+        "secret_readable": #"""
+        echo '{"network":{"credentials_file":"h.json"}}' >c.json
+        echo '{}' >h.json
+        chmod 644 h.json
+        fails secret_readable --config c.json list
+        chmod 600 h.json
+        works --config c.json list
+        """#,
+        "store_busy": #"""
+        works --store "$PWD/store" lms add --id a
+        coproc HOLDER { exec python3 -uc '
+        import signal, sqlite3
+        store = sqlite3.connect("store/lecturekit.db", isolation_level=None)
+        store.execute("BEGIN IMMEDIATE"); print("held"); signal.pause()'; }
+        holder=$HOLDER_PID
+        read -r _ <&"${HOLDER[0]}"
+        fails store_busy --store "$PWD/store" lms add --id b
+        works --store "$PWD/store" status
+        kill -KILL "$holder"
+        wait "$holder" || true
+        works --store "$PWD/store" lms add --id b
+        """#,
+        "store_damaged": #"""
+        works --store "$PWD/store" lms add --id a
+        works --store "$PWD/store" store backup copy.db
+        dd if=/dev/zero of=store/lecturekit.db bs=4096 count=8 seek=1 conv=notrunc status=none
+        fails store_damaged --store "$PWD/store" list
+        rm store/lecturekit.db*
+        cp copy.db store/lecturekit.db
+        works --store "$PWD/store" lms list
+        """#,
+        "store_foreign": #"""
+        mkdir store
+        echo 'not a database' >store/lecturekit.db
+        fails store_foreign --store "$PWD/store" list
+        works --store "$PWD/other" lms add --id a
+        """#,
+        "store_newer": #"""
+        works --store "$PWD/store" lms add --id a
+        python3 - <<X
+        import sqlite3
+        store = sqlite3.connect("store/lecturekit.db")
+        store.execute("INSERT INTO migration SELECT '9999_x', sha256, applied_ms FROM migration LIMIT 1")
+        store.commit()
+        X
+        fails store_newer --store "$PWD/store" list
+        works --store "$PWD/other" precache
+        """#,
+        "store_read_only": #"""
+        works --store "$PWD/store" lms add --id a
+        mount --bind store store
+        mount -o remount,ro,bind store
+        trap 'umount "$PWD/store"; kill -KILL "$site"' EXIT
+        fails store_read_only --store "$PWD/store" lms add --id b
+        works --store "$PWD/other" lms add --id b
+        mount -o remount,rw,bind store
+        works --store "$PWD/store" lms add --id b
+        """#,
+        "timeout": #"""
+        film a.mp4
+        coproc SILENT { exec python3 -uc '
+        import socket
+        server = socket.create_server(("127.0.0.1", 0)); print(server.getsockname()[1]); kept = []
+        while True: kept.append(server.accept())'; }
+        read -r port <&"${SILENT[0]}"
+        fails timeout precache --timeout 1s --max-attempts 1 --key a "http://127.0.0.1:$port/a.mp4"
+        kill -KILL "$SILENT_PID"
+        works precache --key a "$url/a.mp4"
+        """#,
+    ]
+}
