@@ -17,14 +17,16 @@ extension SQLiteLicenceLedger {
     package static let timesKept: Int64 = 10_000
 
     /// Appends a row to the chain, with the sum of the licences as it is now; prunes occasionally.
-    package func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor {
+    package func append(
+        _ row: TimeRow, source: TimeRow.Source, after first: LedgerAnchor?
+    ) throws -> LedgerAnchor {
         try atomically {
             let newest = try connection.newestTime()
             let sum = try currentSum()
             let revision = max(newest?.revision ?? 0, floor) + 1
             var time = StoredTime(
                 row, source: source, device: codes.device, revision: revision,
-                after: newest?.code ?? StoredTime.noCode)
+                after: newest?.code ?? first?.code ?? StoredTime.noCode)
             var covered = sum
             covered += codes.cover(of: time)
             time.coveredSum = covered.bytes
@@ -107,10 +109,8 @@ extension SQLiteLicenceLedger {
         var newest: StoredTime?
         /// The codes by revision.
         var codes: [Int64: [UInt8]] = [:]
-        /// The revision of the finding it starts with; nil when it starts otherwise.
-        var finding: Int64?
-        /// Whether it starts with the first row of the store.
-        var isFromTheBeginning = false
+        /// What its oldest row follows.
+        var beginning: [UInt8] = []
     }
 
     private func believedChain() throws -> Chain {
@@ -126,8 +126,8 @@ extension SQLiteLicenceLedger {
             chain.isWhole = chain.isWhole && fits && isLinked
             if fits, chain.newest == nil { chain.newest = row }
             chain.codes[row.revision] = row.code
-            chain.isFromTheBeginning = row.previous == StoredTime.noCode
-            if fits, row.source == .finding { (chain.finding, isOver) = (row.revision, true) }
+            chain.beginning = row.previous
+            isOver = fits && row.source == .finding
             successor = row
         }
         return chain
@@ -137,10 +137,11 @@ extension SQLiteLicenceLedger {
     private func isNewest(_ chain: Chain, _ anchor: LedgerAnchor?) -> Bool {
         // The first anchor is older than the first row.
         guard let anchor else { return false }
-        // A finding after the anchor was created by this device, which knew the anchor; it trusts no licence.
-        if let finding = chain.finding, finding > anchor.revision { return true }
-        // Killed before the anchor of the first row was stored.
-        if anchor.revision == 0 { return chain.isFromTheBeginning }
+        // Killed before the anchor of the first row was stored. Its code is random: when the anchor was deleted and
+        // made again, no earlier copy follows it.
+        if anchor.revision == 0 { return LedgerCodes.equal(chain.beginning, anchor.code) }
+        // Also after a finding. One beyond the anchor may be of a copy from before the anchor was deleted; if it is our
+        // own, and its anchor was not stored in time, another finding costs nothing.
         return chain.codes[anchor.revision].map { LedgerCodes.equal($0, anchor.code) } ?? false
     }
 

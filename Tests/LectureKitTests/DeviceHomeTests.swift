@@ -142,7 +142,7 @@ import Testing
     @Test func `the newest times are those of all stores, of intact files only`() throws {
         let keeper = try keeper()
         #expect(try keeper.newestTimes() == AnchoredTimes())
-        try keeper.keep(.beforeFirst, of: "00000000-6a55-4a53-9a1c-1f5e0a1d2c3b")
+        try keeper.keep(.beforeFirst([UInt8](repeating: 0, count: 32)), of: "00000000-6a55-4a53-9a1c-1f5e0a1d2c3b")
         try keeper.keep(anchor(1, proven: 10, estimate: 20), of: Self.store)
         try keeper.keep(anchor(1, proven: 9, estimate: 30), of: "aaaaaaaa-6a55-4a53-9a1c-1f5e0a1d2c3b")
         let copy = place.file("device/anchors/bbbbbbbb-6a55-4a53-9a1c-1f5e0a1d2c3b")

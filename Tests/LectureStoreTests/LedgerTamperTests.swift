@@ -226,13 +226,36 @@ import Testing
         #expect(try store.doubt() == .storeRolledBack)
         let new = try LedgerFixture()
         #expect(try new.finding() == .new)
-        new.anchor = .beforeFirst
+        new.anchor = .beforeFirst([UInt8](repeating: 7, count: 32))
         #expect(try new.finding() == .new)
         // Killed between the first commits and their anchor.
+        _ = try new.ledger.append(new.time(), source: .clocks, after: new.anchor)
         for _ in 0..<40 { try new.commit(keepingAnchor: false) {} }
         #expect(try new.isIntact)
+        // Made again for the emptied store, so that this one would be put back in its place.
+        let first = new.anchor
+        new.anchor = .beforeFirst([UInt8](repeating: 8, count: 32))
+        #expect(try new.doubt() == .storeRolledBack)
+        new.anchor = first
         try new.tamper("DELETE FROM time_ledger WHERE id < 20")
         #expect(try new.doubt() == .storeRolledBack)
+    }
+
+    @Test("A finding of an older copy leaves an anchor that no newer copy follows")
+    func anchorOfAnOlderCopy() throws {
+        let store = try played()
+        // A finding and new grants, and then an anchor that an older copy left after the anchor had been deleted.
+        let old = store.anchor
+        try store.commit(source: .finding) { try store.ledger.suspectAll(.rolledBack) }
+        try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000)) }
+        #expect(try store.isIntact)
+        var other = try #require(old)
+        (other.revision, other.code[0]) = (other.revision + 1, other.code[0] ^ 1)
+        store.anchor = other
+        #expect(try store.doubt() == .storeRolledBack)
+        // A kill between the finding and its anchor leads to another finding.
+        store.anchor = old
+        #expect(try store.doubt() == .storeRolledBack)
     }
 
     @Test("Another device's store is recognised, also after its rows were given this device's name")
@@ -318,7 +341,8 @@ import Testing
             return try ledger.append(store.time(), source: .finding)
         }
         #expect(anchor.revision == 4)
-        #expect(try store.isIntact)
+        // Killed before the anchor was stored: another finding, which costs nothing.
+        #expect(try store.doubt() == .storeRolledBack)
         store.anchor = anchor
         #expect(try store.isIntact)
         #expect(try store.ledger.entries(after: nil, limit: 9).allSatisfy { $0.suspicion == .rolledBack })

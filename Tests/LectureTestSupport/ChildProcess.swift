@@ -160,7 +160,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    private var hasEnded: Bool { state.withLock { $0.status != nil } }
+    /// Whether the program has ended.
+    package var hasEnded: Bool { state.withLock { $0.status != nil } }
 
     /// Nil once it has ended.
     private var bytesWritten: Int? {

@@ -72,6 +72,46 @@ import Testing
         }
     }
 
+    @Test func `an anchor that an older copy leaves lets no newer copy play`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", Self.three)
+            let oldest = try me.copy("oldest")
+            #expect(try await me.plays(key) == 3)
+            // Found as rolled back, and granted again by its server: that is the copy to come back to.
+            try LicenceScene.copy(oldest.store, to: me.store)
+            #expect(try await me("licence", "regrant", key).status == 0)
+            let newer = try me.copy("newer")
+            try await me.goOffline()
+            #expect(try await me.plays(key) == 3)
+            func deleteAnchors() throws {
+                for name in LicenceScene.files("\(me.device)/anchors") {
+                    try FileManager.default.removeItem(atPath: name)
+                }
+            }
+            for _ in 1...2 {
+                try deleteAnchors()
+                try LicenceScene.copy(oldest.store, to: me.store)
+                #expect(try await me.plays(key) == 0)
+                try LicenceScene.copy(newer.store, to: me.store)
+                #expect(try await me.plays(key) == 0)
+            }
+            // The first anchor, made again for an emptied store: its new row is never anchored, as after a kill.
+            try deleteAnchors()
+            let emptied = try me.copy("emptied", device: false)
+            try await emptied.sql(
+                "DROP TRIGGER IF EXISTS time_ledger_is_append_only", "DELETE FROM time_ledger", "DELETE FROM licence",
+                "DELETE FROM content_key", "DELETE FROM content")
+            try await me.goOnline()
+            let process = try emptied.start(["precache", "--progress", "none", try await me.link("bytes-64K-2")])
+            while LicenceScene.files("\(me.device)/anchors").isEmpty, !process.hasEnded {}
+            process.send(SIGKILL)
+            _ = await process.ending()
+            try await me.goOffline()
+            try LicenceScene.copy(oldest.store, to: me.store)
+            #expect(try await me.plays(key) == 0)
+        }
+    }
+
     @Test func `the tables of a copy give no play back in a store that has gone on`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", Self.three)

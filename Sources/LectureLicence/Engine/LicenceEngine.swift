@@ -302,8 +302,12 @@ package final class LicenceEngine {
     /// Appends a row to the chain. Before the first one the store gets its first anchor: without it, a copy of the
     /// store from before the first anchor could be put back.
     func append(_ turn: Turn) throws -> LedgerAnchor {
-        if turn.isFirst { try ports.anchors.keep(.beforeFirst, of: settings.store) }
-        return try ledger.append(turn.time.row, source: turn.source)
+        guard turn.isFirst else { return try ledger.append(turn.time.row, source: turn.source) }
+        let words = (0..<4).map { _ in ports.random.next() }
+        let first = LedgerAnchor.beforeFirst(
+            words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } })
+        try ports.anchors.keep(first, of: settings.store)
+        return try ledger.append(turn.time.row, source: turn.source, after: first)
     }
 
     func turn() throws -> Turn {

@@ -27,8 +27,12 @@ package struct LedgerAnchor: Hashable, Sendable {
     }
 
     /// The anchor of a store before its first row.
-    package static let beforeFirst = LedgerAnchor(
-        revision: 0, code: [UInt8](repeating: 0, count: 32), proven: nil, estimate: nil)
+    ///
+    /// - Parameter code: 32 random bytes, from which the first row follows: an earlier copy begins with another row.
+    /// - Returns: the anchor.
+    package static func beforeFirst(_ code: [UInt8]) -> LedgerAnchor {
+        LedgerAnchor(revision: 0, code: code, proven: nil, estimate: nil)
+    }
 }
 
 /// The newest times that any store of a device has recorded.
@@ -94,7 +98,7 @@ package enum LedgerFinding: Hashable, Sendable {
 ///
 /// The rows of `licence` carry codes, and the sum of all codes is in the newest row of the time ledger, which the
 /// anchor records: a row that was changed, removed, or restored from an older copy does not match. So every transaction
-/// that calls ``store(_:)`` or ``forget(_:)`` ends with ``append(_:source:)``.
+/// that calls ``store(_:)`` or ``forget(_:)`` ends with ``append(_:source:after:)``.
 package protocol LicenceLedger: AnyObject {
     /// Runs `body` as one durable transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
@@ -104,9 +108,9 @@ package protocol LicenceLedger: AnyObject {
     /// Checks the whole ledger against its codes and the anchor: every licence's code, their sum, the newest rows of
     /// the chain. Costs a pass over all codes.
     ///
-    /// A missing anchor is accepted only for a store without a row: ``LedgerAnchor/beforeFirst`` is stored before the
-    /// first one. A chain that continues past the anchor is intact: a kill came
-    /// between the commit and the anchor. Rows before the newest one of source ``TimeRow/Source/finding`` were checked
+    /// A missing anchor is accepted only for a store without a row: ``LedgerAnchor/beforeFirst(_:)`` is stored before
+    /// the first one. A chain that continues past the anchor is intact: a kill came between the commit and the anchor.
+    /// Rows before the newest one of source ``TimeRow/Source/finding`` were checked
     /// when that was created. Must be called before the first append, so that no revision known to the anchor is
     /// reused.
     ///
@@ -120,9 +124,10 @@ package protocol LicenceLedger: AnyObject {
     /// - Parameters:
     ///   - row: the state of the clocks.
     ///   - source: where it came from.
+    ///   - first: what the first row of a store follows; not used for later ones.
     /// - Returns: the matching anchor, to be stored after the commit.
     /// - Throws: ``LectureError``.
-    func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor
+    func append(_ row: TimeRow, source: TimeRow.Source, after first: LedgerAnchor?) throws -> LedgerAnchor
     /// Whether the row of an existing lecture's licence is granted and trusted: something that ``suspectAll(_:)`` would
     /// revoke until a server answers. Codes are not checked.
     func hasBelievedLicences() throws -> Bool
@@ -219,6 +224,13 @@ package protocol LicenceLedger: AnyObject {
     func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey]
     /// Ends a run that wants nothing more.
     func endRenewal(_ run: RenewalRunID, now: Timestamp) throws
+}
+
+extension LicenceLedger {
+    /// Appends a row to a chain that has one, or starts it again after a finding.
+    package func append(_ row: TimeRow, source: TimeRow.Source) throws -> LedgerAnchor {
+        try append(row, source: source, after: nil)
+    }
 }
 
 /// A licence that could be renewed, for a plan.

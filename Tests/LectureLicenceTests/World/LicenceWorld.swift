@@ -98,7 +98,7 @@ final class LicenceWorld {
             store: try index.identity().uuid, device: authenticator.device, bootID: "boot", playerID: "player",
             deviceName: "Linux")
         configure(&settings)
-        anchors.set(.beforeFirst, of: settings.store)
+        anchors.set(.beforeFirst([UInt8](repeating: 0, count: 32)), of: settings.store)
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         engine = Self.engine(
             ledger, contents, server, verifier, anchors, clock, chance, settings, owner, isWoken)
