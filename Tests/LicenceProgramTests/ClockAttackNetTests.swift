@@ -83,6 +83,62 @@ struct ClockAttackNetTests {
         }
     }
 
+    /// Waits until a licence of some seconds has ended, and a second more: answers name whole seconds.
+    private static func waitForEnd(of seconds: Int, since start: Date) async {
+        while Date.now.timeIntervalSince(start) < Double(seconds + 2) { await Task.yield() }
+    }
+
+    @Test func `a time namespace gains nothing`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", .ending(in: 2))
+            let start = Date.now
+            try await me.goOffline()
+            // The end is not seen before the attack.
+            await Self.waitForEnd(of: 2, since: start)
+            for offset in [-100, -5] {
+                let ending = try await me.withMounts(
+                    #"exec unshare --time --boottime \#(offset) "$0" "$@""#, "cat", "--json", key, isMedia: true)
+                #expect(ending.status == 77 && !ending.text.contains("\0"), "\(offset): \(ending.errorText)")
+            }
+            #expect(try await me.refusal(of: key) == Self.over)
+        }
+    }
+
+    @Test func `another boot id at every look gains nothing`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", .ending(in: 4))
+            let start = Date.now
+            try await me.goOffline()
+            let script = """
+                cat /proc/sys/kernel/random/uuid > "$HOME/boot_id"
+                mount --bind "$HOME/boot_id" /proc/sys/kernel/random/boot_id
+                exec "$0" "$@"
+                """
+            var looks = 0
+            while Date.now.timeIntervalSince(start) < 3 {
+                if try await me.withMounts(script, "cat", key, isMedia: true).status == 0 { looks += 1 }
+            }
+            #expect(looks > 0)
+            await Self.waitForEnd(of: 4, since: start)
+            #expect(try await me.withMounts(script, "cat", key, isMedia: true).status == 77)
+            #expect(try await me.refusal(of: key) == Self.over)
+        }
+    }
+
+    @Test func `a new store does not start before the times of the others`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", .ending(in: 3600))
+            // A new store on a clock that was set back, and a server over http that teaches no time.
+            try FileManager.default.removeItem(atPath: me.store)
+            var back = me
+            back.environment = Self.at("-2h")
+            try await back.fetch("64K-1")
+            try await me.goOffline()
+            #expect(try await back.refusal(of: key) == Self.doubted)
+            #expect(try await me.refusal(of: key) == Self.permitted)
+        }
+    }
+
     @Test func `a server's time repairs the effects of a wrong clock`() async throws {
         try await LicenceScene.play(isSecure: true) { me in
             let callback = "licensed=\(me.sandbox.https)/drm/callback"

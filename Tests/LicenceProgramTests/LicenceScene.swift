@@ -59,11 +59,11 @@ struct LicenceScene: Sendable {
     }
 
     /// Runs a shell script in which `$0` is the program, with its own mounts.
-    func withMounts(_ script: String, _ words: String...) async throws -> ChildProcess.Ending {
+    func withMounts(_ script: String, _ words: String..., isMedia: Bool = false) async throws -> ChildProcess.Ending {
         let ending = try await ChildProcess.run(
             "/usr/bin/unshare", ["--mount", "bash", "-uc", script, BuiltProgram.url.path] + words,
             environment: variables([:]), directory: home.path)
-        keep(ending)
+        keep(ending, isMedia: isMedia)
         return ending
     }
 
@@ -248,6 +248,13 @@ struct LicenceScene: Sendable {
     /// Runs statements on the database like a user with an editor; returns the result of the last query.
     @discardableResult
     func sql(_ statements: String...) async throws -> String {
+        let ending = try await edit(statements)
+        try #require(ending.status == 0, "\(ending.errorText)")
+        return ending.text
+    }
+
+    /// The same for statements that the database may refuse.
+    func edit(_ statements: [String]) async throws -> ChildProcess.Ending {
         let script = """
             import sqlite3, sys
             store = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -256,9 +263,7 @@ struct LicenceScene: Sendable {
                 found = store.execute(statement).fetchall()
             print("\\n".join("|".join(str(field) for field in row) for row in found), end="")
             """
-        let ending = try await ChildProcess.run("/usr/bin/python3", ["-c", script, database] + statements)
-        try #require(ending.status == 0, "\(ending.errorText)")
-        return ending.text
+        return try await ChildProcess.run("/usr/bin/python3", ["-c", script, database] + statements)
     }
 
     // MARK: Secrets
