@@ -3,7 +3,7 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// What happens to somebody who means no harm.
+/// What happens to a user who means no harm.
 enum Misfortune: CaseIterable {
     case play, playThenKill, renew, renewOffline, renewThenKill, precacheThenKill
     case readElsewhere, playElsewhere, loseAnchors
