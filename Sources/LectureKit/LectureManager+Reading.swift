@@ -7,21 +7,22 @@ public import LectureModel
 extension LectureManager {
     /// Reads media; every chunk is checked against its proof before any of its bytes is returned. For a licensed
     /// lecture that is a play: it is checked and counted. To read more than once in a play, see
-    /// ``beginPlay(_:patience:)``.
+    /// ``beginPlay(_:patience:counting:)``.
     ///
     /// - Parameters:
     ///   - key: a complete lecture.
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what ``beginPlay(_:patience:)`` throws;
-    ///   and what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the
-    ///   play stays counted.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what
+    ///   ``beginPlay(_:patience:counting:)`` throws; `playTimeUsedUp` when the licence permits no further byte; and
+    ///   what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the play
+    ///   stays counted, and so do the bytes returned.
     public nonisolated func read(
         _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
         let play = try await beginPlay(key)
         do {
-            try await play.read(range: range, receive)
+            try await play.read(range: range, isAll: true, receive)
         } catch {
             try? await play.end()
             throw error
@@ -30,7 +31,7 @@ extension LectureManager {
     }
 
     nonisolated func read(
-        _ media: PlacedMedia, _ key: ContentKey, range: Range<Int64>?,
+        _ media: PlacedMedia, _ key: ContentKey, range: Range<Int64>?, charging charge: PlayRead? = nil,
         _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
         let (resource, cipher) = (media.resource, media.cipher)
@@ -49,7 +50,12 @@ extension LectureManager {
             let place = grid.range(of: index, total: resource.total)
             let start = Int64(clamping: place.lowerBound)
             let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
-            try receive(Array(chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
+            let bytes = chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
+            guard let charge else {
+                try receive(Array(bytes))
+                continue
+            }
+            try await charge.pass(bytes, rest: wanted.upperBound - part.lowerBound, receive)
         }
     }
 

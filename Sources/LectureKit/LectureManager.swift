@@ -39,7 +39,7 @@ import LectureTransport
 /// - ``remove(_:)-([ContentKey])``
 /// ### Licences
 /// - ``licence(_:)``
-/// - ``beginPlay(_:patience:)``
+/// - ``beginPlay(_:patience:counting:)``
 /// - ``renewLicences(_:_:)``
 /// - ``regrantLicences(_:_:)``
 /// - ``acceptDevice()``

@@ -194,6 +194,30 @@ import Testing
     }
 }
 
+/// Limited play time of streams.
+@Suite struct StreamedPlayTimeTests {
+    @Test func `a stream of a lecture with limited play time is charged, and ends with it`() async throws {
+        let room = try await Classroom(["--licensed"])
+        let storage = try room.started()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        try await room.origin.set(policyJSON: #"{"expiration_playtime": 60}"#)
+        let link = try await room.origin.link(key: "bytes-9M-3")
+        let key = try storage.loadContentURL(link)
+        try storage.downloadContent(key)
+        _ = await witness.finals(1)
+        #expect(try #require(try storage.content(key)).drmExpirePlayTime == 60)
+        let stream = try await storage.stream(link)
+        #expect(try await stream.read(0..<1_250_000).count == 1_250_000)
+        let error = await #expect(throws: NSError.self) { try await stream.read(0..<9_000_000) }
+        #expect(error?.code == -8683)
+        await stream.end()
+        let content = try #require(try storage.content(key))
+        #expect(content.drmExpirePlayTime == 0 && content.drmTotalExpirePlayTime == 60 && content.drmExpired)
+    }
+}
+
 /// Set once, from any thread.
 final class Flag: @unchecked Sendable {
     private let lock = NSLock()

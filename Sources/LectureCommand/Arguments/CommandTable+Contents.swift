@@ -66,7 +66,10 @@ extension CommandTable {
         discussion: [
             "Bytes are verified before they are written; exit status 65 means that they are damaged. For a licensed "
                 + "lecture this counts as one play. The licence is checked first, online if a check is due; exit "
-                + "status 77 means that it does not allow playing."
+                + "status 77 means that it does not allow playing.",
+            "If the licence limits play time, the bytes written count: the whole lecture costs its duration, and a "
+                + "range its share. When the time is used up, the command ends with exit status 77 after what was "
+                + "written until then.",
         ],
         arguments: [key],
         options: [

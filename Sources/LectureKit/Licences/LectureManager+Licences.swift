@@ -102,17 +102,22 @@ extension LectureManager {
     /// - Parameters:
     ///   - key: a complete lecture.
     ///   - patience: how long to wait for a licence server.
+    ///   - counting: what counts as play time, where it is limited. The bytes that are read, unless the application
+    ///     reports what it plays; see ``Play/watched(media:running:)``.
     /// - Returns: the play.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, or the code of the first reason against it
     ///   (`licenceExpired`, `countUsedUp`, `clockUntrusted` …); `playRefused` with the server's sentence.
     ///   `CancellationError` when the task is cancelled: then no play is counted. The server's answer to a request
     ///   already sent is still stored.
-    public func beginPlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
+    public func beginPlay(
+        _ key: ContentKey, patience: Duration = .seconds(10), counting: PlayTimeCounting = .reading
+    ) async throws -> Play {
         try Task.checkCancellation()
         let media = try placedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
             return Play(
-                self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil)
+                self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
+                counter: nil)
         }
         let room = try openLicences()
         let verdict = try room.engine.judge(key, forPlay: true)
@@ -132,13 +137,26 @@ extension LectureManager {
             // A caller that was cancelled meanwhile is not charged for a play.
             try Task.checkCancellation()
         }
+        let duration = try await limitedTime(of: media, key, room)
         do {
             let entry = try room.engine.takePlay(key)
             let placed = PlacedMedia(resource: media, cipher: try cipher(for: media, of: key))
-            return Play(self, placed, key: key, licence: entry)
+            let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
+            return Play(self, placed, key: key, licence: entry, counter: counter)
         } catch let error as LectureError {
             throw LectureError(error.code, detail: key.text, cause: refusal?.message ?? error.cause)
         }
+    }
+
+    /// How long a lecture plays, where its licence limits that and permits a play now. Before the play is taken, so
+    /// that media which cannot be read costs none.
+    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ room: LicenceRoom) async throws -> Duration
+    {
+        let nominal = PlayingTime.of(byteCount: media.total ?? 0, contained: nil, recorded: nil)
+        guard try room.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
+            try room.engine.judge(key, forPlay: true).isPlayable
+        else { return nominal }
+        return try await playingTime(of: media, key)
     }
 
     /// Whether a licence server can resolve a reason.
@@ -149,13 +167,6 @@ extension LectureManager {
             true
         case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid, .anchorUnwritable: false
         }
-    }
-
-    /// Stores play time.
-    ///
-    /// - Returns: how much is left; nil for no limit.
-    func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
-        try openLicences().engine.addPlayTime(key, media: media, running: running)
     }
 
     /// Whether the media's key requires a licence, whatever the rows say.

@@ -13,6 +13,10 @@ public import LectureModel
 /// The bytes are those of one version of the lecture, each checked against its proof before it is returned. Play time
 /// and position are stored at the latest after ten seconds of play time, and when the play ends; a crash costs at most
 /// that.
+///
+/// Where the licence limits play time, the bytes that are read count, and so does what ``watched(media:running:)``
+/// reports: whichever is more, never both. Up to ten seconds are charged ahead; ``end()`` gives back what was not used.
+/// A player that reads ahead, or plays faster or slower, begins its play with ``PlayTimeCounting/reported``.
 public actor Play {
     /// The lecture.
     public nonisolated let key: ContentKey
@@ -23,6 +27,8 @@ public actor Play {
     private let manager: LectureManager
     private let media: PlacedMedia
     private let isLicensed: Bool
+    /// Charges play time; nil where it is not limited.
+    private let counter: PlayCounter?
     private var watchedMedia: Duration = .zero
     private var watchedRunning: Duration = .zero
     /// The player's position, when it is not stored yet.
@@ -34,13 +40,21 @@ public actor Play {
     /// The most play time that a crash may cost.
     private static let longestUnwritten: Duration = .seconds(10)
 
-    init(_ manager: LectureManager, _ media: PlacedMedia, key: ContentKey, licence: LicenceEntry?) {
+    init(
+        _ manager: LectureManager, _ media: PlacedMedia, key: ContentKey, licence: LicenceEntry?, counter: PlayCounter?
+    ) {
         self.manager = manager
         self.media = media
         self.key = key
+        self.counter = counter
         isLicensed = licence != nil
         byteCount = Int64(clamping: media.resource.total ?? 0)
         countLeft = licence?.record?.countLeft
+    }
+
+    deinit {
+        // A play that its owner has dropped keeps no time that it did not use.
+        if let counter { Task { try? await counter.end() } }
     }
 
     /// Reads media.
@@ -48,11 +62,18 @@ public actor Play {
     /// - Parameters:
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
-    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`; and what `receive` throws.
-    ///   `CancellationError` when the task is cancelled, at the latest after a chunk; the play continues.
+    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`, `playTimeUsedUp` when the licence
+    ///   permits no further byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the
+    ///   latest after a chunk; the play continues.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
+        try await read(range: range, isAll: false, receive)
+    }
+
+    /// The same; `isAll` says that nothing else will be read in this play, so that no more is charged ahead.
+    func read(range: Range<Int64>?, isAll: Bool, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
-        try await manager.read(media, key, range: range, receive)
+        let charge = counter.map { PlayRead(counter: $0, isAll: isAll) }
+        try await manager.read(media, key, range: range, charging: charge, receive)
     }
 
     /// Records what was watched since the last call.
@@ -64,6 +85,7 @@ public actor Play {
     ///   store's code when it could not be stored, in which case the next call stores it.
     public func watched(media: Duration, running: Duration) async throws {
         guard !isOver, isLicensed else { return }
+        if let counter { return try await report(media, running, to: counter) }
         watchedMedia += max(.zero, media)
         watchedRunning += max(.zero, running)
         if max(watchedMedia, watchedRunning) >= Self.longestUnwritten { try await write() }
@@ -89,6 +111,7 @@ public actor Play {
         guard !isOver else { return }
         try await keepPlace()
         if watchedMedia > .zero || watchedRunning > .zero { try await write() }
+        try await counter?.end()
         isOver = true
     }
 
@@ -103,23 +126,26 @@ public actor Play {
         keptPlace = kept
     }
 
+    private func report(_ media: Duration, _ running: Duration, to counter: PlayCounter) async throws {
+        guard let isUsedUp = try await counter.report(media: media, running: running) else { return }
+        try await keepPlace()
+        guard isUsedUp else { return }
+        isOver = true
+        try await counter.end()
+        throw LectureError(.playTimeUsedUp, detail: key.text)
+    }
+
     private func write() async throws {
-        // First, since the play may be over after this.
         try await keepPlace()
         let (media, running) = (watchedMedia, watchedRunning)
         // Reset before the wait, so that a concurrent call counts nothing twice.
         (watchedMedia, watchedRunning) = (.zero, .zero)
-        let left: Duration?
         do {
-            left = try await manager.addPlayTime(key, media: media, running: running)
+            try await manager.addPlayTime(key, media: media, running: running)
         } catch {
             watchedMedia += media
             watchedRunning += running
             throw error
-        }
-        if left == .zero {
-            isOver = true
-            throw LectureError(.playTimeUsedUp, detail: key.text)
         }
     }
 }

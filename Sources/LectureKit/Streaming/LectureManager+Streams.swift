@@ -28,12 +28,15 @@ extension LectureManager {
         if isClosed { throw LectureError(.closing) }
         let identity = try digests.sha256(of: media.identity)
         let derived = try ContentKeys.identity(ofURL: text) { try digests.sha256(of: $0) }.key
+        let key = media.key ?? derived
+        let counter = try await streamCounter(key, byteCount: media.validator.total ?? 0)
+        if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
             manager: self, source: source, transport: seat.transport, identity: identity,
-            stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts)
+            stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
         let stream = LectureStream(
-            key: media.key ?? derived, media: media, parts: parts,
-            place: joinCache(identity, key: media.key ?? derived, validator: media.validator))
+            key: key, media: media, parts: parts,
+            place: joinCache(identity, key: key, validator: media.validator))
         streams?.add(stream)
         return stream
     }

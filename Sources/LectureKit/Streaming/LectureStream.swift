@@ -8,6 +8,8 @@ public import LectureModel
 /// the server has another one, the stream restarts as long as nothing was returned and the length is the same;
 /// otherwise it ends with `versionUnstable`, and must be opened again.
 ///
+/// If the lecture is in the store with a licence that limits play time, the bytes of a stream count.
+///
 /// Reads run one after the other. `receive` is called on a thread of the stream's own and may block it: bytes arrive no
 /// faster than they are consumed.
 public actor LectureStream {
@@ -19,6 +21,8 @@ public actor LectureStream {
         let identity: [UInt8]
         let stallTimeout: Duration
         let attempts: Int
+        /// Charges play time; nil where it is not limited.
+        let counter: PlayCounter?
     }
 
     /// The lecture.
@@ -70,6 +74,7 @@ public actor LectureStream {
         if let item = shelf.place?.item.id {
             Task { [manager = parts.manager] in await manager.leaveStream(item) }
         }
+        if let counter = parts.counter { Task { try? await counter.end() } }
     }
 
     // MARK: Reading
@@ -80,7 +85,8 @@ public actor LectureStream {
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order; an error it throws ends the reading.
     /// - Throws: ``LectureError``: a transfer's or the server's code, `versionUnstable` when the media changed on the
-    ///   server, `closing` after the end; and what `receive` throws. `CancellationError` when the task is cancelled,
+    ///   server, `playTimeUsedUp` when the licence of the stored lecture permits no further byte, `closing` after the
+    ///   end; and what `receive` throws. `CancellationError` when the task is cancelled,
     ///   also while it waits for another read; other reads continue.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await takeTurn()
@@ -97,14 +103,27 @@ public actor LectureStream {
             let start = Int64(clamping: place.lowerBound)
             let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
             (hasHandedOut, readHasHandedOut) = (true, true)
-            if part.count == bytes.count {
-                try receive(bytes)
+            let piece = bytes[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
+            if let counter = parts.counter {
+                try await pass(piece, counter, receive)
             } else {
-                try receive(Array(bytes[Int(part.lowerBound - start)..<Int(part.upperBound - start)]))
+                try receive(part.count == bytes.count ? bytes : Array(piece))
             }
             following = index + 1
         }
         await noteUse(atLeast: StreamShelf.noted)
+    }
+
+    /// Passes on what is charged.
+    private func pass(
+        _ bytes: ArraySlice<UInt8>, _ counter: PlayCounter, _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        do {
+            try await PlayRead(counter: counter).pass(bytes, rest: 0, receive)
+        } catch let error as CancellationError {
+            stopFetching()
+            throw error
+        }
     }
 
     /// Ends the stream; its data may leave the cache from now on. It completes even in a cancelled task.
@@ -113,6 +132,9 @@ public actor LectureStream {
         failure = LectureError(.closing)
         stopFetching()
         await noteUse(atLeast: 1)
+        do { try await parts.counter?.end() } catch let error as LectureError {
+            await parts.manager.reportStreamFailure(error)
+        } catch {}
         if let item = shelf.leave() { await parts.manager.leaveStream(item) }
     }
 

@@ -44,17 +44,21 @@ extension LicenceEngine {
         }
         work.permits[key] = nil
         // Waits for the anchor: without it, an older store could be put back after a kill.
-        if let anchor { try keep(anchor, orGiveBack: key) }
+        if let anchor { try keep(anchor, of: key) { $0.countUsed = max(0, $0.countUsed - 1) } }
         return taken ?? LicenceEntry(key: key, source: LicenceSource())
     }
 
-    private func keep(_ anchor: LedgerAnchor, orGiveBack key: ContentKey) throws {
+    /// Stores the anchor of what was taken of a licence, or gives it back.
+    func keep(
+        _ anchor: LedgerAnchor, of key: ContentKey, orGiveBack change: (inout LicenceRecord) -> Void
+    ) throws {
         do throws(LectureError) {
             try ports.anchors.keep(anchor, of: settings.store)
         } catch {
             let next = try writing { turn in
-                guard var entry = try ledger.entry(key), let used = entry.record?.countUsed, used > 0 else { return }
-                entry.record?.countUsed = used - 1
+                guard var entry = try ledger.entry(key), var record = entry.record else { return }
+                change(&record)
+                entry.record = record
                 try store(entry, &turn)
             }
             keepSoon(next)
@@ -62,7 +66,7 @@ extension LicenceEngine {
         }
     }
 
-    /// Adds play time, in the unit of the policy.
+    /// Adds play time that is not limited, in the unit of the policy.
     ///
     /// - Parameters:
     ///   - key: the lecture.
@@ -117,7 +121,7 @@ extension LicenceEngine {
         try store(entry, &turn)
     }
 
-    private func keepSoon(_ anchor: LedgerAnchor?) {
+    func keepSoon(_ anchor: LedgerAnchor?) {
         guard let anchor else { return }
         anchorDue = anchor
         keepAnchor(boot: ports.clock.boot())
