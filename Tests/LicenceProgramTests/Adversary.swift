@@ -12,7 +12,7 @@ enum AdversaryMove: CaseIterable {
     // Edits.
     case editRow, deleteRow, cutChain, deleteAnchors, deleteJournal, swapMedia
     // Keys.
-    case moveKey, changeDevice, importOwnFile, importOwnFileConfigured, askOwnServer
+    case moveKey, changeDevice, importOwnFile, importOwnFileConfigured, askOwnServer, importFile, importAgain
     // Times.
     case setClock, moveBootClock, changeBoot
 
@@ -22,6 +22,7 @@ enum AdversaryMove: CaseIterable {
         case .play: 12
         case .killPlay, .restoreStore, .restoreTables, .deleteAnchors, .regrant: 3
         case .playAtOnce, .copyStore, .restoreDatabase, .setClock, .moveBootClock, .changeBoot, .fetchAgain: 2
+        case .importAgain: 3
         default: 1
         }
     }
@@ -52,7 +53,10 @@ struct Adversary {
     /// Granted for some seconds, without a count.
     static let dated = "bytes-4K-3"
     static let secondsGranted = 3
-    static let all = counts.keys.sorted() + [dated]
+    /// Granted by licence files of the server's issuer, each for some plays.
+    static let filed = "bytes-4K-4"
+    static let playsOfFile = 2
+    static let all = counts.keys.sorted() + [dated, filed]
     /// How many bytes a lecture has.
     static let size = 4096
 
@@ -66,6 +70,7 @@ struct Adversary {
     private(set) var log: [String] = []
     private var played: [String: Int] = [:]
     private var copies: [String] = []
+    private var files: [String] = []
     private var devices: [String]
 
     init(_ me: LicenceScene, _ issuer: SandboxIssuer, _ ownServer: SandboxOrigin, seed: UInt64) {
@@ -87,6 +92,7 @@ struct Adversary {
         try await me.sandbox.set(habits: "claims")
         for key in Self.all { _ = try await me.run(["precache", "--progress", "none", try await me.link(key)]) }
         try await me.goOffline()
+        try await importFile()
         let weighted = AdversaryMove.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
         try await copyStore(byCommand: false)
         try await play(Self.all[0])
@@ -114,8 +120,10 @@ struct Adversary {
         LicenceLifeNetTests.policy { policy in
             if let count = counts[key] {
                 (policy.expirationCount, policy.expirationIn) = (count, 3600)
-            } else {
+            } else if key == dated {
                 policy.expirationIn = secondsGranted
+            } else {
+                policy.expirationDate = 1_600_000_000
             }
         }
     }
@@ -129,6 +137,8 @@ struct Adversary {
             figures.granted += granted
             if played[key, default: 0] > granted { throw violation("\(key): \(played[key] ?? 0) plays of \(granted)") }
         }
+        let granted = files.count * Self.playsOfFile
+        if played[Self.filed, default: 0] > granted { throw violation("\(Self.filed): more than \(granted) plays") }
     }
 
     /// A play of the dated lecture must have begun before the end of a grant. The answer names whole seconds.
@@ -204,6 +214,8 @@ struct Adversary {
         case .changeDevice: me.device = devices.randomElement(using: &random) ?? me.device
         case .importOwnFile, .importOwnFileConfigured: try await importOwnFile(key, move == .importOwnFileConfigured)
         case .askOwnServer: try await askOwnServer(key)
+        case .importFile: try await importFile()
+        case .importAgain: try await importAgain()
         case .setClock, .moveBootClock, .changeBoot: try await moveTime(move, key)
         }
     }
@@ -305,6 +317,25 @@ struct Adversary {
         guard imported.status == 0 else { return }
         devices.append(other)
         me.device = other
+    }
+
+    /// A new licence file from the server's issuer: a grant.
+    private mutating func importFile() async throws {
+        let token = try await me.sandbox.issue(
+            #"{"mck":"\#(Self.filed)","policy":{"expiration_count":\#(Self.playsOfFile)},"jti":"\#(files.count)"}"#
+        ).trimmingCharacters(in: .whitespacesAndNewlines)
+        me.addSecret(Data(token.utf8))
+        files.append(try me.home.write(token, to: "file-\(files.count).jwt"))
+        _ = try await me("licence", "import", files[files.count - 1])
+    }
+
+    /// A file that was imported before. A store without any licence is a new one, in which docs/threat-model.md
+    /// concedes the plays of a file.
+    private mutating func importAgain() async throws {
+        guard let file = files.randomElement(using: &random),
+            try await me.edit(["SELECT count(*) FROM licence"]).text != "0"
+        else { return }
+        _ = try await me("licence", "import", file)
     }
 
     /// A licence file of the learner's own.
