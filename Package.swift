@@ -15,6 +15,7 @@ let migrations = [
     "0007_add_course_lists",
     "0008_add_output_files",
     "0009_add_granting_keys",
+    "0010_add_chunk_pieces",
 ]
 
 let package = Package(

@@ -54,5 +54,9 @@ package enum MigrationCatalogue {
             identifier: "0009_add_granting_keys",
             sha256: "af7c39637dee30a1be958275e0aa48a5f82b93a9483cbc7d82849460825b4c2b",
             sql: PackageResources._009_add_granting_keys_sql),
+        Entry(
+            identifier: "0010_add_chunk_pieces",
+            sha256: "2e80148034d52fb0fa47f8e1b16590474b376ff55c6ece0816d89c10f2273bc9",
+            sql: PackageResources._010_add_chunk_pieces_sql),
     ]
 }

@@ -32,6 +32,7 @@ extension SQLiteDownloadIndex {
             guard stored.proven == 0 || isSame else {
                 throw LectureError(.bug, detail: "another chunk size under committed chunks")
             }
+            if !isSame { try connection.execute("DELETE FROM chunk_piece WHERE resource_id = ?", resource.id) }
             let count = resource.total.map { resource.grid.count(total: $0) } ?? 0
             try connection.execute(
                 """

@@ -143,6 +143,10 @@ package enum StoreMaintenance {
             """
         ),
         (
+            "a committed chunk has pieces",
+            "SELECT count(*) FROM chunk_piece JOIN chunk USING (resource_id, idx)"
+        ),
+        (
             "a resource has a chunk beyond its end",
             """
             SELECT count(*) FROM resource WHERE chunk_count > 0

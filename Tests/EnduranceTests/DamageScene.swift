@@ -46,7 +46,7 @@ struct DamageScene {
         }
     }
 
-    /// The length of a chunk of a file that has at most 4,096 of them.
+    /// The length of a chunk of a file that has at most 65,536 of them.
     static let chunkBytes = 1 << 20
 
     let me: BadDay

@@ -43,6 +43,29 @@ import Testing
         #expect(try open(again.cipher(wrapped: wrapped, for: key, purpose: purpose), header, box) == [1, 2, 3])
     }
 
+    @Test func `a piece opens only whole, in its place, and under its lecture's key`() throws {
+        let vault = DeviceVault(try DeviceKey.generate())
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let (bytes, place) = (Array("received so far".utf8), ChunkPiece.place(ResourceID(7), start: 1_048_520))
+        #expect(place == [0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 15, 255, 200])
+        let box = try cipher.seal(piece: bytes, place: place)
+        #expect(box.count == bytes.count + StoredPiece.overhead)
+        #expect(try cipher.seal(piece: bytes, place: place) != box, "each has its own nonce")
+        #expect(try cipher.open(piece: box, place: place) == bytes)
+        #expect(
+            try vault.cipher(wrapped: wrapped, for: key, purpose: .licensed).open(piece: box, place: place) == bytes)
+        #expect(try cipher.open(piece: box, place: ChunkPiece.place(ResourceID(8), start: 1_048_520)) == nil)
+        #expect(try cipher.open(piece: box, place: ChunkPiece.place(ResourceID(7), start: 0)) == nil)
+        #expect(try vault.newCipher(for: key, purpose: .licensed).0.open(piece: box, place: place) == nil)
+        for position in [0, 12, box.count - 1] {
+            var changed = box
+            changed[position] ^= 1
+            #expect(try cipher.open(piece: changed, place: place) == nil)
+        }
+        #expect(try cipher.open(piece: Array(box.dropLast()), place: place) == nil)
+        #expect(try cipher.open(piece: [], place: place) == nil)
+    }
+
     @Test func `another device, another purpose and changed bytes open nothing`() throws {
         let device = try DeviceKey.generate()
         let vault = DeviceVault(device)

@@ -57,6 +57,14 @@ struct RecordingCipher: ContentCipher {
     }
 
     func opener(header: [UInt8]) throws(LectureError) -> any SegmentOpening { try content.opener(header: header) }
+
+    func seal(piece bytes: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8] {
+        try content.seal(piece: bytes, place: place)
+    }
+
+    func open(piece box: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8]? {
+        try content.open(piece: box, place: place)
+    }
 }
 
 private struct RecordingSealer: SegmentSealing {

@@ -74,6 +74,40 @@ package struct SealedContent: ContentCipher {
         try PlaceOpener(
             contentKey: contentKey, header: try SealedFileHeader(header), associatedData: associatedData)
     }
+
+    /// Seals received bytes under the key of pieces.
+    package func seal(piece bytes: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8] {
+        let (nonce, key, cipher) = (try SecureRandom.bytes(AESGCM.nonceLength), try pieceKey(), try AESGCM())
+        var result: Result<[UInt8], LectureError> = .success([])
+        unsafe bytes.withUnsafeBytes { text in
+            do throws(LectureError) {
+                result = .success(nonce + (try unsafe cipher.seal(text, key: key, nonce: nonce, associated: place)))
+            } catch { result = .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Opens received bytes.
+    package func open(piece box: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8]? {
+        guard box.count >= AESGCM.nonceLength + AESGCM.tagLength else { return nil }
+        let sealed = Array(box.dropFirst(AESGCM.nonceLength))
+        let (nonce, key, cipher) = (Array(box.prefix(AESGCM.nonceLength)), try pieceKey(), try AESGCM())
+        var text = [UInt8](repeating: 0, count: sealed.count - AESGCM.tagLength)
+        var result: Result<Bool, LectureError> = .success(false)
+        unsafe text.withUnsafeMutableBytes { room in
+            do throws(LectureError) {
+                result = .success(
+                    try unsafe cipher.open(sealed, into: room, key: key, nonce: nonce, associated: place))
+            } catch { result = .failure(error) }
+        }
+        return try result.get() ? text : nil
+    }
+
+    /// A key of its own for each purpose: the nonces of pieces are random, those of segments are not.
+    private func pieceKey() throws(LectureError) -> SecretBytes {
+        try KeyDerivation.hkdf(
+            contentKey, salt: [], info: Array("lecturekit/pieces/1:".utf8) + associatedData, count: AESGCM.keyLength)
+    }
 }
 
 extension SegmentSealer: SegmentSealing {}

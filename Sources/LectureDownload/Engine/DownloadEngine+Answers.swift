@@ -192,7 +192,7 @@ extension DownloadEngine {
         }
         if let remainder = report.remainder {
             let chunk = resource.book.grid.chunk(at: remainder.offset)
-            if item.isEnding || resource.book.proven.contains(chunk) {
+            if resource.book.proven.contains(chunk) {
                 effects.append { [part = resource.part] in part.abandon(remainder.lane) }
             } else {
                 resource.remainders[chunk] = remainder

@@ -24,6 +24,7 @@ extension DownloadEngine {
 
     func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) throws {
         guard !resource.isOpen, resource.stage == .fetching, try findCipher(resource, of: item) else { return }
+        try restorePieces(resource, of: item)
         resource.isOpen = true
         resource.isClosed = false
         let plan = PartFilePlan(

@@ -251,6 +251,7 @@ extension DownloadEngine {
 
     func finishEnding(_ item: ItemWork, now: Timestamp) throws {
         guard item.loader == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
+        try keepRemainders(item)
         for resource in item.resources where resource.isOpen && !resource.isClosing {
             resource.isClosing = true
             effects.append { [part = resource.part] in

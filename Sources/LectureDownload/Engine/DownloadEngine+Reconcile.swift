@@ -22,6 +22,7 @@ extension DownloadEngine {
             try guardingLease(of: item) { try advance(item, now: now, boot: boot) }
         }
         flushIfDue(boot: boot)
+        try keepPieces(boot: boot)
         try reportProgress(boot: boot)
         if isStopping, items.isEmpty, removing.isEmpty, deleting.isEmpty, publishing.isEmpty, !isAtRest {
             isAtRest = true
@@ -131,7 +132,8 @@ extension DownloadEngine {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
                 for resource in item.resources { resource.isRepair = try index.wasComplete(version) }
-                if countedReuse.insert(item.id).inserted { item.reusedBytes = item.receivedBytes }
+                item.countsReuse = countedReuse.insert(item.id).inserted
+                if item.countsReuse { item.reusedBytes = item.receivedBytes }
                 statistics.bytesReused += item.reusedBytes
                 // The link changed after the version was started: its URLs are fetched from the gateway before use.
                 item.wantsLoader = record.isGateway && !record.isLoaded

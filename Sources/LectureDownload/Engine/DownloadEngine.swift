@@ -94,6 +94,7 @@ package final class DownloadEngine {
     var lastChore: BootInstant?
     var lastProgress: BootInstant?
     var lastFlush: BootInstant?
+    var lastPieces: BootInstant?
     /// The rate limit in force, from the settings and the timetable.
     var rateInForce: Int?
     var hasRateInForce = false

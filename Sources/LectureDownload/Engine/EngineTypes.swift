@@ -30,6 +30,8 @@ package struct DownloadSettings: Sendable {
     package var trustsLength = false
     /// The longest time that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
+    /// How long a transfer may take for a chunk before what it has of it is stored, each time.
+    package var pieceInterval: Duration = .milliseconds(500)
     /// How often progress is reported.
     package var progressInterval: Duration = .milliseconds(250)
     /// A longer wait frees the item's job slot.
@@ -151,6 +153,8 @@ package struct ChunkRemainder: Sendable {
     package var offset: UInt64
     /// The bytes that are not yet handed to the disk.
     package var block: Block?
+    /// How many bytes of the block are stored, or on their way to be.
+    package var kept = 0
 }
 
 /// What the engine reports, after the commit that makes it true.

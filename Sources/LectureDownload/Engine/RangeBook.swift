@@ -55,7 +55,7 @@ package struct RangeBook: Sendable {
     package var chunkCount: Int? { total.map(grid.count) }
 
     /// The grid for a resource: chunks of 1 MiB, or of one segment of a sealed file, doubled until there are at most
-    /// 4,096 chunks.
+    /// 65,536 chunks. A chunk of one block can be continued by a later run; so all but giant files have such chunks.
     ///
     /// - Parameters:
     ///   - total: its length in bytes; nil while unknown.
@@ -64,7 +64,7 @@ package struct RangeBook: Sendable {
     package static func grid(total: UInt64?, isSealed: Bool) -> ChunkGrid {
         var segments: UInt64 = 1
         let one: UInt64 = isSealed ? UInt64(SealedFormat.plaintextBytes) : 1 << 20
-        if let total { while total / (segments * one) > 4096 { segments <<= 1 } }
+        if let total { while total / (segments * one) > 65_536 { segments <<= 1 } }
         return isSealed ? SealedFormat.grid(segments: segments) : ChunkGrid(length: segments * one)
     }
 

@@ -9,6 +9,8 @@ package import LectureModel
 package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The size and alignment of blocks: writes of 1 MiB cost a third of writes of 16 KiB.
     package static let blockBytes: UInt64 = 1 << 20
+    /// The least number of bytes that is a piece during a transfer.
+    package static let leastPiece = 16_384
     /// The largest descriptor.
     package static let documentLimit = 1 << 20
 
@@ -20,6 +22,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var blockEnd: UInt64
         /// Bytes of the body so far.
         var received: Int64 = 0
+        /// The block that is being filled, if a chunk starts with it. Bytes are appended under the lock.
+        var beginning: Block?
+        /// How many bytes of it were taken as pieces.
+        var kept = 0
+        /// Where it ended when a piece was last asked for.
+        var askedAt: UInt64?
     }
 
     /// What only the transport's thread touches.
@@ -87,6 +95,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
         self.learnsGrid = learnsGrid
         let grid = learnsGrid ? RangeBook.grid(total: asked.total, isSealed: grid.lead > 0) : grid
+        shared.withLock { [block = remainder?.block, kept = remainder?.kept ?? 0] shared in
+            if let block, grid.isStart(block.offset) { (shared.beginning, shared.kept) = (block, kept) }
+        }
         body = Body(
             offset: start, total: asked.total, grid: grid, block: remainder?.block,
             laneBegan: grid.start(of: grid.chunk(at: start)))
@@ -99,6 +110,24 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// Bytes of the body received so far.
     package var receivedBytes: Int64 { shared.withLock { $0.received } }
+
+    /// Takes what was received of the current chunk since the last time. Nothing, if it is another chunk than then:
+    /// Takes what was received of the current chunk since the last time. Nothing, if it is another chunk than then:
+    /// such a transfer will soon have the whole chunk. Nothing below ``leastPiece``, which would cost more rows than it
+    /// saves.
+    ///
+    /// - Parameter grid: how the object is divided into chunks.
+    /// - Returns: bytes that follow those taken before.
+    package func takePiece(grid: ChunkGrid) -> ChunkPiece? {
+        shared.withLock { shared in
+            guard let block = shared.beginning else { return nil }
+            defer { shared.askedAt = block.end }
+            guard shared.askedAt == block.end, block.count >= shared.kept + Self.leastPiece else { return nil }
+            let remainder = ChunkRemainder(lane: lane, offset: block.offset, block: block, kept: shared.kept)
+            shared.kept = block.count
+            return remainder.unkept(grid: grid)
+        }
+    }
 
     /// Removes the border: the server sends the whole or nothing, so no other transfer takes over there.
     package func liftBorder() { shared.withLock { $0.border = .max } }
@@ -146,7 +175,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             guard part != nil, acceptsWholeBody, hasRoom(for: plan) else { return false }
             // The partial chunk is sent again from its first byte.
             if body.block != nil || lane != id { part?.abandon(lane) }
-            body.block = nil
+            dropBlock()
             body.offset = plan.first
             body.laneBegan = plan.first
             begin(plan)
@@ -192,6 +221,12 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return true
     }
 
+    /// Ends the block: its bytes are with the disk, or were given up.
+    private func dropBlock() {
+        body.block = nil
+        shared.withLock { $0.beginning = nil }
+    }
+
     private func takeDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let limit = body.isRefusal ? GatewayRefusal.bodyLimit : Self.documentLimit
         guard body.document.count + bytes.count <= limit else {
@@ -213,8 +248,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             return false
         }
         if body.block != nil { return true }
-        let boundary = blockGrid.start(of: blockGrid.chunk(at: body.offset) + 1)
-        let end = min(boundary, body.end ?? boundary)
+        let end = Self.blockEnd(after: body.offset, grid: body.grid, limit: body.end)
         let atBorder = shared.withLock { shared in
             if body.offset >= shared.border { return true }
             shared.blockEnd = end
@@ -226,19 +260,32 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         body.isPassingBy = proven.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.laneBegan = body.offset }
-        body.block = Block(
+        let block = Block(
             offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
         )
+        body.block = block
+        if !body.isPassingBy, body.grid.isStart(body.offset) {
+            shared.withLock { ($0.beginning, $0.kept) = (block, 0) }
+        }
         return true
     }
 
-    /// Where blocks start: on every MiB, or where the segments of a sealed file do, so that none spans two chunks.
-    private var blockGrid: ChunkGrid {
-        body.grid.lead > 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.blockBytes)
+    /// Where a block ends: on a MiB, or where a segment of a sealed file does, so that none spans two chunks.
+    ///
+    /// - Parameters:
+    ///   - offset: its first byte.
+    ///   - grid: how the object is divided into chunks.
+    ///   - limit: the end of the body or of the object; nil while unknown.
+    /// - Returns: the byte after its last one.
+    package static func blockEnd(after offset: UInt64, grid: ChunkGrid, limit: UInt64?) -> UInt64 {
+        let blocks = grid.lead > 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: blockBytes)
+        let boundary = blocks.start(of: blocks.chunk(at: offset) + 1)
+        return min(boundary, limit ?? boundary)
     }
 
     private func fill(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let taken = unsafe body.block?.append(bytes) ?? 0
+        guard let block = body.block else { return 0 }
+        let taken = shared.withLock { _ in unsafe block.append(bytes) }
         advance(taken)
         return taken
     }
@@ -260,7 +307,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// Hands the block over when it is full; returns false when the part file accepts no more.
     private func finishBlockIfFull() -> Bool {
         guard let block = body.block, body.offset >= block.end else { return true }
-        body.block = nil
+        dropBlock()
         if body.isPassingBy { return true }
         return handOver(block, endsObject: body.offset == body.total)
     }
@@ -300,7 +347,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         if isWholeAnswer, body.total == nil, body.verdict?.mediaPlan != nil { body.total = body.offset }
         let reachedEnd = body.total.map { body.offset >= $0 && body.verdict?.mediaPlan != nil } ?? false
         if reachedEnd, let block = body.block, block.count > 0, !body.isPassingBy {
-            body.block = nil
+            dropBlock()
             _ = handOver(block, endsObject: true)
         }
         if reachedEnd, body.offset == 0, asked.role == .media, asked.looksAtFirstBytes, !asked.digestIsKnown,
@@ -316,14 +363,15 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var handedOver = reachedEnd ? body.offset : body.grid.start(of: body.grid.chunk(at: body.offset))
         if body.cause == .disk { handedOver = min(handedOver, body.laneBegan) }
         if body.hasUnflushed { part?.flush() }
+        let remainder = remainder(reachedEnd: reachedEnd)
+        dropBlock()
         post(
             .ended(
                 id,
                 TransferReport(
                     outcome: outcome, verdict: body.verdict, status: body.status, cause: body.cause,
                     position: body.offset, handedOver: handedOver, reachedEnd: reachedEnd,
-                    document: body.isDocument ? body.document : nil, remainder: remainder(reachedEnd: reachedEnd))))
-        body.block = nil
+                    document: body.isDocument ? body.document : nil, remainder: remainder)))
     }
 
     /// The partial chunk, if there is one.
@@ -331,6 +379,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
             body.verdict?.mediaPlan != nil || lane != id, !body.grid.isStart(body.offset)
         else { return nil }
-        return ChunkRemainder(lane: lane, offset: body.offset, block: body.block)
+        let kept = shared.withLock { $0.kept }
+        return ChunkRemainder(lane: lane, offset: body.offset, block: body.block, kept: kept)
     }
 }

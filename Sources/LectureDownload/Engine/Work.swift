@@ -33,6 +33,8 @@ final class ItemWork {
     var grant = GrantStage.unknown
     var speed = SpeedMeter()
     var reportedBytes: Int64 = 0
+    /// Whether bytes of an earlier run count: not when this run claims it again.
+    var countsReuse = false
     /// Bytes of an earlier run that count as reused, as long as their version is not discarded.
     var reusedBytes: Int64 = 0
 
@@ -170,6 +172,8 @@ final class ResourceWork {
     /// Chunks that the part file has reported, or that were once proven, and that are not proven now: their segments
     /// are sealed under the file's header.
     var unproven: Set<Int> = []
+    /// Whether an earlier run may have stored pieces of its chunks that were not looked up.
+    var mayHavePieces: Bool
     /// Whether its version was complete before, and only lacks some chunks: its first bytes were inspected then.
     var isRepair = false
     /// Durable chunks that may be the short last one of a resource of unknown length.
@@ -184,6 +188,7 @@ final class ResourceWork {
         self.urls = urls
         book = RangeBook(total: record.total, grid: record.grid, proven: proven)
         resumed = book.proven
+        mayHavePieces = record.state == .planned
         answers = proven.isEmpty ? 0 : 2
         stage =
             switch record.state {

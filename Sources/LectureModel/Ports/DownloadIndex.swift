@@ -438,6 +438,13 @@ package protocol DownloadIndex: AnyObject {
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp) throws
     /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows.
     func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
+    /// Stores a piece of a chunk that is not committed. It replaces the pieces of that chunk from its start on; all of
+    /// them go when the chunk is committed.
+    func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws
+    /// Deletes the pieces of a chunk from an offset on.
+    func dropPieces(_ lease: ContentLease, _ resource: ResourceID, chunk: Int, from start: UInt64) throws
+    /// The pieces of a resource, by chunk and offset.
+    func pieces(_ resource: ResourceID) throws -> [StoredPiece]
     /// Makes the version current, the former one superseded, and the lecture completed.
     func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws
     /// The version that is complete; nil when there is none.

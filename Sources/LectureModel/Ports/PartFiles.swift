@@ -1,7 +1,8 @@
 /// A buffer on its way from the transport's thread to the disk. Owned by one side at a time.
 ///
 /// `@unchecked Sendable`: the memory is written only by the side that owns the block, and the block is passed on whole,
-/// through a lock, and not used by the sender afterwards.
+/// through a lock, and not used by the sender afterwards. Where another side reads it meanwhile
+/// (`RangeSink.takePiece`), both hold the same lock.
 @safe package final class Block: @unchecked Sendable {
     /// Where the bytes belong in the resource.
     package let offset: UInt64

@@ -24,6 +24,22 @@ package protocol ContentCipher: Sendable {
     /// - Returns: the opener.
     /// - Throws: as ``sealer(header:sealedBefore:)``.
     func opener(header: [UInt8]) throws(LectureError) -> any SegmentOpening
+    /// Seals received bytes of a chunk that is not whole yet, under a key of its own.
+    ///
+    /// - Parameters:
+    ///   - bytes: the plaintext.
+    ///   - place: what they are bound to: ``ChunkPiece/place(_:start:)``.
+    /// - Returns: a random nonce of 12 bytes, the ciphertext, and the tag of 16.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    func seal(piece bytes: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8]
+    /// Opens such bytes.
+    ///
+    /// - Parameters:
+    ///   - box: the result of ``seal(piece:place:)``.
+    ///   - place: what they must be bound to.
+    /// - Returns: the plaintext; nil when it is not what was sealed for this place.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    func open(piece box: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8]?
 }
 
 /// Seals the segments of one file.

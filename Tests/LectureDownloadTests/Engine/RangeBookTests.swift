@@ -7,15 +7,15 @@ import Testing
 struct RangeBookTests {
     private static let chunk: UInt64 = 1 << 20
 
-    @Test func `a chunk grows until a resource has at most 4096 of them`() {
+    @Test func `a chunk grows until a resource has at most 65536 of them`() {
         #expect(RangeBook.grid(total: nil, isSealed: false).length == 1 << 20)
-        #expect(RangeBook.grid(total: 4096 << 20, isSealed: false).length == 1 << 20)
-        #expect(RangeBook.grid(total: 4097 << 20, isSealed: false).length == 2 << 20)
-        #expect(RangeBook.grid(total: 1 << 40, isSealed: false).length == 256 << 20)
+        #expect(RangeBook.grid(total: 65_536 << 20, isSealed: false).length == 1 << 20)
+        #expect(RangeBook.grid(total: 65_537 << 20, isSealed: false).length == 2 << 20)
+        #expect(RangeBook.grid(total: 1 << 40, isSealed: false).length == 16 << 20)
         let segment = UInt64(SealedFormat.plaintextBytes)
         #expect(RangeBook.grid(total: nil, isSealed: true) == ChunkGrid(length: segment, lead: 40))
-        #expect(RangeBook.grid(total: 4096 * segment, isSealed: true).length == segment)
-        #expect(RangeBook.grid(total: 4097 * segment, isSealed: true) == ChunkGrid(length: 2 * segment, lead: 40))
+        #expect(RangeBook.grid(total: 65_536 * segment, isSealed: true).length == segment)
+        #expect(RangeBook.grid(total: 65_537 * segment, isSealed: true) == ChunkGrid(length: 2 * segment, lead: 40))
         #expect(ChunkGrid(length: 5).count(total: 0) == 0)
         #expect(ChunkGrid(length: 5).count(total: 11) == 3)
     }

@@ -242,4 +242,16 @@ extension ProgramIndex {
     func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content] {
         try calling { try base.contents(run, state: state, limit: limit) }
     }
+
+    func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws {
+        try calling { try base.keepPiece(lease, resource, piece) }
+    }
+
+    func dropPieces(_ lease: ContentLease, _ resource: ResourceID, chunk: Int, from start: UInt64) throws {
+        try calling { try base.dropPieces(lease, resource, chunk: chunk, from: start) }
+    }
+
+    func pieces(_ resource: ResourceID) throws -> [StoredPiece] {
+        try calling { try base.pieces(resource) }
+    }
 }

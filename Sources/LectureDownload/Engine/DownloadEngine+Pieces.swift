@@ -1,0 +1,124 @@
+import LectureModel
+
+/// Keeps what was received of chunks that are not whole yet, so that short runs on slow lines get through.
+extension DownloadEngine {
+    /// Memory for received beginnings: a block each.
+    private static let piecesLimit = 32
+
+    /// Whether the received part of a chunk could be continued by a later run.
+    private func keepsPieces(_ resource: ResourceWork) -> Bool {
+        resource.stage == .fetching && resource.record.total != nil && canResume(resource.record)
+    }
+
+    /// Stores what the transfers that take long for a chunk have of it.
+    func keepPieces(boot: BootInstant) throws {
+        if let lastPieces, boot - lastPieces < settings.pieceInterval { return }
+        lastPieces = boot
+        for item in inOrder {
+            try guardingLease(of: item) {
+                for resource in item.resources where keepsPieces(resource) {
+                    for (_, sink) in resource.sinks.sorted(by: { $0.key.value < $1.key.value }) {
+                        guard let piece = sink.takePiece(grid: resource.book.grid) else { continue }
+                        try keep(piece, resource, of: item)
+                    }
+                }
+            }
+        }
+    }
+
+    private func keep(_ piece: ChunkPiece, _ resource: ResourceWork, of item: ItemWork) throws {
+        guard keepsPieces(resource), !resource.book.proven.contains(piece.chunk) else { return }
+        try index.keepPiece(item.lease, resource.record.id, try stored(piece, resource))
+    }
+
+    /// Stores what the item's ended transfers have received of their last chunks; no transfer continues them here.
+    func keepRemainders(_ item: ItemWork) throws {
+        for resource in item.resources {
+            for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key }) {
+                resource.remainders[chunk] = nil
+                guard let piece = remainder.unkept(grid: resource.book.grid), !item.discardsVersion else { continue }
+                try keep(piece, resource, of: item)
+            }
+        }
+    }
+
+    /// Makes remainders of the pieces that an earlier run has stored, once, when the cipher is known.
+    ///
+    /// What does not match its tag or its proof, or leaves a gap, is not used: the chunk is downloaded from there on.
+    func restorePieces(_ resource: ResourceWork, of item: ItemWork) throws {
+        guard resource.mayHavePieces else { return }
+        resource.mayHavePieces = false
+        guard keepsPieces(resource), let total = resource.record.total else { return }
+        var chunks: [Int: [StoredPiece]] = [:]
+        for piece in try index.pieces(resource.record.id) { chunks[piece.chunk, default: []].append(piece) }
+        for (chunk, pieces) in chunks.sorted(by: { $0.key < $1.key }).prefix(Self.piecesLimit)
+        where chunk < resource.book.chunkCount ?? 0 && !resource.book.proven.contains(chunk) {
+            let start = resource.book.grid.start(of: chunk)
+            let end = RangeSink.blockEnd(after: start, grid: resource.book.grid, limit: total)
+            let block = Block(offset: start, capacity: Int(end - start))
+            for piece in pieces where try !restore(piece, into: block, resource) {
+                try index.dropPieces(item.lease, resource.record.id, chunk: chunk, from: piece.start)
+                break
+            }
+            guard block.count > 0, block.room > 0 else { continue }
+            resource.answers = 2
+            resource.remainders[chunk] = ChunkRemainder(
+                lane: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
+            if item.countsReuse {
+                item.reusedBytes += Int64(block.count)
+                statistics.bytesReused += Int64(block.count)
+            }
+        }
+    }
+
+    private func restore(_ piece: StoredPiece, into block: Block, _ resource: ResourceWork) throws -> Bool {
+        guard piece.start == block.offset + UInt64(block.count), piece.count < block.room,
+            let bytes = try opened(piece, resource)
+        else { return false }
+        unsafe bytes.withUnsafeBytes { _ = unsafe block.append($0) }
+        return true
+    }
+
+    // MARK: Their protection
+
+    private func stored(_ piece: ChunkPiece, _ resource: ResourceWork) throws -> StoredPiece {
+        let place = ChunkPiece.place(resource.record.id, start: piece.start)
+        let box: [UInt8]
+        if let cipher = resource.cipher {
+            box = try cipher.seal(piece: piece.bytes, place: place)
+        } else {
+            let proof = try ports.digests.proof(resource: resource.record.id, chunk: piece.chunk)
+            box = try finish(proof, place, piece.bytes) + piece.bytes
+        }
+        return StoredPiece(chunk: piece.chunk, start: piece.start, count: piece.bytes.count, box: box)
+    }
+
+    /// The bytes of a piece; nil when they are not those that were stored.
+    private func opened(_ piece: StoredPiece, _ resource: ResourceWork) throws -> [UInt8]? {
+        guard piece.count > 0, piece.box.count == piece.count + StoredPiece.overhead else { return nil }
+        let place = ChunkPiece.place(resource.record.id, start: piece.start)
+        if let cipher = resource.cipher { return try cipher.open(piece: piece.box, place: place) }
+        let proof = Array(piece.box.prefix(StoredPiece.overhead))
+        let bytes = Array(piece.box.dropFirst(StoredPiece.overhead))
+        let again = try ports.digests.proof(repeating: proof, resource: resource.record.id, chunk: piece.chunk)
+        return ports.digests.equal(try finish(again, place, bytes), proof) ? bytes : nil
+    }
+
+    private func finish(_ proof: any RunningDigest, _ place: [UInt8], _ bytes: [UInt8]) throws -> [UInt8] {
+        for part in [place, bytes] { unsafe part.withUnsafeBytes { unsafe proof.update($0) } }
+        return try proof.finish()
+    }
+}
+
+extension ChunkRemainder {
+    /// The bytes that were not passed on as a piece yet, if they continue the pieces before.
+    ///
+    /// - Parameter grid: how the resource is divided into chunks.
+    /// - Returns: nil when there are none, or when earlier blocks of the chunk are with the disk.
+    func unkept(grid: ChunkGrid) -> ChunkPiece? {
+        guard let block, grid.isStart(block.offset), block.count > kept else { return nil }
+        let bytes = unsafe block.withBytes { unsafe Array($0[kept...]) }
+        return ChunkPiece(
+            chunk: grid.chunk(at: block.offset), start: block.offset + UInt64(kept), bytes: bytes)
+    }
+}
