@@ -22,9 +22,20 @@ package final class OwnerLocks: Sendable {
     package init(root: String) throws(LectureError) {
         let store = try StoreRoot.open(root)
         do {
-            file = try store.open(Self.fileName, O_RDWR | O_CREAT)
+            file = try Self.open(in: store)
         } catch {
             throw FileIntent.makeFile.error(error, "\(root)/\(Self.fileName)")
+        }
+    }
+
+    /// A store that cannot be written has owners only if it is writable elsewhere; without the file it has none.
+    private static func open(in store: Descriptor) throws(SystemError) -> Descriptor {
+        do {
+            return try store.open(fileName, O_RDWR | O_CREAT)
+        } catch {
+            guard [EROFS, ENOSPC, EDQUOT].contains(error.number) else { throw error }
+            if let file = try? store.open(fileName, O_RDONLY) { return file }
+            return try store.open(".", O_RDONLY | O_DIRECTORY)
         }
     }
 

@@ -27,6 +27,9 @@ public struct LectureConfiguration: Sendable {
     public var quotaBytes: Int64?
     /// Bytes that stay free on the disk.
     public var reserveBytes: Int64 = 157_286_400
+    /// Whether the store may be opened on a full disk with the 1 MiB it keeps for that. Without, a full disk's store
+    /// can only be read. Not for programs that only add to a store: the space is there to remove from a full one.
+    public var spendsSpaceReserve = true
     /// Whether media may start with any bytes, and be empty. Otherwise text, pages, playlists, and what a server calls
     /// video or audio without the signature of a known format, are refused where no digest is expected.
     public var acceptsAnyMedia = false

@@ -2,6 +2,7 @@ import Dispatch
 import LectureDownload
 import LectureFiles
 public import LectureModel
+import LectureStore
 
 /// Reading finished media back, and checking that it is what was fetched.
 extension LectureManager {
@@ -115,7 +116,9 @@ extension LectureManager {
             if resource.role == .media { report.mediaFault = finding.fault }
             if !finding.damaged.isEmpty { findings.append(finding) }
         }
-        if !findings.isEmpty { try keep(findings, of: item, report, repairs: options.repairs) }
+        // What is found on a read-only medium is only reported.
+        let mayKeep = writer.whyReadOnly == nil || options.repairs
+        if !findings.isEmpty, mayKeep { try keep(findings, of: item, report, repairs: options.repairs) }
         report.isRepairQueued = options.repairs && !findings.isEmpty
         observation?.verified(report)
         return report

@@ -128,6 +128,9 @@ public actor LectureManager {
 
     /// Opens the store; creates it when there is none, migrates one of an older version.
     ///
+    /// On a read-only medium, and on a full disk where even its reserve is used up, it can only be read: whatever would
+    /// write it throws `storeReadOnly` or `storageFull`.
+    ///
     /// - Parameter configuration: where the store is and how to work.
     /// - Throws: ``LectureError``: `storeOwner`, `storeExposed`, `storeForeign`, `storeNewer`, `storeDamaged`,
     ///   `storeReadOnly`, `migrationChanged`, `createDirectory`, `openStore`, and `configuration` for a
@@ -142,9 +145,11 @@ public actor LectureManager {
         let observation = configuration.observer.map { Observation($0) }
         self.observation = observation
         do {
-            let opened = try StoreDatabase.openWriter(location, now: SystemClock().now())
-            try configuration.share()
-            writer = SQLiteDownloadIndex(connection: opened.connection)
+            let opened = try StoreDatabase.openAsPossible(
+                location, now: SystemClock().now(), spendsReserve: configuration.spendsSpaceReserve)
+            let index = SQLiteDownloadIndex(connection: opened.connection)
+            if index.whyReadOnly == nil { try configuration.share() }
+            writer = index
             observation?.opened(migrations: opened.applied)
         } catch {
             observation?.refused(error)
@@ -340,6 +345,7 @@ public actor LectureManager {
             await seat.endExchanges()
             seat.leave(index, now: clock.now())
         }
+        if writer.whyReadOnly == nil { SpaceReserve.draw(location) }
         hub.finish()
         await observation?.flush()
     }

@@ -1,6 +1,6 @@
 import CSQLite
 import Glibc
-import LectureModel
+package import LectureModel
 
 /// One connection to one SQLite database.
 ///
@@ -30,6 +30,8 @@ import LectureModel
     package internal(set) var transactionSerial: UInt64 = 0
     /// Runs inside every transaction as its last step; an error it throws rolls the transaction back.
     package var beforeCommit: (() throws -> Void)?
+    /// Why the file is open for reading only, where it should have been open for writing; what a write then throws.
+    package var whyReadOnly: LectureError?
     private let handle: OpaquePointer
     private var cache = StatementCache(capacity: 96)
 
@@ -66,7 +68,12 @@ import LectureModel
         _ = Self.keepsUndoInMemory
         var opened: OpaquePointer?
         OpenDatabases.opened(path)
-        let result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        let result: Int32
+        if let system = AllocatedIndex.name {
+            result = unsafe sqlite3_open_v2(name, &opened, flags, system)
+        } else {
+            result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        }
         guard let handle = unsafe opened else {
             OpenDatabases.closed(path)
             throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory").lectureError(detail: path)
@@ -227,6 +234,7 @@ import LectureModel
     /// The connection's current error.
     func failure() -> LectureError {
         let code = unsafe sqlite3_extended_errcode(handle)
+        if let whyReadOnly, code & 0xFF == SQLITE_READONLY { return whyReadOnly }
         let message = unsafe String(cString: sqlite3_errmsg(handle))
         let system = unsafe Self.systemError(behind: code, handle, path: path)
         return SQLiteError(code: code, message: message, systemError: system).lectureError()

@@ -11,6 +11,8 @@ package import LectureSQLite
 package final class SQLiteDownloadIndex: DownloadIndex {
     /// The writer's connection.
     let connection: Connection
+    /// Why it can only read; nil for a store that can be written.
+    package var whyReadOnly: LectureError? { connection.whyReadOnly }
     /// Seals header fields before they are stored; without it they are stored unchanged.
     package var fieldSeal: (any FieldSealing)?
 

@@ -23,15 +23,75 @@ package enum StoreDatabase {
     /// - Parameters:
     ///   - location: where the store is.
     ///   - now: the wall clock, for the records.
+    ///   - spendsReserve: whether a full disk may be opened with the space of ``SpaceReserve``.
     /// - Returns: a connection with durability set and read back, and the migrations applied by this call.
     /// - Throws: ``LectureError``: `storeOwner`, `storeExposed`, `storeForeign`, `storeNewer`, `storeDamaged`,
     ///   `storeReadOnly`, `migrationChanged`, `storeUnsafe`, `createDirectory`, `openStore`; a refused file is
     ///   unchanged.
     package static func openWriter(
-        _ location: StoreLocation, now: Timestamp
+        _ location: StoreLocation, now: Timestamp, spendsReserve: Bool = true
     ) throws -> (connection: Connection, applied: [String]) {
         let directory = try location.make()
         try StoreOwner.require(directory)
+        let opened: (connection: Connection, applied: [String])
+        do {
+            opened = try openWriter(in: directory, now: now)
+        } catch let error as LectureError where error.code == .storageFull {
+            guard spendsReserve, SpaceReserve.giveUp(in: directory) else { throw error }
+            opened = try openWriter(in: directory, now: now)
+        }
+        SpaceReserve.draw(in: directory)
+        return opened
+    }
+
+    /// Opens the writer's connection, or on a full disk and on a read-only medium one that can only read.
+    ///
+    /// - Parameters:
+    ///   - location: where the store is.
+    ///   - now: the wall clock, for the records.
+    ///   - spendsReserve: as for ``openWriter(_:now:spendsReserve:)``.
+    /// - Returns: a connection, and the migrations applied by this call. One that cannot write has
+    ///   ``Connection/whyReadOnly``.
+    /// - Throws: ``LectureError`` as ``openWriter(_:now:spendsReserve:)``.
+    package static func openAsPossible(
+        _ location: StoreLocation, now: Timestamp, spendsReserve: Bool
+    ) throws -> (connection: Connection, applied: [String]) {
+        do {
+            return try openWriter(location, now: now, spendsReserve: spendsReserve)
+        } catch let error as LectureError where mayReadAlone(location, error) {
+            guard let alone = readAlone(location) else { throw error }
+            alone.whyReadOnly = error
+            return (alone, [])
+        }
+    }
+
+    /// Whether an error means that files beside the database cannot be created, though it may be read without them.
+    private static func mayReadAlone(_ location: StoreLocation, _ error: LectureError) -> Bool {
+        if error.code == .storageFull { return true }
+        guard error.code == .storeReadOnly || error.code == .openStore else { return false }
+        // A read-only medium, and not a file of another user.
+        return unsafe access(location.directory, W_OK) != 0 && errno == EROFS
+    }
+
+    /// Opens a database whose log has nothing that is not in it, without locks and without files beside it. On a
+    /// read-only medium no program writes it, and on a full disk hardly any. A reader that is disturbed all the same
+    /// reports damage at worst: it stores nothing.
+    private static func readAlone(_ location: StoreLocation) -> Connection? {
+        guard let path = try? existingPath(location) else { return nil }
+        for suffix in ["-wal", "-journal"] {
+            var facts = stat()
+            if unsafe lstat("\(path)\(suffix)", &facts) == 0, facts.st_size > 0 { return nil }
+        }
+        guard let connection = try? Connection(path: path, access: .immutable),
+            (try? connection.requireReaderSafety()) != nil,
+            let state = try? migrator.requireUsable(connection), state.pending.isEmpty
+        else { return nil }
+        return connection
+    }
+
+    private static func openWriter(
+        in directory: String, now: Timestamp
+    ) throws -> (connection: Connection, applied: [String]) {
         let path = "\(directory)/\(StoreLocation.databaseName)"
         return try OpeningLock.holding(directory) {
             var applied: [String] = []
@@ -57,6 +117,15 @@ package enum StoreDatabase {
     /// - Returns: a connection that cannot write.
     /// - Throws: ``LectureError``: `openStore` when there is no store, and as ``openWriter(_:now:)``.
     package static func openReader(_ location: StoreLocation) throws -> Connection {
+        do {
+            return try openReaderBesideWriters(location)
+        } catch let error as LectureError where mayReadAlone(location, error) {
+            guard let alone = readAlone(location) else { throw error }
+            return alone
+        }
+    }
+
+    private static func openReaderBesideWriters(_ location: StoreLocation) throws -> Connection {
         let path = try existingPath(location)
         if let directory = try location.resolved() { try StoreOwner.require(directory) }
         // Refusals come before a reader's files appear beside the database, and with their own error codes.

@@ -52,7 +52,10 @@ import Testing
         try directory.write("", to: "lecturekit.db")
         let location = StoreLocation(directory: directory.path)
         _ = try StoreDatabase.openWriter(location, now: now)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["lecturekit.db"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == [
+                "lecturekit.db", SpaceReserve.fileName,
+            ])
         #expect(try StoreMaintenance.check(location) == [])
     }
 
@@ -126,7 +129,7 @@ import Testing
             try #require(FileManager.default.contents(atPath: directory.file("lecturekit.db")) == before)
             try #require(
                 try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == [
-                    "empty", "lecturekit.db",
+                    "empty", "lecturekit.db", SpaceReserve.fileName,
                 ])
             _ = unsafe chmod(empty, 0o700)
             _ = unsafe chmod(directory.path, 0o700)

@@ -30,7 +30,7 @@ final class StoreFixture {
         try body(store)
         #expect(try StoreMaintenance.check(store.location) == [])
         let names = try FileManager.default.contentsOfDirectory(atPath: store.location.directory).sorted()
-        #expect(names == ["lecturekit.db", "lecturekit.db-shm", "lecturekit.db-wal"])
+        #expect(names == ["lecturekit.db", "lecturekit.db-shm", "lecturekit.db-wal", "space.reserve"])
     }
 
     /// A second process, as far as the database can see: its own connection and owner.

@@ -55,6 +55,8 @@ struct CommandSession: Sendable {
         settings.connectionsPerHost = configuration.perHost.value
         settings.quotaBytes = configuration.quotaBytes.value
         settings.reserveBytes = configuration.reserveBytes.value
+        // Another program may fill what is given up: on a full disk the others only read.
+        settings.spendsSpaceReserve = command.path == ["remove"]
         settings.caFile = configuration.caFile.value
         settings.acceptsAnyMedia = command.flag("accept-any")
         settings.trustsLength = command.flag("trust-length")
@@ -68,7 +70,14 @@ struct CommandSession: Sendable {
         configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         let isNew = store == nil && !storeExists
-        let manager = try LectureManager(settings)
+        let manager: LectureManager
+        do {
+            manager = try LectureManager(settings)
+        } catch let error as LectureError where error.code == .storageFull && command.path != ["precache"] {
+            // It cannot be read either: a killed program has left a log.
+            settings.spendsSpaceReserve = true
+            manager = try LectureManager(settings)
+        }
         if isNew { try reportKeptMedia() }
         return manager
     }

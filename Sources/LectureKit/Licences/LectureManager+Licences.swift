@@ -112,6 +112,17 @@ extension LectureManager {
     public func beginPlay(
         _ key: ContentKey, patience: Duration = .seconds(10), counting: PlayTimeCounting = .reading
     ) async throws -> Play {
+        do {
+            return try await startPlay(key, patience: patience, counting: counting)
+        } catch let error as LectureError where error.code == .storeReadOnly || error.code == .storageFull {
+            throw LectureError(
+                error.code, detail: key.text, cause: "its plays are counted in the store; \(error.cause)")
+        }
+    }
+
+    private func startPlay(
+        _ key: ContentKey, patience: Duration, counting: PlayTimeCounting
+    ) async throws -> Play {
         try Task.checkCancellation()
         let media = try placedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
