@@ -10,6 +10,7 @@ extension Connection {
         try require("synchronous", "FULL", reads: "2")
         try require("foreign_keys", "ON", reads: "1")
         try require("trusted_schema", "OFF", reads: "0")
+        try require("secure_delete", "ON", reads: "1")
     }
 
     /// Sets what a reader needs.

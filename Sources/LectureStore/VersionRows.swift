@@ -50,6 +50,12 @@ extension SQLiteDownloadIndex {
         }
     }
 
+    /// Deletes the header fields of a lecture that is complete: they may be credentials, and nothing needs them any
+    /// more. SQLite overwrites them (`secure_delete`).
+    private func forgetHeaders(_ content: ContentID) throws {
+        try connection.execute("UPDATE content SET headers = '{}' WHERE id = ? AND headers <> '{}'", content)
+    }
+
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
         try atomically {
@@ -94,6 +100,7 @@ extension SQLiteDownloadIndex {
                     sha256 = coalesce(?1, sha256), completed_ms = ?2, updated_ms = ?2
                 WHERE id = ?3
                 """, sha256, now, lease.content)
+            try forgetHeaders(lease.content)
             try recount(lease.content)
         }
     }
