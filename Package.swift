@@ -16,6 +16,7 @@ let migrations = [
     "0008_add_output_files",
     "0009_add_granting_keys",
     "0010_add_chunk_pieces",
+    "0011_bind_content_keys",
 ]
 
 let package = Package(

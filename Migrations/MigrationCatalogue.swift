@@ -58,5 +58,9 @@ package enum MigrationCatalogue {
             identifier: "0010_add_chunk_pieces",
             sha256: "2e80148034d52fb0fa47f8e1b16590474b376ff55c6ece0816d89c10f2273bc9",
             sql: PackageResources._010_add_chunk_pieces_sql),
+        Entry(
+            identifier: "0011_bind_content_keys",
+            sha256: "aa7e815e037536722633f169e82cfa6b3d1f5092db9acb988bf02bd49ffc38bb",
+            sql: PackageResources._011_bind_content_keys_sql),
     ]
 }

@@ -93,13 +93,14 @@ package enum ExitStatus: Sendable, Equatable {
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
-            .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid, .storeCopied, .ledgerForged,
+            .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
             .reportTargetRefuses,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
-            .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .reportInvalid, .reportConflict, .reportLine,
+            .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused, .reportInvalid, .reportConflict,
+            .reportLine,
             .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,

@@ -9,6 +9,8 @@ final class Seat: Sendable {
     let owner: OwnerID
     /// Performs every exchange of this program, observed if the application wants that.
     let transport: any Transport
+    /// The times that servers name.
+    let dates: ServerDates
     /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     private let curl: CurlTransport
@@ -42,7 +44,9 @@ final class Seat: Sendable {
         }
         let curl = try CurlTransport(settings, clock: clock)
         self.curl = curl
-        transport = observation.map { ObservedTransport(base: curl, observation: $0) } ?? curl
+        dates = ServerDates(clock: clock)
+        let dated = DatedTransport(base: curl, dates: dates)
+        transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
     }
 
     /// Ends all exchanges and closes all connections; returns when it is done.

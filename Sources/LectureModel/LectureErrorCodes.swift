@@ -336,7 +336,9 @@ extension LectureError.Code {
             .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceNotYetValid,
             .storeCopied, .ledgerForged, .storeRolledBack, .anchorUnwritable, .sealedElsewhere, .licenceKeyMissing,
             .sealRequired,
-            .deviceKeyRefused, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .isSealed, .removalWaits,
+            .deviceKeyRefused, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused,
+            .licenceOtherKey,
+            .isSealed, .removalWaits,
             .deviceKeyInUse,
         ] + statistics + applications + access + outside
 

@@ -24,9 +24,12 @@ extension SQLiteLicenceLedger {
             let newest = try connection.newestTime()
             let sum = try currentSum()
             let revision = max(newest?.revision ?? 0, floor) + 1
+            // Rows of other devices are no part of this device's chain.
+            let isOwn = newest.map { $0.device == codes.device } ?? true
+            let previous = isOwn ? newest : try newestOwnTime() ?? newest
             var time = StoredTime(
                 row, source: source, device: codes.device, revision: revision,
-                after: newest?.code ?? first?.code ?? StoredTime.noCode)
+                after: previous?.code ?? first?.code ?? StoredTime.noCode)
             var covered = sum
             covered += codes.cover(of: time)
             time.coveredSum = covered.bytes
@@ -55,14 +58,20 @@ extension SQLiteLicenceLedger {
         try connection.first("SELECT 1 FROM time_ledger WHERE device = ? LIMIT 1", codes.device) { _ in true } ?? false
     }
 
+    private func newestOwnTime() throws -> StoredTime? {
+        try connection.first(
+            "SELECT \(StoredTime.columns) FROM time_ledger WHERE device = ? ORDER BY id DESC LIMIT 1", codes.device
+        ) { StoredTime($0) }
+    }
+
     /// The newest row; nil when there is none.
     package func newestTime() throws -> TimeRow? { try connection.newestTime()?.row }
 
-    /// The newest finding, as long as its row is kept.
+    /// The newest finding of this device, as long as its row is kept.
     package func newestFinding() throws -> TimeRow? {
         try connection.first(
-            "SELECT \(StoredTime.columns) FROM time_ledger WHERE source = ? ORDER BY id DESC LIMIT 1",
-            TimeRow.Source.finding.rawValue
+            "SELECT \(StoredTime.columns) FROM time_ledger WHERE source = ? AND device = ? ORDER BY id DESC LIMIT 1",
+            TimeRow.Source.finding.rawValue, codes.device
         ) { StoredTime($0).row }
     }
 
@@ -93,7 +102,9 @@ extension SQLiteLicenceLedger {
             }
             return anchor.map { $0.revision > 0 } ?? false ? .suspect(.storeRolledBack, nil) : .new
         }
-        guard newest.device == codes.device else { return .suspect(.storeCopied, newest.row) }
+        guard newest.device == codes.device else {
+            return try marked(anchor).map { .marked($0) } ?? .suspect(.storeCopied, newest.row)
+        }
         let chain = try believedChain()
         guard chain.isWhole, try licencesFit(codes.sum(in: newest)) else {
             return .suspect(.ledgerForged, chain.newest?.row ?? newest.row)
@@ -101,7 +112,28 @@ extension SQLiteLicenceLedger {
         return isNewest(chain, anchor) ? .intact(newest.row) : .suspect(.storeRolledBack, newest.row)
     }
 
-    /// The chain from its newest row back to the newest finding, or to the oldest row.
+    /// This device's newest row, if it is the anchored state and another device has only marked the licences since: an
+    /// earlier version did that for any command that was run with another device's directory. Every licence must be
+    /// marked, and without the marks their codes must give the sum of that row.
+    private func marked(_ anchor: LedgerAnchor?) throws -> TimeRow? {
+        let chain = try believedChain()
+        guard let own = chain.newest, let anchor, chain.isWhole,
+            let anchored = chain.codes[anchor.revision], LedgerCodes.equal(anchored, anchor.code)
+        else { return nil }
+        var form = codes.licenceForm()
+        let start = form.bytes.count
+        var sum = CodeSum()
+        var areMarked = true
+        _ = try connection.query("SELECT \(LicenceColumns.list) FROM licence") { row in
+            areMarked = areMarked && row.int(LicenceColumns.suspicion) == LicenceSuspicion.copied.rawValue
+            form.cut(to: start)
+            LicenceColumns.encode(row, into: &form, suspicion: 0)
+            sum += codes.term(codes.code(form))
+        }
+        return areMarked && sum == codes.sum(in: own) ? own.row : nil
+    }
+
+    /// The chain of this device's rows from its newest row back to the newest finding, or to the oldest row.
     struct Chain {
         /// Whether every row matches its code and the row before it.
         var isWhole = true
@@ -121,7 +153,10 @@ extension SQLiteLicenceLedger {
         _ = try connection.query("SELECT \(columns) FROM time_ledger ORDER BY id DESC") { stored in
             guard !isOver else { return }
             let row = StoredTime(stored)
-            let fits = LedgerCodes.equal(codes.code(row), row.code) && row.device == codes.device
+            // Own rows follow each other whatever others have written between them; one whose device was edited breaks
+            // the link of its successor.
+            guard row.device == codes.device else { return }
+            let fits = LedgerCodes.equal(codes.code(row), row.code)
             let isLinked = successor.map { LedgerCodes.equal($0.previous, row.code) } ?? true
             chain.isWhole = chain.isWhole && fits && isLinked
             if fits, chain.newest == nil { chain.newest = row }
@@ -162,7 +197,12 @@ extension SQLiteLicenceLedger {
     }
 
     /// Marks every licence as untrusted and recomputes all codes and their sum.
-    package func suspectAll(_ suspicion: LicenceSuspicion) throws {
+    package func suspectAll(_ suspicion: LicenceSuspicion) throws { try mark(suspicion.rawValue) }
+
+    /// Marks every licence as trusted and recomputes all codes and their sum.
+    package func believeAll() throws { try mark(0) }
+
+    private func mark(_ suspicion: Int) throws {
         try atomically {
             var form = codes.licenceForm()
             let start = form.bytes.count
@@ -183,7 +223,7 @@ extension SQLiteLicenceLedger {
                 }
                 for (row, code) in page {
                     try connection.execute(
-                        "UPDATE licence SET suspicion = ?, mac = ? WHERE id = ?", suspicion.rawValue, code, row)
+                        "UPDATE licence SET suspicion = ?, mac = ? WHERE id = ?", suspicion, code, row)
                     sum += codes.term(code)
                     last = row
                 }

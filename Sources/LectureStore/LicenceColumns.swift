@@ -86,11 +86,11 @@ enum LicenceColumns {
     /// - Parameters:
     ///   - row: of ``list``.
     ///   - form: starts with the domain; the rest is replaced.
-    ///   - suspicion: replaces the stored one; nil keeps it.
-    static func encode(_ row: borrowing Row, into form: inout CodedBytes, suspicion: LicenceSuspicion? = nil) {
+    ///   - suspicion: replaces the stored one, 0 for none; nil keeps it.
+    static func encode(_ row: borrowing Row, into form: inout CodedBytes, suspicion: Int? = nil) {
         for (place, column) in coded.enumerated() where place != grantingKeys || !row.isNull(grantingKeys) {
             if let suspicion, place == Int(Self.suspicion) {
-                form.append(number: Int64(suspicion.rawValue))
+                form.append(number: Int64(suspicion))
             } else {
                 form.append(row, Int32(place), isNumber: column.isNumber)
             }

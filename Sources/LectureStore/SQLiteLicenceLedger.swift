@@ -116,6 +116,18 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         ) { _ in true } ?? false
     }
 
+    /// Whether an existing lecture has a licence for which files of a key do not count.
+    package func hasLicence(forFilesOfOthersThan signer: String, orUnknown unknown: Bool) throws -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND CASE
+                WHEN granting_keys IS NULL THEN ?2
+                ELSE instr(' ' || substr(granting_keys, instr(granting_keys, '/') + 1) || ' ', ' ' || ?1 || ' ') = 0 END
+            LIMIT 1
+            """, signer, unknown
+        ) { _ in true } ?? false
+    }
+
     /// How many have a deadline before a moment.
     package func count(deadlineBefore before: Timestamp?) throws -> Int { try rows.count(deadlineBefore: before) }
 
@@ -184,35 +196,5 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// The latest requests, latest first.
     package func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
         try rows.attempts(key, limit: limit)
-    }
-
-    // MARK: Keys of sealed files
-
-    /// The wrapped key of a lecture.
-    package func contentKey(_ content: ContentID) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
-        try connection.first("SELECT wrapped, purpose FROM content_key WHERE content_id = ?", content) { row in
-            (row.blob(0), try row.enumeration(1, SealPurpose.self))
-        }
-    }
-
-    /// The wrapped key of the lecture with this key.
-    package func contentKey(of key: ContentKey) throws -> (wrapped: [UInt8], purpose: SealPurpose)? {
-        try connection.first(
-            """
-            SELECT wrapped, purpose FROM content_key
-            WHERE content_id = (SELECT id FROM content WHERE content.key = ?)
-            """, key
-        ) { row in (row.blob(0), try row.enumeration(1, SealPurpose.self)) }
-    }
-
-    /// Stores the wrapped key of a lecture; never replaces one: files sealed under it could not be opened any more.
-    package func setContentKey(
-        _ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp
-    ) throws {
-        try connection.execute(
-            """
-            INSERT INTO content_key(content_id, purpose, wrapped, made_ms) VALUES (?, ?, ?, ?)
-            ON CONFLICT (content_id) DO NOTHING
-            """, content, purpose.rawValue, wrapped, now)
     }
 }

@@ -29,6 +29,13 @@ enum LicenceLines {
             ("record-renewal", JSONLine.planned(PlannedRenewal(candidate, request: 1))),
             ("record-renewal", JSONLine.planned(PlannedRenewal(candidate, request: nil))),
             ("record-debt", JSONLine.debt(DebtStatus(debt))),
+            (
+                "record-rekey",
+                JSONLine.keyChange(
+                    GrantingKeyChange(
+                        changed: 0, oldKey: String(repeating: "o", count: 43),
+                        newKeys: [String(repeating: "n", count: 43)]))
+            ),
         ]
     }
 

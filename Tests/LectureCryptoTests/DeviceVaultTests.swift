@@ -35,25 +35,24 @@ import Testing
     func `a wrapped key unwraps to the same cipher`(purpose: SealPurpose) throws {
         let device = try DeviceKey.generate()
         let (cipher, wrapped) = try DeviceVault(device).newCipher(for: key, purpose: purpose)
-        #expect(wrapped.count == 40)
+        #expect(wrapped.wrapped.count == 40 && wrapped.purpose == purpose && wrapped.grantingKeys == nil)
         let header = try cipher.newHeader()
         let box = try seal(cipher, header, [1, 2, 3])
         // As in the next process: from the device's file and the store's row.
         let again = DeviceVault(try DeviceKey(fileBytes: try device.fileBytes()))
-        #expect(try open(again.cipher(wrapped: wrapped, for: key, purpose: purpose), header, box) == [1, 2, 3])
+        #expect(try open(again.cipher(wrapped, for: key), header, box) == [1, 2, 3])
     }
 
     @Test func `a piece opens only whole, in its place, and under its lecture's key`() throws {
         let vault = DeviceVault(try DeviceKey.generate())
-        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let (cipher, stored) = try vault.newCipher(for: key, purpose: .licensed)
         let (bytes, place) = (Array("received so far".utf8), ChunkPiece.place(ResourceID(7), start: 1_048_520))
         #expect(place == [0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 15, 255, 200])
         let box = try cipher.seal(piece: bytes, place: place)
         #expect(box.count == bytes.count + StoredPiece.overhead)
         #expect(try cipher.seal(piece: bytes, place: place) != box, "each has its own nonce")
         #expect(try cipher.open(piece: box, place: place) == bytes)
-        #expect(
-            try vault.cipher(wrapped: wrapped, for: key, purpose: .licensed).open(piece: box, place: place) == bytes)
+        #expect(try vault.cipher(stored, for: key).open(piece: box, place: place) == bytes)
         #expect(try cipher.open(piece: box, place: ChunkPiece.place(ResourceID(8), start: 1_048_520)) == nil)
         #expect(try cipher.open(piece: box, place: ChunkPiece.place(ResourceID(7), start: 0)) == nil)
         #expect(try vault.newCipher(for: key, purpose: .licensed).0.open(piece: box, place: place) == nil)
@@ -66,33 +65,48 @@ import Testing
         #expect(try cipher.open(piece: [], place: place) == nil)
     }
 
-    @Test func `another device, another purpose and changed bytes open nothing`() throws {
+    @Test func `another device, another purpose, other granting keys and changed bytes open nothing`() throws {
         let device = try DeviceKey.generate()
         let vault = DeviceVault(device)
-        let (_, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
+        let keys = GrantingKeys(answers: ["a"], files: ["f"])
+        let (_, free) = try vault.newCipher(for: key, purpose: .licensed)
+        let (_, bound) = try vault.newCipher(for: key, purpose: .licensed, boundTo: keys)
         let other = DeviceVault(try DeviceKey.generate())
-        #expect(throws: LectureError(.sealedElsewhere)) {
-            try other.cipher(wrapped: wrapped, for: key, purpose: .licensed)
+        var bytes = free.wrapped
+        bytes[20] ^= 1
+        let changed = [
+            WrappedKey(wrapped: free.wrapped, purpose: .unlicensed), WrappedKey(wrapped: bytes, purpose: .licensed),
+            WrappedKey(wrapped: [], purpose: .licensed),
+            WrappedKey(wrapped: free.wrapped, purpose: .licensed, grantingKeys: keys),
+            WrappedKey(wrapped: bound.wrapped, purpose: .licensed),
+            WrappedKey(wrapped: bound.wrapped, purpose: .licensed, grantingKeys: GrantingKeys(answers: ["a"])),
+        ]
+        for (vault, stored) in changed.map({ (vault, $0) }) + [(other, free), (other, bound)] {
+            #expect(throws: LectureError(.sealedElsewhere)) { try vault.cipher(stored, for: key) }
+            // A check without opening agrees.
+            #expect(try !vault.opens(stored))
+            #expect(try vault.bind(stored, to: keys) == nil)
         }
-        #expect(throws: LectureError(.sealedElsewhere)) {
-            try vault.cipher(wrapped: wrapped, for: key, purpose: .unlicensed)
-        }
-        var changed = wrapped
-        changed[20] ^= 1
-        #expect(throws: LectureError(.sealedElsewhere)) {
-            try vault.cipher(wrapped: changed, for: key, purpose: .licensed)
-        }
-        // A check without opening agrees.
-        #expect(try vault.opens(wrapped: wrapped, purpose: .licensed))
-        #expect(try !other.opens(wrapped: wrapped, purpose: .licensed))
-        #expect(try !vault.opens(wrapped: wrapped, purpose: .unlicensed))
-        #expect(try !vault.opens(wrapped: changed, purpose: .licensed) && !vault.opens(wrapped: [], purpose: .licensed))
+        #expect(try vault.opens(free) && vault.opens(bound))
+    }
+
+    @Test func `a key that is bound to other granting keys is the same key`() throws {
+        let vault = DeviceVault(try DeviceKey.generate())
+        let (cipher, made) = try vault.newCipher(for: key, purpose: .licensed)
+        let header = try cipher.newHeader()
+        let box = try seal(cipher, header, [1, 2, 3])
+        let keys = GrantingKeys(answers: ["a"], files: ["f"])
+        let bound = try #require(try vault.bind(made, to: keys))
+        #expect(bound.wrapped != made.wrapped && bound.wrapped.count == 40 && bound.grantingKeys == keys)
+        #expect(try open(vault.cipher(bound, for: key), header, box) == [1, 2, 3])
+        let again = try #require(try vault.bind(bound, to: GrantingKeys(answers: ["b"])))
+        #expect(try open(vault.cipher(again, for: key), header, box) == [1, 2, 3])
     }
 
     @Test func `a file is bound to its lecture, its place and its end`() throws {
         let vault = DeviceVault(try DeviceKey.generate())
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
-        let other = try vault.cipher(wrapped: wrapped, for: try ContentKey("lecture-2"), purpose: .licensed)
+        let other = try vault.cipher(wrapped, for: try ContentKey("lecture-2"))
         let header = try cipher.newHeader()
         let box = try seal(cipher, header, [1, 2, 3])
         #expect(throws: LectureError(.damaged)) { try open(other, header, box) }
@@ -124,7 +138,7 @@ import Testing
         first.update([1, 2, 3])
         let proof = try first.finish()
         func repeated(_ key: String) throws -> [UInt8] {
-            let again = try vault.cipher(wrapped: wrapped, for: try ContentKey(key), purpose: .licensed)
+            let again = try vault.cipher(wrapped, for: try ContentKey(key))
             let running = try again.digests.proof(repeating: proof, resource: ResourceID(1), chunk: 0)
             running.update([1, 2, 3])
             return try running.finish()

@@ -126,12 +126,13 @@ struct EngineRegrantTests {
     /// Another device's ledger on the store of a world.
     private func foreignStore(_ world: LicenceWorld) throws -> (LicenceEngine, SQLiteLicenceLedger, MemoryAnchors) {
         let index = try SQLiteDownloadIndex(opening: world.location, now: world.clock.now())
-        let authenticator = try LedgerAuthenticator(try DeviceKey.generate())
+        let device = try DeviceKey.generate()
+        let authenticator = try LedgerAuthenticator(device)
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         let anchors = MemoryAnchors()
         var settings = world.settings
         settings.device = authenticator.device
-        let contents = WorldContents(index: index)
+        let contents = WorldContents(index: index, ledger: ledger, vault: DeviceVault(device))
         contents.ids = world.contents.ids
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
@@ -154,12 +155,20 @@ struct EngineRegrantTests {
         #expect(try anchors.anchor(of: world.settings.store) == nil && !ledger.hasOwnRows())
         try world.restart()
         #expect(try world.engine.takePlay(key).suspicion == nil, "at home nothing has happened")
+        let home = try world.entry("a")
         try engine.open(accepting: true)
         #expect(try ledger.entry(key)?.suspicion == .copied && ledger.hasOwnRows())
         #expect(throws: LectureError(.storeCopied)) { try engine.takePlay(key) }
-        // Nothing is left to lose: the first device continues with its store without asking the user.
+        // The other device has only marked the licences: at home the marks are taken back.
+        let finding = try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store))
+        let marked = try #require(LedgerOutlook(finding, nil, at: world.reading))
+        let mustBeSettled = try marked.mustBeSettled(world.ledger)
+        #expect(marked.suspicion == nil && !mustBeSettled)
         try world.restart()
-        #expect(try world.entry("a").suspicion == .copied && world.ledger.hasOwnRows())
+        #expect(try world.entry("a") == home && world.ledger.hasOwnRows())
+        #expect(try world.engine.takePlay(key).suspicion == nil)
+        try world.restart()
+        #expect(try world.engine.open().isIntact)
     }
 
     @Test func `a read-only check concludes what opening the ledger writes`() throws {

@@ -42,6 +42,11 @@ private struct Machine {
 
     mutating func hear() { ledger.hear(real, at: reading) }
 
+    /// Reads a signed time; returns whether it ended a doubt.
+    mutating func confirm(_ signed: Timestamp, within limit: Duration? = nil) -> Bool {
+        ledger.confirm(signed: signed, within: limit, at: reading)
+    }
+
     var isRight: Bool { ledger.time == .known(real) }
 
     var doubt: ClockDoubt? {
@@ -286,5 +291,129 @@ struct TimeLedgerTests {
                 newest = proven
             }
         }
+    }
+}
+
+/// What ends a doubt besides the time of a licence server.
+struct ClockDoubtTests {
+    private let day: Duration = .seconds(86_400)
+    private let hour: Duration = .seconds(3600)
+
+    /// A clock that was nine hours ahead during one boot, and is right again.
+    private func doubted(proven: Bool) -> Machine {
+        var machine = Machine()
+        if proven { machine.hear() }
+        machine.pass(hour)
+        machine.restart(off: hour, error: .seconds(9 * 3600))
+        machine.set(.zero)
+        #expect(machine.doubt != nil)
+        return machine
+    }
+
+    // MARK: Another server over https
+
+    @Test func `a server that agrees with the clock makes the boot clock count`() {
+        var machine = Machine()
+        machine.ledger.witness(machine.real + .seconds(3), at: machine.reading)
+        #expect(machine.ledger.row.isAnchored && machine.ledger.row.proven == machine.real)
+        for error in [hour * 9, hour * -9, .zero] {
+            machine.set(error)
+            #expect(machine.isRight)
+        }
+    }
+
+    @Test func `a server that does not agree with the clock changes nothing`() {
+        for error in [hour, hour * -1, day * 400, .seconds(121)] {
+            var machine = Machine()
+            let before = machine.ledger.row
+            machine.ledger.witness(machine.real + error, at: machine.reading)
+            #expect(machine.ledger.row == before)
+            var doubted = doubted(proven: true)
+            doubted.ledger.witness(doubted.real + error, at: doubted.reading)
+            #expect(doubted.doubt != nil)
+        }
+    }
+
+    @Test func `a doubt ends where the clock and a server agree`() {
+        var machine = doubted(proven: true)
+        machine.ledger.witness(machine.real, at: machine.reading)
+        #expect(machine.isRight)
+        machine.pass(hour)
+        #expect(machine.isRight)
+    }
+
+    @Test func `without a proven time it does not go back`() {
+        var machine = doubted(proven: false)
+        let estimate = machine.ledger.row.estimate
+        machine.ledger.witness(machine.real, at: machine.reading)
+        #expect(machine.doubt == nil && machine.ledger.row.estimate == estimate && machine.ledger.row.proven == nil)
+        machine.restart(off: day)
+        #expect(machine.doubt == nil && machine.ledger.time == .known(machine.real + hour * 9))
+    }
+
+    @Test func `a server of the learner's own gains no more than the time the machine was off`() {
+        var machine = Machine()
+        machine.hear()
+        let start = machine.real
+        machine.pass(day)
+        for _ in 1...3 {
+            machine.restart(off: day * 10, error: .zero)
+            machine.pass(day)
+            machine.set(start - machine.real)
+            machine.ledger.witness(machine.reading.wall, at: machine.reading)
+            #expect(machine.doubt == nil)
+            machine.error = .zero
+        }
+        // One day before, and one in each of three boots.
+        #expect(machine.ledger.time.noEarlierThan.map { $0 >= start + day * 4 } == true)
+    }
+
+    // MARK: Newer signed times
+
+    @Test func `a newer signed time confirms a clock that shows a later one`() {
+        var machine = doubted(proven: true)
+        let signed = machine.real + .seconds(-1800)
+        let isConfirmed = machine.confirm(signed)
+        #expect(isConfirmed)
+        #expect(machine.isRight && machine.ledger.row.proven == signed)
+        // The same time again proves nothing.
+        machine.set(hour * -1)
+        #expect(machine.doubt != nil)
+        let isAgain = machine.confirm(signed)
+        #expect(!isAgain && machine.doubt != nil)
+    }
+
+    @Test func `an older signed time, one that the clock has not reached, and one too long ago confirm nothing`() {
+        for (offset, limit) in [(-3 * 3600, nil), (3600, nil), (-3600, Duration.seconds(120))] {
+            var machine = doubted(proven: true)
+            let estimate = machine.ledger.row.estimate
+            let signed = machine.real + .seconds(offset)
+            let isConfirmed = machine.confirm(signed, within: limit)
+            #expect(!isConfirmed && machine.doubt != nil && machine.ledger.row.estimate == estimate)
+        }
+        var sure = Machine()
+        let isConfirmed = sure.confirm(sure.real)
+        #expect(!isConfirmed, "there is no doubt to end")
+        #expect(sure.ledger.row.proven == nil)
+    }
+
+    // MARK: Fresh answers without a time
+
+    @Test func `a fresh answer without a time ends a doubt and gives no time back`() {
+        var machine = doubted(proven: true)
+        let estimate = machine.ledger.row.estimate
+        machine.ledger.resume(at: machine.reading)
+        #expect(machine.doubt == nil && machine.ledger.row.estimate == estimate)
+        machine.pass(hour)
+        #expect(machine.ledger.time == .known(machine.real + hour * 9))
+    }
+
+    @Test func `a boot clock that runs backwards stays a doubt`() {
+        var machine = doubted(proven: true)
+        machine.boot = BootInstant(nanoseconds: -1_000_000_000)
+        machine.ledger.witness(machine.real, at: machine.reading)
+        machine.ledger.resume(at: machine.reading)
+        let isConfirmed = machine.confirm(machine.real)
+        #expect(!isConfirmed && machine.doubt != nil)
     }
 }

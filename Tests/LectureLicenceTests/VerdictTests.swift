@@ -82,6 +82,7 @@ struct VerdictTests {
             facts { ($0.policy.playTimeLimit, $0.playTimeUsed) = (.seconds(60), .seconds(60)) }, .playTimeUsedUp),
         Row("a copied store", with(facts()) { $0.suspicion = .copied }, .storeCopied),
         Row("media that another device has sealed", with(facts()) { $0.isSealedElsewhere = true }, .storeCopied),
+        Row("media bound to other keys", with(facts()) { $0.isGrantedElsewhere = true }, .otherKey),
         Row("a forged ledger", with(facts()) { $0.suspicion = .forged }, .ledgerForged),
         Row(
             "an older store, and a check just made",

@@ -113,7 +113,7 @@ final class LedgerFixture {
     func doubt() throws -> ClockDoubt? {
         switch try finding() {
         case .suspect(let doubt, _): doubt
-        case .intact, .new: nil
+        case .intact, .new, .marked: nil
         }
     }
 

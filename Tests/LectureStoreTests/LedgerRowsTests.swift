@@ -428,7 +428,9 @@ import Testing
         #expect(try store.ledger.contentKey(content) == nil)
         for byte in [UInt8(1), 2] {
             try store.ledger.setContentKey(
-                content, wrapped: [UInt8](repeating: byte, count: 40), purpose: byte == 1 ? .licensed : .unlicensed,
+                content,
+                WrappedKey(
+                    wrapped: [UInt8](repeating: byte, count: 40), purpose: byte == 1 ? .licensed : .unlicensed),
                 now: store.now)
         }
         let key = try #require(try store.ledger.contentKey(content))

@@ -370,6 +370,7 @@ import Testing
     func copiedStoreIsTakenOver() throws {
         let store = try played()
         let (index, _, _) = try store.another()
+        let own = try #require(try store.ledger.newestTime())
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerFixture.device())
         let anchor = try ledger.transaction {
             try ledger.suspectAll(.copied)
@@ -378,6 +379,77 @@ import Testing
         #expect(try ledger.inspect(against: anchor) == .intact(try #require(try ledger.newestTime())))
         #expect(try ledger.entry(try ContentKey("a"))?.suspicion == .copied)
         #expect(try ledger.entry(try ContentKey("a"))?.record?.countUsed == 1)
+        #expect(try store.finding() == .marked(own))
+    }
+
+    // MARK: Marks of another device
+
+    /// Marks every licence as an earlier version did that was run with another device's directory.
+    private func mark(_ store: LedgerFixture, _ rounds: Int = 1) throws {
+        let ledger = try SQLiteLicenceLedger(index: try store.another().index, authenticator: LedgerFixture.device())
+        for _ in 0..<rounds {
+            _ = try ledger.transaction {
+                try ledger.suspectAll(.copied)
+                return try ledger.append(store.time(), source: .finding)
+            }
+        }
+    }
+
+    @Test("Marks that another device has left are taken back, and the ledger is intact again", arguments: [1, 3])
+    func marksAreTakenBack(rounds: Int) throws {
+        let store = try played()
+        let (before, own) = (try store.entry("a"), try #require(try store.ledger.newestTime()))
+        try mark(store, rounds)
+        #expect(try store.entry("a")?.suspicion == .forged)
+        #expect(try store.finding() == .marked(own))
+        try store.commit { try store.ledger.believeAll() }
+        #expect(try store.isIntact && store.entry("a") == before && store.entry("b")?.suspicion == nil)
+        #expect(try store.ledger.newestFinding() == nil)
+        // The chain continues from this device's own row.
+        try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000)) }
+        #expect(try store.isIntact)
+        try mark(store)
+        #expect(try self.own(store) != nil)
+    }
+
+    private func own(_ store: LedgerFixture) throws -> TimeRow? {
+        if case .marked(let row) = try store.finding() { row } else { nil }
+    }
+
+    @Test(
+        "Marks stay where anything else was changed",
+        arguments: [
+            "UPDATE licence SET count_used = 0 WHERE content_key = 'a'", "DELETE FROM licence WHERE content_key = 'a'",
+            "UPDATE licence SET granting_keys = 'm/m'", "UPDATE licence SET suspicion = 0 WHERE content_key = 'b'",
+            "UPDATE time_ledger SET wall_ms = wall_ms + 1 WHERE id = 1",
+        ])
+    func marksStay(change: String) throws {
+        let store = try played()
+        try mark(store)
+        try store.tamper(change)
         #expect(try store.doubt() == .storeCopied)
+    }
+
+    @Test("Marks stay in an older copy, without an anchor, and on another device")
+    func marksStayInCopies() throws {
+        let store = try played()
+        let old = store.anchor
+        try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000)) }
+        let newest = store.anchor
+        try mark(store)
+        #expect(try own(store) != nil)
+        // A newer state was anchored than the store contains.
+        var newer = try #require(newest)
+        (newer.revision, newer.code) = (newer.revision + 9, [UInt8](repeating: 1, count: 32))
+        store.anchor = newer
+        #expect(try store.doubt() == .storeCopied)
+        store.anchor = nil
+        #expect(try store.doubt() == .storeCopied)
+        // An older anchor of the same chain is what a kill leaves.
+        store.anchor = old
+        #expect(try own(store) != nil)
+        let elsewhere = try SQLiteLicenceLedger(
+            index: try store.another().index, authenticator: LedgerFixture.device())
+        #expect(try elsewhere.inspect(against: newest) == .suspect(.storeCopied, try store.ledger.newestTime()))
     }
 }

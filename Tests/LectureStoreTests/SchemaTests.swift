@@ -109,7 +109,7 @@ import Testing
                 let content = try store.add("content \(purpose)")
                 let wrapped = [UInt8](repeating: 0, count: 40)
                 try connection.execute(
-                    "INSERT INTO content_key VALUES (?, ?, ?, 0)", content, purpose.rawValue, wrapped)
+                    "INSERT INTO content_key VALUES (?, ?, ?, 0, NULL)", content, purpose.rawValue, wrapped)
             }
             try connection.execute("DELETE FROM licence")
         }

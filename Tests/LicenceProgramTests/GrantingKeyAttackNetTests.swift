@@ -117,6 +117,69 @@ import Testing
         }
     }
 
+    /// The learner's row leads to their own licence server, whose key the configuration names.
+    private static func takeOver(
+        _ me: inout LicenceScene, _ other: SandboxOrigin, _ key: String, deletes: Bool
+    ) async throws {
+        let mine = #"{"id":"sandbox","algorithm":"HS256","secret_file":"\#(other.drmKeyFile)"}"#
+        me.environment = try configure(me, [mine])
+        if deletes {
+            try await me.sql(
+                "DELETE FROM licence",
+                """
+                INSERT INTO licence(content_key, content_id, callback_url, form, mac)
+                SELECT key, id, '\(other.drmCallback)', 0, zeroblob(32) FROM content WHERE key = '\(key)'
+                """)
+        } else {
+            try await me.sql("UPDATE licence SET callback_url = '\(other.drmCallback)', granting_keys = NULL")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a row deleted or edited is granted by its own server only`(deletes: Bool) async throws {
+        try await LicenceScene.play { me in
+            let other = try await SandboxOrigin.start(["--licensed", "--no-https"])
+            let key = try await me.fetch("64K-1", LicenceLifeNetTests.policy { $0.expirationCount = 1 })
+            #expect(try await me.plays(key) == 1)
+            let honest = me.environment
+            try await Self.takeOver(&me, other, key, deletes: deletes)
+            let regrant = try await me("licence", "regrant", "--json", key)
+            #expect(regrant.status == 1 && regrant.text.contains("-20072"), "\(regrant.text)")
+            #expect(try await me.plays(key) == 0)
+            #expect(try await other.callbackItems().contains { $0.outcome == "granted" })
+            // The provider's own server may grant it again.
+            me.environment = honest
+            try await me.sql("UPDATE licence SET callback_url = '\(me.sandbox.drmCallback)'")
+            let again = try await me("licence", "regrant", key)
+            #expect(again.status == 0, "\(again.errorText)")
+            #expect(try await me.plays(key) == 1)
+            await other.stop()
+        }
+    }
+
+    @Test func `a key put back after the grant of another server permits no play`() async throws {
+        try await LicenceScene.play { me in
+            let other = try await SandboxOrigin.start(["--licensed", "--no-https"])
+            let key = try await me.fetch("64K-1", LicenceLifeNetTests.policy { $0.expirationCount = 1 })
+            #expect(try await me.plays(key) == 1)
+            try await me.sql("CREATE TABLE kept AS SELECT * FROM content_key", "DELETE FROM content_key")
+            try await Self.takeOver(&me, other, key, deletes: true)
+            let regrant = try await me("licence", "regrant", key)
+            #expect(regrant.status == 0, "\(regrant.errorText)")
+            try await me.sql(
+                "DELETE FROM content_key", "INSERT INTO content_key SELECT * FROM kept", "DROP TABLE kept")
+            try await me.expectRefused(key, "other_key", -20077)
+            #expect(try await me.plays(key) == 0)
+            // What the error advises: the media is downloaded again, and sealed under another key.
+            #expect(try await me("remove", key).status == 0)
+            let callback = other.drmCallback.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let link = try await me.link(key, query: "licensed=\(callback)")
+            #expect(try await me.run(["precache", "--progress", "none", link]).status == 0)
+            #expect(try await me.plays(key, atMost: 1) == 1)
+            await other.stop()
+        }
+    }
+
     @Test func `granting keys edited with sqlite3 are found, and permit no play`() async throws {
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", LicenceLifeNetTests.policy { $0.expirationCount = 3 })

@@ -276,11 +276,14 @@ struct LicenceScene: Sendable {
         guard let file = try? Data(contentsOf: URL(filePath: home.file("device/device.key"))) else { return [] }
         let device = try DeviceKey(fileBytes: try SecretBytes(copying: Array(file)))
         var keys = [file[9..<41], file[41..<73]].map { Data($0) }
-        for row in try await sql("SELECT hex(wrapped), purpose FROM content_key").split(separator: "\n") {
+        for row in try await sql("SELECT hex(wrapped), purpose, granting_keys FROM content_key")
+            .split(separator: "\n")
+        {
             let fields = row.split(separator: "|")
             let purpose = try #require(SealPurpose(rawValue: Int(fields[1]) ?? -1))
             let wrapped = try #require(Hexadecimal.bytes(fields[0].lowercased()))
-            guard let key = try device.unwrap(wrapped, for: purpose) else { continue }
+            let bound = fields[2] == "None" ? nil : GrantingKeys(stored: String(fields[2]))
+            guard let key = try device.unwrap(wrapped, for: purpose, boundTo: bound) else { continue }
             keys.append(Data(key.exposed()))
         }
         return keys

@@ -25,6 +25,16 @@ package struct SHA256Hasher: ~Copyable {
     }
 }
 
+/// SHA-256 (FIPS 180-4).
+///
+/// - Parameter message: what is digested.
+/// - Returns: 32 bytes.
+package func sha256(_ message: [UInt8]) -> [UInt8] {
+    var hasher = SHA256Hasher()
+    unsafe message.withUnsafeBytes { unsafe hasher.update($0) }
+    return hasher.finish()
+}
+
 /// HMAC-SHA256 (RFC 2104).
 ///
 /// - Parameters:

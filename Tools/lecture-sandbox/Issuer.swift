@@ -159,6 +159,35 @@ final class Issuer {
         return (made, order.leaf == .selfSigned ? [made.certificate] : [made.certificate, issuer])
     }
 
+    /// The names by which licences remember the keys: docs/licences.md says how they are made.
+    ///
+    /// - Returns: `secret`, `root`, and the public keys by their `kid`.
+    /// - Throws: ``Problem``, or GnuTLS's error.
+    func thumbprints() throws -> JSON {
+        var names: [(String, JSON)] = [
+            (
+                "secret",
+                .string(Text.base64URL(hmacSHA256(key: secret, message: Array("lecturekit/granting-key/1".utf8))))
+            )
+        ]
+        guard case .ec(let x, let y) = try signer("root").parts() else {
+            throw Problem.input("the root is not on P-256")
+        }
+        // SubjectPublicKeyInfo (RFC 5480 section 2): an uncompressed point on P-256.
+        let head: [UInt8] = [
+            0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+            0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+        ]
+        names.append(("root", .string(Text.base64URL(sha256(head + x + y)))))
+        for algorithm in LicenceOrder.Algorithm.allCases where algorithm != .hs256 {
+            // RFC 7638 section 3: the required members in lexicographic order.
+            let members = try members(of: signer(algorithm.keyName)).sorted { $0.0 < $1.0 }
+            let name = Text.base64URL(sha256(Array(JSON.object(members).text.utf8)))
+            names.append((algorithm.keyIdentifier, .string(name)))
+        }
+        return .object(names)
+    }
+
     // MARK: Licences
 
     /// Signs what was ordered.

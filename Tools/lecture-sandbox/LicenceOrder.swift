@@ -57,7 +57,7 @@ struct LicenceOrder: Sendable {
 
     private static let known: Set = [
         "alg", "by", "leaf", "spoil", "mck", "user", "iss", "aud", "jti", "device", "expires_in", "begins_in", "serial",
-        "policy", "app", "app_expires_in", "claims", "header",
+        "policy", "app", "app_expires_in", "new_keys", "claims", "header",
     ]
 
     let algorithm: Algorithm
@@ -88,8 +88,17 @@ struct LicenceOrder: Sendable {
             throw Problem.input("the leaf rsa1024 is for RS256 and PS256")
         }
         spoiling = try Self.word("spoil", order, .none)
-        header = try Self.object("header", order) ?? []
+        let type = try Self.newKeys(order) == nil ? [] : [("typ", JSON.string("lecturekit-rekey+jwt"))]
+        header = Self.merged(type, try Self.object("header", order) ?? [])
         claims = Self.merged(try Self.claims(order, now), try Self.object("claims", order) ?? [])
+    }
+
+    /// The thumbprints that a statement about new keys names; nil for a licence.
+    private static func newKeys(_ order: JSON) throws -> [JSON]? {
+        guard let member = order["new_keys"] else { return nil }
+        if member.string != nil { return [member] }
+        guard let names = member.elements else { throw Problem.input("new_keys is not an array") }
+        return names
     }
 
     private static func claims(_ order: JSON, _ now: Int64) throws -> [(String, JSON)] {
@@ -105,7 +114,9 @@ struct LicenceOrder: Sendable {
         if let device = try text("device", order) { claims.append(("cnf", .object([("jkt", .string(device))]))) }
         if let serial = try integer("serial", order) { claims.append(("serial", .integer(serial))) }
         if let key = try text("mck", order) { claims.append(("mck", .string(key))) }
-        if let application {
+        if let keys = try newKeys(order) {
+            claims.append(("new_keys", .array(keys)))
+        } else if let application {
             let end = now + (try integer("app_expires_in", order) ?? 365 * 86_400)
             claims.append(("app", .object([("bundle_id", .string(application)), ("exp", .integer(end))])))
         } else {
@@ -189,6 +200,7 @@ struct IssueOptions {
         let texts = [
             "--key": "mck", "--alg": "alg", "--by": "by", "--leaf": "leaf", "--spoil": "spoil", "--user": "user",
             "--iss": "iss", "--aud": "aud", "--jti": "jti", "--device": "device", "--app": "app",
+            "--new-key": "new_keys",
         ]
         let numbers = [
             "--expires-in": "expires_in", "--begins-in": "begins_in", "--serial": "serial",

@@ -26,6 +26,7 @@ enum Sandbox {
         case "token": try printToken(Array(arguments.dropFirst()))
         case "certificates": try makeCertificates(Array(arguments.dropFirst()))
         case "issue": try issue(Array(arguments.dropFirst()))
+        case "thumbprints": try printThumbprints(Array(arguments.dropFirst()))
         case "--help", "help": Output.data(usage)
         default: try serve(arguments.first == "serve" ? Array(arguments.dropFirst()) : arguments)
         }
@@ -78,6 +79,11 @@ enum Sandbox {
         }
     }
 
+    private static func printThumbprints(_ arguments: [String]) throws {
+        let options = try IssueOptions(arguments)
+        Output.data(try Issuer(in: options.directory).thumbprints().text + "\n")
+    }
+
     private static let usage = """
         lecture-sandbox: a lecture server for tests and demonstrations, on 127.0.0.1 only.
 
@@ -87,7 +93,9 @@ enum Sandbox {
                         [--licensed] [--lms] [--extras] [--drm-key-file FILE] [--user-key KEY]
         lecture-sandbox token --key KEY --secret-file FILE [--user U] [--expires-in SECONDS] [--base URL]
         lecture-sandbox certificates --out DIR
-        lecture-sandbox issue --dir DIR [--batch] [--key MCK | --app BUNDLE_ID [--app-expires-in SECONDS]]
+        lecture-sandbox thumbprints --dir DIR
+        lecture-sandbox issue --dir DIR [--batch]
+                        [--key MCK | --app BUNDLE_ID [--app-expires-in SECONDS] | --new-key THUMBPRINT]
                         [--alg ES256|EdDSA|RS256|PS256|HS256] [--by x5c|kid|secret] [--leaf LEAF] [--spoil SPOILING]
                         [--user U] [--iss I] [--aud A] [--jti ID] [--device THUMBPRINT] [--serial N]
                         [--begins-in SECONDS] [--expires-in SECONDS] [--policy JSON] [--claims JSON] [--header JSON]
@@ -96,7 +104,9 @@ enum Sandbox {
         token        prints a token of the gateway, or with --base a link.
         certificates creates an authority and a certificate for this machine.
         issue        creates an issuer of licences in DIR (roots.pem, crl.pem, jwks.json, hs.key) unless it exists, and
-                     prints a licence file or an application key; with --batch one for each line of JSON that it reads.
+                     prints a licence file, an application key, or a statement about a new key; with --batch one for
+                     each line of JSON that it reads.
+        thumbprints  prints the names by which licences remember the issuer's keys.
 
         The licence server answers POST /drm/callback; POST /_drm sets its policies and habits, GET /_drm, /_drm/items,
         /_drm/contents and /_drm/rates show its requests. POST /_issue issues from the server's own directory.

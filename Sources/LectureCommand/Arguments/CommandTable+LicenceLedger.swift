@@ -33,6 +33,7 @@ extension CommandTable {
             arguments: [ArgumentSpec("FILE", "The licence file; - reads standard input.", .file)],
             options: trustOptions,
             examples: [ExampleSpec("lecturectl licence import algebra-01.jws --trust ca.pem", "store one")]),
+        licenceRekey,
         CommandSpec(
             "renew", "renews licences, ten per request to their servers",
             discussion: [
@@ -69,6 +70,20 @@ extension CommandTable {
             options: [.flag("pay", help: "Send the notices now.")],
             examples: [ExampleSpec("lecturectl licence pending --pay", "send all pending notices")]),
     ]
+
+    private static let licenceRekey = CommandSpec(
+        "rekey", "changes the keys that count for licences, as their provider states",
+        discussion: [
+            "Only the key that granted a licence counts for it. A provider that changes its key sends a statement: a "
+                + "compact JWS of the type 'lecturekit-rekey+jwt', signed with the old key, that names the new one. "
+                + "Licences under the old key then take responses and licence files under the new one. Other licences "
+                + "stay as they are, and repeating it changes nothing.",
+            "The statement is verified with the keys of the configuration, which must still name the old key, or with "
+                + "those that --trust, --jwks or --hmac-key-file name.",
+        ],
+        arguments: [ArgumentSpec("FILE", "The statement; - reads standard input.", .file)],
+        options: trustOptions,
+        examples: [ExampleSpec("lecturectl licence rekey new-key.jws", "take over a provider's new key")])
 
     private static let licenceRegrant = CommandSpec(
         "regrant", "asks the licence servers for new grants, without downloading again",

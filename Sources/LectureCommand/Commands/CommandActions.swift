@@ -18,6 +18,7 @@ package enum CommandActions {
         "licence list": LicenceCommands.list,
         "licence show": LicenceCommands.show,
         "licence import": LicenceCommands.importFile,
+        "licence rekey": LicenceCommands.rekey,
         "licence renew": RenewCommand.run,
         "licence regrant": RenewCommand.regrant,
         "licence pending": LicenceCommands.debts,

@@ -1,7 +1,7 @@
 import LectureKit
 import LectureModel
 
-/// `lecturectl licence list`, `show`, `import` and `pending`.
+/// `lecturectl licence list`, `show`, `import`, `rekey` and `pending`.
 enum LicenceCommands {
     private static let columns: [TableRenderer.Column] = [
         .init("KEY", mayShrink: true), .init("VERDICT"), .init("ENDS"), .init("PLAYS", alignRight: true),
@@ -136,7 +136,7 @@ enum LicenceCommands {
             + "\(HumanText.duration(seconds: licence.playTimeUsed.milliseconds / 1000)) used"
     }
 
-    // MARK: import, pending
+    // MARK: import, rekey, pending
 
     @Sendable static func importFile(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
@@ -149,6 +149,23 @@ enum LicenceCommands {
                 try context.output.write(machine: JSONLine.licence(licence, title: title))
             } else {
                 session.report("\(licence.key.text): licence stored (\(verdict(licence))).")
+            }
+            return .done
+        }
+    }
+
+    @Sendable static func rekey(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+        let session = try CommandSession(command, context)
+        let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
+        return try await session.withManager { manager in
+            let change = try await manager.changeGrantingKeys(
+                token, trust: LicenceVerifyCommand.namedTrust(command, context))
+            if session.wantsJSON {
+                try context.output.write(machine: JSONLine.keyChange(change))
+            } else {
+                let count = change.changed == 1 ? "1 licence" : "\(change.changed) licences"
+                session.report(
+                    change.changed == 0 ? "All licences have these keys already." : "\(count) changed to new keys.")
             }
             return .done
         }

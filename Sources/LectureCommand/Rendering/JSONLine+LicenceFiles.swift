@@ -24,6 +24,19 @@ extension JSONLine {
         }
     }
 
+    /// What a provider's statement about new keys has changed.
+    ///
+    /// - Parameter change: the result.
+    /// - Returns: the line.
+    package static func keyChange(_ change: GrantingKeyChange) -> String {
+        line { writer in
+            writer.member("record", "rekey")
+            writer.member("changed", change.changed)
+            writer.member("old_key", change.oldKey)
+            writer.array("new_keys") { writer in for key in change.newKeys { writer.element(key) } }
+        }
+    }
+
     /// The identity of this device.
     ///
     /// - Parameters:

@@ -37,27 +37,36 @@ package struct DeviceKey: Sendable {
     /// - Parameters:
     ///   - key: 16 bytes or more, a multiple of 8.
     ///   - purpose: its purpose; each has its own wrapping key, so that the stored purpose cannot be changed.
+    ///   - keys: the granting keys of its licence, from which the wrapping key is derived as well, so that they cannot
+    ///     be changed either; nil for none.
     /// - Returns: 8 bytes more.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
-    package func wrap(_ key: SecretBytes, for purpose: SealPurpose = .licensed) throws(LectureError) -> [UInt8] {
-        try KeyWrap.wrap(key, with: wrappingKey(purpose))
+    package func wrap(
+        _ key: SecretBytes, for purpose: SealPurpose = .licensed, boundTo keys: GrantingKeys? = nil
+    ) throws(LectureError) -> [UInt8] {
+        try KeyWrap.wrap(key, with: try wrappingKey(purpose, keys))
     }
 
     /// Unwraps a content key.
     ///
     /// - Parameters:
-    ///   - box: from ``wrap(_:for:)``.
+    ///   - box: from ``wrap(_:for:boundTo:)``.
     ///   - purpose: the purpose it was wrapped for.
-    /// - Returns: the content key, or nil when it was wrapped by another device, for another purpose, or changed.
+    ///   - keys: the granting keys it was wrapped for.
+    /// - Returns: the content key, or nil when it was wrapped by another device, for another purpose, for other
+    ///   granting keys, or changed.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
-    package func unwrap(_ box: [UInt8], for purpose: SealPurpose = .licensed) throws(LectureError) -> SecretBytes? {
-        try KeyWrap.unwrap(box, with: wrappingKey(purpose))
+    package func unwrap(
+        _ box: [UInt8], for purpose: SealPurpose = .licensed, boundTo keys: GrantingKeys? = nil
+    ) throws(LectureError) -> SecretBytes? {
+        try KeyWrap.unwrap(box, with: try wrappingKey(purpose, keys))
     }
 
-    private func wrappingKey(_ purpose: SealPurpose) -> SecretBytes {
+    private func wrappingKey(_ purpose: SealPurpose, _ keys: GrantingKeys?) throws(LectureError) -> SecretBytes {
         switch purpose {
         case .unlicensed: wrappingKeys.unlicensed
-        case .licensed: wrappingKeys.licensed
+        case .licensed:
+            if let keys { try Self.derive(secret, "content keys:\(keys.text)") } else { wrappingKeys.licensed }
         }
     }
 

@@ -11,25 +11,35 @@ package struct DeviceVault: ContentVault {
 
     /// Generates 32 random bytes and wraps them.
     package func newCipher(
-        for key: ContentKey, purpose: SealPurpose
-    ) throws(LectureError) -> (any ContentCipher, [UInt8]) {
+        for key: ContentKey, purpose: SealPurpose, boundTo keys: GrantingKeys? = nil
+    ) throws(LectureError) -> (any ContentCipher, WrappedKey) {
         let contentKey = try SecretBytes.random(AESGCM.keyLength)
-        return (try SealedContent(contentKey, content: key.text), try device.wrap(contentKey, for: purpose))
+        let wrapped = try device.wrap(contentKey, for: purpose, boundTo: keys)
+        return (
+            try SealedContent(contentKey, content: key.text),
+            WrappedKey(wrapped: wrapped, purpose: purpose, grantingKeys: keys)
+        )
     }
 
     /// Unwraps a key.
-    package func cipher(
-        wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose
-    ) throws(LectureError) -> any ContentCipher {
-        guard let contentKey = try device.unwrap(wrapped, for: purpose), contentKey.count == AESGCM.keyLength else {
-            throw LectureError(.sealedElsewhere, detail: key.text)
-        }
+    package func cipher(_ stored: WrappedKey, for key: ContentKey) throws(LectureError) -> any ContentCipher {
+        guard let contentKey = try unwrap(stored) else { throw LectureError(.sealedElsewhere, detail: key.text) }
         return try SealedContent(contentKey, content: key.text)
     }
 
     /// Checks whether a key can be unwrapped.
-    package func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool {
-        try device.unwrap(wrapped, for: purpose)?.count == AESGCM.keyLength
+    package func opens(_ stored: WrappedKey) throws(LectureError) -> Bool { try unwrap(stored) != nil }
+
+    /// Wraps the same key for other granting keys.
+    package func bind(_ stored: WrappedKey, to keys: GrantingKeys) throws(LectureError) -> WrappedKey? {
+        guard let contentKey = try unwrap(stored) else { return nil }
+        let wrapped = try device.wrap(contentKey, for: stored.purpose, boundTo: keys)
+        return WrappedKey(wrapped: wrapped, purpose: stored.purpose, grantingKeys: keys)
+    }
+
+    private func unwrap(_ stored: WrappedKey) throws(LectureError) -> SecretBytes? {
+        let key = try device.unwrap(stored.wrapped, for: stored.purpose, boundTo: stored.grantingKeys)
+        return key.flatMap { $0.count == AESGCM.keyLength ? $0 : nil }
     }
 }
 

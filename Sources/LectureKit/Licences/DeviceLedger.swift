@@ -74,14 +74,36 @@ final class DeviceLedger: @unchecked Sendable {
         return try known.outlook?.mustBeSettled(ledger) ?? false
     }
 
-    /// Whether the media of a lecture is sealed with a key that this device cannot unwrap.
+    /// How the media of a lecture is sealed.
+    struct Seal {
+        /// Whether its key is one that this device cannot unwrap.
+        var isElsewhere = false
+        /// The granting keys to which its key is bound; nil for none.
+        var grantingKeys: GrantingKeys?
+    }
+
+    /// How the media of a lecture is sealed.
     ///
     /// - Parameter key: the lecture.
-    /// - Returns: false also for unsealed media.
+    /// - Returns: the seal; also for unsealed media, which this device can open.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
-    func isSealedElsewhere(_ key: ContentKey) throws -> Bool {
-        guard let stored = try ledger.contentKey(of: key) else { return false }
-        return try !vault.opens(wrapped: stored.wrapped, purpose: stored.purpose)
+    func seal(of key: ContentKey) throws -> Seal {
+        guard let stored = try ledger.contentKey(of: key) else { return Seal() }
+        guard try vault.opens(stored) else { return Seal(isElsewhere: true) }
+        return Seal(grantingKeys: stored.grantingKeys)
+    }
+
+    /// Binds the key of a lecture's licensed media to the granting keys of its licence.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - keys: the granting keys.
+    /// - Throws: ``LectureError``: a store's code, `cryptography`.
+    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
+        guard let stored = try ledger.contentKey(of: key), stored.purpose == .licensed, stored.grantingKeys != keys,
+            let bound = try vault.bind(stored, to: keys)
+        else { return }
+        try ledger.rewrapContentKey(of: key, stored, as: bound)
     }
 }
 
@@ -100,6 +122,8 @@ struct LicenceJudge {
     let isStrict: Bool
     /// The objection to every licence.
     let suspicion: LicenceSuspicion?
+    /// Whether the next play takes back the marks that another device has left on every licence.
+    let takesMarksBack: Bool
     /// Whether a play could not be recorded in the device's directory.
     let isAnchorUnwritable: Bool
 
@@ -112,12 +136,14 @@ struct LicenceJudge {
     /// - Throws: ``LectureError``: a store's code.
     func status(_ entry: LicenceEntry, isPlayable: Bool) throws -> LicenceStatus {
         var entry = entry
-        entry.suspicion = suspicion ?? entry.suspicion
+        entry.suspicion = takesMarksBack ? nil : suspicion ?? entry.suspicion
         var facts = LicenceVerdict.Facts(
             licence: entry.record, isMediaProven: isPlayable, time: time, deviceThumbprint: device.device)
         facts.suspicion = entry.suspicion
         facts.owesCompletion = isStrict && entry.owesCompletion
-        facts.isSealedElsewhere = try device.isSealedElsewhere(entry.key)
+        let seal = try device.seal(of: entry.key)
+        facts.isSealedElsewhere = seal.isElsewhere
+        facts.isGrantedElsewhere = entry.isGrantedElsewhere(seal.grantingKeys)
         facts.isAnchorUnwritable = isAnchorUnwritable
         return LicenceStatus(entry, reasons: LicenceVerdict.judge(facts).reasons)
     }

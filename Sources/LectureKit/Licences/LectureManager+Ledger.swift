@@ -173,17 +173,16 @@ extension LectureManager {
         guard case let time = try room.engine.time(), let now = time.noEarlierThan else {
             throw LectureError(.clockUntrusted)
         }
-        var context = LicenceFileContext(now: now)
-        context.device = Base64URL.text(room.device)
-        context.needsContent = true
-        let (first, signer) = try verifier.verifySigner(token: token, context: context)
-        let reasons = first.reasonNames.filter { $0 != LicenceFileReason.notYetValid.name }
-        // A file that is not bound to any device is permitted.
-        let isUnbound = first.file.map { $0.thumbprint == nil && $0.deviceKey == nil } ?? false
-        let left = reasons.filter { !(isUnbound && $0 == LicenceFileReason.deviceMissing.name) }
-        guard left.isEmpty, let file = first.file, let text = file.content else {
-            throw LectureError(.licenceFileRefused, cause: left.joined(separator: ", "))
+        let device = Base64URL.text(room.device)
+        var claims = try verifier.claims(token, device: device, now: now)
+        var refusal: LectureError?
+        // A new file may end a doubt about the clock: then it is the wall clock that counts.
+        if claims.file == nil, !time.isTrusted, case let wall = clock.now(), wall < now {
+            let other = try verifier.claims(token, device: device, now: wall)
+            if other.file != nil { (refusal, claims) = (claims.refusal, other) }
         }
+        let signer = claims.signer
+        guard let file = claims.file, let text = file.content else { throw claims.refusal }
         let key = try ContentKey(text)
         guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         let user = try room.ledger.entry(key)?.source.clientUserID ?? ""
@@ -196,7 +195,33 @@ extension LectureManager {
         }
         let isConfigured = trust == nil || room.engine.configuredKeys.files.contains(signer)
         let entry = try room.engine.keepFile(
-            file, token: token, key: key, signer: FileSigner(thumbprint: signer, isConfigured: isConfigured))
+            file, token: token, key: key, signer: FileSigner(thumbprint: signer, isConfigured: isConfigured),
+            unlessClockIsConfirmed: refusal)
         return try judge().status(entry, isPlayable: try isPlayable(key))
+    }
+}
+
+extension LicenceVerifier {
+    /// What a licence file says at a time.
+    fileprivate struct Claims {
+        /// Its claims; nil where something other than a later start is against it.
+        var file: LicenceFile?
+        /// The thumbprint of the key that signed it.
+        var signer: String
+        /// What is against it.
+        var refusal: LectureError
+    }
+
+    fileprivate func claims(_ token: String, device: String, now: Timestamp) throws(LectureError) -> Claims {
+        var context = LicenceFileContext(now: now)
+        context.device = device
+        context.needsContent = true
+        let (verdict, signer) = try verifySigner(token: token, context: context)
+        let reasons = verdict.reasonNames.filter { $0 != LicenceFileReason.notYetValid.name }
+        // A file that is not bound to any device is permitted.
+        let isUnbound = verdict.file.map { $0.thumbprint == nil && $0.deviceKey == nil } ?? false
+        let left = reasons.filter { !(isUnbound && $0 == LicenceFileReason.deviceMissing.name) }
+        let refusal = LectureError(.licenceFileRefused, cause: left.joined(separator: ", "))
+        return Claims(file: left.isEmpty ? verdict.file : nil, signer: signer, refusal: refusal)
     }
 }

@@ -49,8 +49,9 @@ extension LectureManager {
         let limit = max(1, min(limit, Self.licencesInPage))
         let page: [ListedLicence]
         var next = place ?? LicencePage.Place()
-        if let time, judge.suspicion == nil {
-            let before = (judge.time.noEarlierThan ?? clock.now()) + time
+        let isAsStored = judge.suspicion == nil && !judge.takesMarksBack
+        let before = time.map { (judge.time.noEarlierThan ?? clock.now()) + $0 }
+        if let before, isAsStored {
             let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }
             page = try licenceQueries().licences(deadlineBefore: before, after: last, limit: limit)
         } else {
@@ -61,8 +62,9 @@ extension LectureManager {
             let status = try judge.status(row.entry, isPlayable: try isPlayable(row.entry.key))
             return LicencePage.Row(licence: status, title: row.title)
         }.filter { row in
+            guard let before, !isAsStored else { return true }
             // In an untrusted ledger every licence needs attention at once.
-            time == nil || judge.suspicion == nil || row.licence.deadline != nil
+            return row.licence.deadline.map { judge.suspicion != nil || $0 < before } ?? false
         }
         return LicencePage(rows: rows, next: page.count < limit ? nil : next)
     }
@@ -176,7 +178,9 @@ extension LectureManager {
         case .checkDue, .expired, .forceExpired, .clockUntrusted, .ledgerForged, .storeRolledBack, .storeCopied,
             .countUsedUp, .playTimeUsedUp:
             true
-        case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid, .anchorUnwritable: false
+        case .deleted, .mediaIncomplete, .missing, .unverified, .otherDevice, .notYetValid, .otherKey,
+            .anchorUnwritable:
+            false
         }
     }
 
@@ -227,6 +231,7 @@ extension LectureManager {
         time.look(at: own.reading)
         return LicenceJudge(
             time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion,
+            takesMarksBack: outlook.map { $0.suspicion == nil } ?? false,
             isAnchorUnwritable: own.anchors.obstacle(of: own.store) != nil)
     }
 }

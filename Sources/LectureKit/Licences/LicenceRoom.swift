@@ -59,10 +59,12 @@ final class LicenceRoom: @unchecked Sendable {
             store: own.store, device: device, bootID: Machine.bootID(), playerID: own.playerID,
             deviceName: Machine.model())
         settings.isStrict = configuration.rights.isStrict
+        settings.hasOwnAuthority = configuration.hasOwnAuthority
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
         try engine.open(accepting: accepting)
         timer.serve { [weak self] in self?.step() }
+        seat.dates.listen { date, boot in inbox.post(.witnessed(date, at: boot)) }
     }
 
     // MARK: Steps
@@ -278,9 +280,12 @@ private final class StoreContents: LicensedContents {
     func content(_ key: ContentKey) throws -> ContentPresence? {
         guard let item = try index.item(key) else { return nil }
         var presence = ContentPresence(id: item.id, isComplete: item.currentVersion != nil)
-        presence.isSealedElsewhere = try device.isSealedElsewhere(key)
+        let seal = try device.seal(of: key)
+        (presence.isSealedElsewhere, presence.grantingKeys) = (seal.isElsewhere, seal.grantingKeys)
         return presence
     }
+
+    func bind(_ key: ContentKey, to keys: GrantingKeys) throws { try device.bind(key, to: keys) }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
         if try index.setDesire(key, .remove, now: now) { isOrdered = true }

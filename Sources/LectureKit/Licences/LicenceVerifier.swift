@@ -85,6 +85,37 @@ public struct LicenceVerifier: Sendable {
         return (verdict, try verified?.signerThumbprint() ?? "")
     }
 
+    /// Verifies a statement about new keys.
+    ///
+    /// - Parameters:
+    ///   - token: the compact token.
+    ///   - now: the earliest time it can be; nil when none is known.
+    /// - Returns: the statement, and the thumbprint of the key that signed it.
+    /// - Throws: ``LectureError`` with the code `rekeyRefused`, whose cause names every reason, or `cryptography`.
+    func statement(
+        token: String, at now: Timestamp?
+    ) throws(LectureError) -> (statement: KeyStatement, signer: String) {
+        func refusal(_ reasons: [LicenceFileVerdict.Reason]) -> LectureError {
+            LectureError(.rekeyRefused, cause: reasons.map(\.sentence).joined(separator: "; "))
+        }
+        let policy: KeyPolicy
+        switch self.policy(nil, purpose: nil) {
+        case .failure(let reason): throw refusal([reason.reason])
+        case .success(let found): policy = found
+        }
+        if token.utf8.count > 1 << 20 { throw refusal([Self.reason(.tooLong)]) }
+        // Without a time no certificate is valid: 1970 is before all of them.
+        let time = now ?? Timestamp(milliseconds: 0)
+        let verdict = try TokenVerifier.verify(Array(token.utf8), keys: policy, at: time)
+        guard let verified = verdict.token else { throw refusal(verdict.reasons.map(Self.reason)) }
+        guard verified.header["typ"]?.string == KeyStatement.type else { throw refusal([Self.reason(.type)]) }
+        let payload: JSONValue
+        do throws(LectureError) { payload = try JSONScanner.value(of: verified.payload) } catch {
+            throw LectureError(.rekeyRefused, cause: error.cause)
+        }
+        return (try KeyStatement(payload, at: now), try verified.signerThumbprint())
+    }
+
     private func examine(
         _ token: String, _ kind: LicenceTrust.Kind?, _ context: LicenceFileContext
     ) throws(LectureError) -> (verdict: LicenceFileVerdict, verified: VerifiedToken?) {
@@ -153,7 +184,7 @@ public struct LicenceVerifier: Sendable {
     private static let foreignTypes: Set<String> = [
         "at+jwt", "dpop+jwt", "secevent+jwt", "logout+jwt", "token-introspection+jwt", "oauth-authz-req+jwt",
         "kb+jwt", "sd-jwt", "vc+sd-jwt", "dc+sd-jwt", "vc+jwt", "vp+jwt", "entity-statement+jwt", "trust-mark+jwt",
-        "client-authentication+jwt", "jwk-set+jwt", "passport", "rats-eat+jwt", "jose+json",
+        "client-authentication+jwt", KeyStatement.type, "jwk-set+jwt", "passport", "rats-eat+jwt", "jose+json",
     ]
 
     private static func isForeign(_ type: String) -> Bool {

@@ -32,7 +32,7 @@ final class StoreSealing: ContentSealing {
         if try index.hasContentKey(item.id) {
             let (ledger, vault) = try keys()
             guard let stored = try ledger.contentKey(item.id) else { return nil }
-            return try vault.cipher(wrapped: stored.wrapped, for: key, purpose: stored.purpose)
+            return try vault.cipher(stored, for: key)
         }
         let isLicensed = try index.hasLicence(key)
         switch policy {
@@ -43,8 +43,10 @@ final class StoreSealing: ContentSealing {
         }
         let (ledger, vault) = try keys()
         let purpose: SealPurpose = isLicensed ? .licensed : .unlicensed
-        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: purpose)
-        try ledger.setContentKey(item.id, wrapped: wrapped, purpose: purpose, now: clock.now())
+        // A key that was made before the grant is bound with it.
+        let keys = isLicensed ? try ledger.entry(key)?.grantingKeys : nil
+        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: purpose, boundTo: keys)
+        try ledger.setContentKey(item.id, wrapped, now: clock.now())
         return cipher
     }
 }

@@ -101,15 +101,15 @@ final class StreamRoom {
             StreamVersion.isSame(known.validator, validator)
         {
             do {
-                return (known, try vault.cipher(wrapped: known.wrapped, for: key, purpose: .licensed))
+                return (known, try vault.cipher(WrappedKey(wrapped: known.wrapped, purpose: .licensed), for: key))
             } catch {
                 // Of another device, or damaged: its blocks cannot be opened, so they count as missing.
                 guard error.code == .sealedElsewhere else { throw error }
             }
         }
         // The cache cannot know what needs a licence, so everything is treated as licensed.
-        let (cipher, wrapped) = try vault.newCipher(for: key, purpose: .licensed)
-        let item = try cache.add(identity, key: key, validator: validator, wrapped: wrapped, now: now)
+        let (cipher, made) = try vault.newCipher(for: key, purpose: .licensed, boundTo: nil)
+        let item = try cache.add(identity, key: key, validator: validator, wrapped: made.wrapped, now: now)
         return (item, cipher)
     }
 

@@ -3,8 +3,9 @@ package import LectureModel
 /// What a suspect ledger means for every licence in it, before anything is written: an inspection shows what the next
 /// play will find.
 package struct LedgerOutlook: Hashable, Sendable {
-    /// Why no licence is trusted.
-    package let suspicion: LicenceSuspicion
+    /// Why no licence is trusted; nil where another device has only marked them as copied, and each is trusted as this
+    /// device last wrote it.
+    package let suspicion: LicenceSuspicion?
     /// The time from then on.
     package let time: TimeLedger
 
@@ -15,6 +16,13 @@ package struct LedgerOutlook: Hashable, Sendable {
     ///   - anchor: what it was checked against.
     ///   - now: the clocks now.
     package init?(_ finding: LedgerFinding, _ anchor: LedgerAnchor?, at now: ClockReading) {
+        if case .marked(let row) = finding {
+            suspicion = nil
+            var time = TimeLedger(row)
+            time.look(at: now)
+            self.time = time
+            return
+        }
         guard case .suspect(let doubt, let row) = finding else { return nil }
         suspicion =
             switch doubt {

@@ -4,7 +4,6 @@ import LectureModel
 extension LicenceEngine {
     /// An exchange is over.
     func answered(_ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn) throws {
-        try hear(reply, from: exchange, &turn)
         let reading: CallbackReading
         do throws(CallbackFault) {
             reading = try read(reply, exchange, turn)
@@ -14,10 +13,7 @@ extension LicenceEngine {
         note(.good, exchange, turn)
         faults[exchange.origin] = nil
         let foreign = try foreignItems(exchange, reading.answer)
-        if foreign.isEmpty {
-            believe(reading.answer, &turn)
-            try hearFreshAnswer(reading, to: exchange, &turn)
-        }
+        if foreign.isEmpty { try hearTimes(of: reading, reply, to: exchange, &turn) }
         let answered = reading.items.count { $0 != .missing }
         if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
         let place = notices.count
@@ -79,13 +75,13 @@ extension LicenceEngine {
             sessionKey: sessionKey.isEmpty ? nil : sessionKey, isStrict: settings.isStrict)
         (entry.record, entry.suspicion) = (outcome.licence, outcome.suspicion)
         if outcome.refusal == nil {
-            accept(&entry, answer.kind, reading, turn)
+            accept(&entry, answer.kind, reading, try countingKeys(old, asked.key), turn)
         } else {
             entry.attempts += 1
             (entry.nextAttempt, entry.waitSet, entry.error) = (nil, nil, outcome.refusal)
         }
         if outcome.refusal == nil || entry.record != old.record || entry.suspicion != old.suspicion {
-            try store(entry, &turn)
+            try outcome.refusal == nil ? storeGrant(entry, &turn) : store(entry, &turn)
         } else {
             try ledger.storeAttempt(entry)
         }
@@ -102,7 +98,8 @@ extension LicenceEngine {
 
     /// Updates a licence that a server has just permitted.
     private func accept(
-        _ entry: inout LicenceEntry, _ kind: CallbackAnswer.Kind, _ reading: CallbackReading, _ turn: Turn
+        _ entry: inout LicenceEntry, _ kind: CallbackAnswer.Kind, _ reading: CallbackReading,
+        _ counting: GrantingKeys?, _ turn: Turn
     ) {
         entry.checked = turn.now
         (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)
@@ -110,7 +107,7 @@ extension LicenceEngine {
         if kind == .grant { entry.granted = turn.now }
         if reading.answer.isVerified {
             entry.grantingKeys = .afterAnswer(
-                reading.answer.signer, entry.grantingKeys, configured: configuredKeys)
+                reading.answer.signer, counting, configured: configuredKeys)
         }
         // A completion changes no bound: the granting token stays. So does a licence file that a server permits: its
         // own claims identify it if it is imported again.

@@ -10,17 +10,20 @@ extension LicenceEngine {
     ///   - token: the raw token.
     ///   - key: the lecture.
     ///   - signer: the key that signed it.
+    ///   - refusal: what is thrown unless the file ends a doubt about the clock; nil where it is accepted anyway.
     /// - Returns: the licence from now on.
     /// - Throws: ``LectureError``: `keyNotGranting` or `trustNotConfigured` for a key that does not count,
     ///   `licenceFileRefused` for an older file, or a store's code.
     package func keepFile(
-        _ file: LicenceFile, token: String, key: ContentKey, signer: FileSigner
+        _ file: LicenceFile, token: String, key: ContentKey, signer: FileSigner,
+        unlessClockIsConfirmed refusal: LectureError? = nil
     ) throws -> LicenceEntry {
         var kept = LicenceEntry(key: key, source: LicenceSource())
         let anchor = try writing { turn in
             let old = try ledger.entry(key)
             if let old { kept = old }
             try requireCounting(signer, old, key, turn)
+            let counting = try countingKeys(old, key)
             let issued = file.issued.map { Timestamp(milliseconds: $0 * 1000) }
             let isSame = old?.record?.form == .file && !(file.identity ?? "").isEmpty && old?.tokenID == file.identity
             if !isSame, let held = old?.issued, issued.map({ $0 <= held }) ?? true {
@@ -38,19 +41,29 @@ extension LicenceEngine {
             }
             kept.record = record
             (kept.token, kept.tokenID, kept.issued) = (token, file.identity ?? "", issued)
-            kept.grantingKeys = .afterFile(
-                signer.thumbprint, kept.grantingKeys, configured: configuredKeys)
+            kept.grantingKeys = .afterFile(signer.thumbprint, counting, configured: configuredKeys)
             kept.granted = turn.now
             (kept.attempts, kept.nextAttempt, kept.error) = (0, nil, nil)
-            if let issued, issued >= TimeLedger.earliest, issued.milliseconds <= CallbackAnswer.latestDate * 1000 {
+            let isConfirmed = try confirmClock(issued, signer, &turn)
+            if let refusal, !isConfirmed { throw refusal }
+            if let issued, Self.isPossible(issued) {
                 turn.time.believe(signed: issued, at: turn.reading)
                 turn.source = .signed
             }
-            try store(kept, &turn)
+            try storeGrant(kept, &turn)
         }
         // Waits for the anchor: without it, an older store could be put back after a kill.
         if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
         return kept
+    }
+
+    /// Ends a doubt about the clock by the issue time of a file, if no licence was granted by others: who holds another
+    /// key must not set the time for their licences.
+    private func confirmClock(_ issued: Timestamp?, _ signer: FileSigner, _ turn: inout Turn) throws -> Bool {
+        guard let issued, Self.isPossible(issued),
+            try !ledger.hasLicence(forFilesOfOthersThan: signer.thumbprint, orUnknown: !signer.isConfigured)
+        else { return false }
+        return confirm(issued, within: nil, &turn)
     }
 
     /// Whether the use of a file is unknown: its row may have been lost when the store was rolled back or forged. A

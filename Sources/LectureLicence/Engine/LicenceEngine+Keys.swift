@@ -6,12 +6,33 @@ extension LicenceEngine {
     /// The thumbprints of all configured keys.
     package var configuredKeys: GrantingKeys { ports.verifier.signers }
 
+    /// The keys that count for a lecture: those of its licence and of the key of its media, which is bound to them. A
+    /// row that is not trusted says nothing about its keys, and one that was deleted nothing at all; the binding of
+    /// the media's key still does, since only this device could have made it.
+    ///
+    /// - Parameters:
+    ///   - entry: the licence; nil when there is none.
+    ///   - key: the lecture.
+    /// - Returns: the keys; nil where nothing has granted it yet.
+    /// - Throws: ``LectureError``: a store's code.
+    func countingKeys(_ entry: LicenceEntry?, _ key: ContentKey) throws -> GrantingKeys? {
+        guard let bound = try ports.contents.content(key)?.grantingKeys else { return entry?.grantingKeys }
+        guard let entry, entry.suspicion == nil, let own = entry.grantingKeys else { return bound }
+        return own.common(with: bound)
+    }
+
+    /// Stores a licence that was just granted or renewed, and binds the key of its media to its granting keys.
+    func storeGrant(_ entry: LicenceEntry, _ turn: inout Turn) throws {
+        try store(entry, &turn)
+        if let keys = entry.grantingKeys { try ports.contents.bind(entry.key, to: keys) }
+    }
+
     /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer
     /// that no key verified does not count for a licence that one did grant.
     func foreignItems(_ exchange: CallbackExchange, _ answer: VerifiedAnswer) throws -> Set<ContentKey> {
         var foreign: Set<ContentKey> = []
         for asked in exchange.items {
-            guard let keys = try ledger.entry(asked.key)?.grantingKeys else { continue }
+            guard let keys = try countingKeys(try ledger.entry(asked.key), asked.key) else { continue }
             if !keys.answers.contains(answer.signer) { foreign.insert(asked.key) }
         }
         return foreign
@@ -26,7 +47,7 @@ extension LicenceEngine {
     /// | none, but a callback to ask | configured ones |
     /// | none | any; only configured ones in a store that was changed, which may have lost a licence |
     func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey, _ turn: Turn) throws {
-        if let keys = entry?.grantingKeys {
+        if let keys = try countingKeys(entry, key) {
             if keys.files.contains(signer.thumbprint) { return }
             throw LectureError(.keyNotGranting, detail: key.text)
         }

@@ -102,6 +102,7 @@ extension LicenceEngine {
             isCheckedForThisPlay: work.permits[key].map { $0 > turn.boot } ?? false)
         facts.suspicion = entry?.suspicion
         facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
+        facts.isGrantedElsewhere = entry?.isGrantedElsewhere(content?.grantingKeys) ?? false
         facts.owesCompletion = settings.isStrict && entry?.owesCompletion ?? false
         // Lectures without a licence are played without a record.
         facts.isAnchorUnwritable = entry?.record != nil && ports.anchors.obstacle(of: settings.store) != nil

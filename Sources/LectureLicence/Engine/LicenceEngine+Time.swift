@@ -6,7 +6,8 @@ extension LicenceEngine {
     /// suspect, and the time continues from the anchor's. Blocks; called once, before anything else.
     ///
     /// A store that another device wrote last is left unchanged if that would cost a right: it may have been moved
-    /// without its key, and with its key everything plays.
+    /// without its key, and with its key everything plays. Where that device has only marked the licences as copied,
+    /// the marks are taken back.
     ///
     /// - Parameter accepting: whether this device takes over a store that another one has written.
     /// - Returns: the finding.
@@ -15,14 +16,18 @@ extension LicenceEngine {
     package func open(accepting: Bool = false) throws -> LedgerFinding {
         let anchor = try ports.anchors.anchor(of: settings.store)
         let finding = try ledger.inspect(against: anchor)
-        guard case .suspect(let doubt, _) = finding, let outlook = LedgerOutlook(finding, anchor, at: reading())
-        else { return finding }
+        guard let outlook = LedgerOutlook(finding, anchor, at: reading()) else { return finding }
         if !accepting, try outlook.mustBeSettled(ledger) { throw LectureError(.storeCopied) }
         let kept = try ledger.transaction {
-            try ledger.suspectAll(outlook.suspicion)
-            return try ledger.append(outlook.time.row, source: .finding)
+            if let suspicion = outlook.suspicion {
+                try ledger.suspectAll(suspicion)
+            } else {
+                try ledger.believeAll()
+            }
+            return try ledger.append(outlook.time.row, source: outlook.suspicion == nil ? .clocks : .finding)
         }
         try ports.anchors.keep(kept, of: settings.store)
+        guard case .suspect(let doubt, _) = finding else { return finding }
         reported.append(.suspected(doubt))
         inbox.post(.poked)
         return finding
@@ -38,24 +43,70 @@ extension LicenceEngine {
     /// - Throws: ``LectureError``: a store's code.
     package func time() throws -> TrustedTime { try turn().time.time }
 
-    /// Records the `Date` of a server that was verified by TLS. A time later than every end that a server may name is
-    /// rejected: it would end every licence.
-    func hear(_ reply: CallbackReply, from exchange: CallbackExchange, _ turn: inout Turn) throws {
-        guard exchange.origin.scheme == "https", let date = reply.head?.date, Self.isPossible(date) else { return }
-        try hear(date, &turn)
+    /// Records what an answer says about the time. Called only for answers whose key counts for every item.
+    ///
+    /// | what | is |
+    /// | --- | --- |
+    /// | `iat` of an answer that repeats the session key of the request | the server's time: it was issued after it |
+    /// | `Date` of a verified `https` response | the server's time |
+    /// | `iat` of a grant, newer than all before, while the clock agrees with it | the end of a doubt |
+    /// | an answer that repeats the session key, without `iat` | the end of a doubt, without going back |
+    /// | any other `iat` | a lower bound |
+    ///
+    /// In a store with licences of several keys only the lower bound counts, and `Date` is a second opinion: the holder
+    /// of one key could set the time for the licences of the others.
+    func hearTimes(
+        of reading: CallbackReading, _ reply: CallbackReply, to exchange: CallbackExchange, _ turn: inout Turn
+    ) throws {
+        let answer = reading.answer
+        let isOnly = try !ledger.hasLicence(grantedByOtherThan: answer.signer)
+        if exchange.origin.scheme == "https", let date = reply.head?.date, Self.isPossible(date) {
+            if isOnly { try hear(date, &turn) } else { witness(date, &turn) }
+        }
+        let issued = answer.isVerified ? answer.issued.flatMap { Self.isPossible($0) ? $0 : nil } : nil
+        if isOnly, exchange.kind == .grant, let issued { confirm(issued, within: TimeLedger.tolerance, &turn) }
+        believe(answer, &turn)
+        guard isOnly, answer.isVerified, Self.isFresh(reading, exchange) else { return }
+        if let issued { return try hear(issued, &turn) }
+        turn.time.resume(at: turn.reading)
+        turn.mustAppend = true
     }
 
-    /// Records the issue time of a signed answer that repeats the session key of the request. It was issued after the
-    /// request, so it is the server's time, over any connection. In a store with licences of several keys it does not
-    /// count: the holder of one could set the time for the licences of the others.
-    func hearFreshAnswer(_ reading: CallbackReading, to exchange: CallbackExchange, _ turn: inout Turn) throws {
-        guard reading.answer.isVerified, let issued = reading.answer.issued, Self.isPossible(issued) else { return }
-        let isFresh = zip(exchange.questions, reading.items).contains { question, item in
+    /// Whether an answer repeats the session key of its request.
+    private static func isFresh(_ reading: CallbackReading, _ exchange: CallbackExchange) -> Bool {
+        zip(exchange.questions, reading.items).contains { question, item in
             guard case .answer(let answer) = item, !question.sessionKey.isEmpty else { return false }
             return answer.sessionKey == question.sessionKey
         }
-        guard isFresh, try !ledger.hasLicence(grantedByOtherThan: reading.answer.signer) else { return }
-        try hear(issued, &turn)
+    }
+
+    /// Records the `Date` of any server that was verified with the system's roots, a moment after it was received.
+    func witnessed(_ date: Timestamp, at boot: BootInstant, _ turn: inout Turn) {
+        guard Self.isPossible(date) else { return }
+        witness(date + max(.zero, turn.boot - boot), &turn)
+    }
+
+    /// A second opinion about the clock. A row is appended only where it says something new: downloads have many
+    /// responses.
+    private func witness(_ date: Timestamp, _ turn: inout Turn) {
+        if settings.hasOwnAuthority { return }
+        let before = turn.time.row
+        turn.time.witness(date, at: turn.reading)
+        let row = turn.time.row
+        guard row.doubt != before.doubt || row.isAnchored != before.isAnchored else { return }
+        turn.source = .server
+        turn.mustAppend = true
+    }
+
+    /// Ends a doubt by a newer signed time.
+    ///
+    /// - Returns: whether there was one, and it has ended.
+    @discardableResult
+    func confirm(_ signed: Timestamp, within limit: Duration?, _ turn: inout Turn) -> Bool {
+        guard turn.time.confirm(signed: signed, within: limit, at: turn.reading) else { return false }
+        if turn.source == .clocks { turn.source = .signed }
+        turn.mustAppend = true
+        return true
     }
 
     /// Records a server's time. Ends that only a wrong estimate had passed are open again.
@@ -77,7 +128,7 @@ extension LicenceEngine {
         if turn.source == .clocks { turn.source = .signed }
     }
 
-    private static func isPossible(_ time: Timestamp) -> Bool {
+    static func isPossible(_ time: Timestamp) -> Bool {
         time >= TimeLedger.earliest && time.milliseconds <= CallbackAnswer.latestDate * 1000
     }
 

@@ -235,6 +235,7 @@ package final class LicenceEngine {
             guard let error else { return }
             anchorFailedAt = turn.boot
             notices.append(.trouble(error))
+        case .witnessed(let date, let boot): witnessed(date, at: boot, &turn)
         case .poked: break
         }
     }

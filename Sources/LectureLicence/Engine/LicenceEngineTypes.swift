@@ -16,6 +16,9 @@ package struct LicenceSettings: Sendable {
     package var extra: String?
     /// Whether a lecture is locked until its server has accepted the completed download.
     package var isStrict = false
+    /// Whether servers are also verified with roots that the user has named: then the `Date` of a server that grants no
+    /// licences says nothing, since the user could be that server.
+    package var hasOwnAuthority = false
     /// Whether pending callbacks are sent.
     package var paysDebts = true
     /// Licences in one request at the most.
@@ -59,6 +62,8 @@ package enum LicenceEvent: Sendable {
     case answered(TransferID, CallbackReply)
     /// An anchor was stored, or could not be.
     case anchored(LectureError?)
+    /// A server has named the time (`Date`) over a verified connection, at this moment.
+    case witnessed(Timestamp, at: BootInstant)
     /// A request was made; the next step handles it.
     case poked
 }

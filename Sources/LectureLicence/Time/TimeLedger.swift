@@ -109,6 +109,68 @@ package struct TimeLedger: Hashable, Sendable {
         endClockDoubt()
     }
 
+    /// The row that follows from the time of a server that grants no licences, over a verified connection: a second
+    /// opinion about the wall clock. Where both agree, the boot clock counts from then on, and a doubt ends. The time
+    /// then goes back to the wall clock, but never before a time that a licence server has proven; without one it does
+    /// not go back at all. Where they do not agree, nothing changes.
+    ///
+    /// - Parameters:
+    ///   - server: its time.
+    ///   - now: the clocks when it was received.
+    package mutating func witness(_ server: Timestamp, at now: ClockReading) {
+        if runsBackwards(now) { return look(at: now) }
+        look(at: now)
+        guard let estimate = row.estimate else { return }
+        let expected = row.doubt == nil ? estimate : now.wall
+        guard (server - expected).magnitude <= Self.tolerance else { return }
+        if row.doubt == nil {
+            row.proven = max(row.proven ?? .distantPast, min(server, estimate))
+        } else {
+            row.estimate = row.proven.map { max($0, now.wall) } ?? estimate
+            row.offset = (row.estimate ?? estimate) - now.wall
+        }
+        (row.isAnchored, row.hasLeapt, row.reading) = (true, false, now)
+        endClockDoubt()
+    }
+
+    /// The row that follows from a signed time that is newer than everything proven, for instance of a new licence: it
+    /// confirms a wall clock that is doubted, and that shows a later time. A time that was signed before proves nothing
+    /// of that kind, so that no copy of an old token can turn the time back.
+    ///
+    /// - Parameters:
+    ///   - signed: the time that was signed.
+    ///   - limit: how much later the clock may be; nil for any time.
+    ///   - now: the clocks when it was read.
+    /// - Returns: whether a doubt was ended; otherwise nothing but the clocks was read.
+    package mutating func confirm(signed: Timestamp, within limit: Duration?, at now: ClockReading) -> Bool {
+        let isBackwards = runsBackwards(now)
+        look(at: now)
+        guard row.doubt != nil, !isBackwards, signed > row.proven ?? .distantPast else { return false }
+        let lead = now.wall - signed
+        guard lead >= .zero - Self.tolerance, limit.map({ lead <= $0 }) ?? true else { return false }
+        let time = max(now.wall, signed)
+        (row.proven, row.estimate, row.offset) = (signed, time, time - now.wall)
+        (row.isAnchored, row.hasLeapt, row.reading) = (false, false, now)
+        endClockDoubt()
+        return true
+    }
+
+    /// The row that follows from a fresh answer of a licence server that names no time. A doubt ends at the estimate,
+    /// which is never too early: the wall clock is taken to be wrong by a constant.
+    ///
+    /// - Parameter now: the clocks when it was received.
+    package mutating func resume(at now: ClockReading) {
+        let isBackwards = runsBackwards(now)
+        look(at: now)
+        guard row.doubt != nil, !isBackwards, let estimate = row.estimate else { return }
+        (row.offset, row.hasLeapt, row.reading) = (estimate - now.wall, false, now)
+        endClockDoubt()
+    }
+
+    private func runsBackwards(_ now: ClockReading) -> Bool {
+        now.bootID == row.reading.bootID && now.boot < row.reading.boot
+    }
+
     /// The row that follows from times that were known before the store was found to differ from the one this device
     /// last wrote: it is at least as late. The finding itself is recorded in each licence, not in the clock: the wall
     /// clock is trusted exactly as after a restart.
@@ -140,6 +202,11 @@ package struct TimeLedger: Hashable, Sendable {
     private mutating func endClockDoubt() {
         row.doubt = nil
     }
+}
+
+extension Timestamp {
+    /// Before every time.
+    fileprivate static let distantPast = Timestamp(milliseconds: .min)
 }
 
 extension Duration {

@@ -22,6 +22,8 @@ package struct LicenceVerdict: Hashable, Sendable {
         package var owesCompletion = false
         /// Whether another device has sealed the media, so that this one cannot open it.
         package var isSealedElsewhere = false
+        /// Whether the key of the media is bound to other granting keys than those of the licence.
+        package var isGrantedElsewhere = false
         /// Whether a play could not be recorded in the device's directory.
         package var isAnchorUnwritable = false
 
@@ -85,6 +87,7 @@ package struct LicenceVerdict: Hashable, Sendable {
         case nil: break
         }
         if facts.isSealedElsewhere { reasons.insert(.storeCopied) }
+        if facts.isGrantedElsewhere { reasons.insert(.otherKey) }
         if facts.owesCompletion { reasons.insert(.checkDue) }
         if licence.policy.checksEveryPlay, !facts.isCheckedForThisPlay { reasons.insert(.checkDue) }
         return reasons

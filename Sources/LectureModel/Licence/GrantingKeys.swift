@@ -39,6 +39,23 @@ package struct GrantingKeys: Hashable, Sendable {
     /// The stored text, never empty: the thumbprints for answers, a slash, those for files.
     package var text: String { "\(answers.joined(separator: " "))/\(files.joined(separator: " "))" }
 
+    /// The same with other keys in the place of one.
+    ///
+    /// - Parameters:
+    ///   - signer: the thumbprint that no longer counts.
+    ///   - names: those that count in its place.
+    /// - Returns: nil where it did not count.
+    package func replacing(_ signer: String, by names: [String]) -> Self? {
+        guard answers.contains(signer) || files.contains(signer) else { return nil }
+        func replaced(_ list: [String]) -> [String] { list.flatMap { $0 == signer ? names : [$0] } }
+        return Self(answers: replaced(answers), files: replaced(files))
+    }
+
+    /// The keys that two values have in common.
+    package func common(with other: Self) -> Self {
+        Self(answers: answers.filter(other.answers.contains), files: files.filter(other.files.contains))
+    }
+
     /// What counts after an answer was accepted.
     ///
     /// - Parameters:

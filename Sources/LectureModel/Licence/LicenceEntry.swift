@@ -63,6 +63,14 @@ package struct LicenceEntry: Hashable, Sendable {
     ///   - source: where its licence comes from.
     package init(key: ContentKey, source: LicenceSource) { (self.key, self.source) = (key, source) }
 
+    /// Whether the key of its media is bound to other granting keys than these: the row was granted by others.
+    ///
+    /// - Parameter bound: what the key of the media is bound to; nil for nothing.
+    /// - Returns: false also without a grant.
+    package func isGrantedElsewhere(_ bound: GrantingKeys?) -> Bool {
+        record != nil && bound.map { $0 != grantingKeys } ?? false
+    }
+
     /// When it ends or has to be checked, whichever is sooner; the epoch where only its server can make it playable
     /// again (it was ended, was seen past its end, or is not trusted); `nil` for never, and for one that does not exist
     /// or whose file the server has ordered removed.

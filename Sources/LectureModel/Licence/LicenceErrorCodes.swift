@@ -91,7 +91,8 @@ extension LectureError.Code {
     /// The clock cannot be trusted.
     public static let clockUntrusted = Self(
         -8664, "clock_untrusted", "the clock cannot be trusted, and the licence has a time limit",
-        "Set the clock, then connect to the network once: 'lecturectl licence renew'.")
+        "Set the clock, then run 'lecturectl licence renew --all'. If there is no licence server to ask, import "
+            + "a licence file that was issued since, or download anything over https.")
     /// The server has ordered the file's removal.
     public static let licenceDeleted = Self(
         -8680, "licence_deleted", "the licence server has revoked this lecture; its files were deleted",
@@ -163,7 +164,16 @@ extension LectureError.Code {
     /// The signature is right, but its key is not the one that granted the licence.
     public static let keyNotGranting = Self(
         -20072, "key_not_granting", "it is signed with another key than the one that granted the licence",
-        "Ask the provider for one that is signed with the key of the first grant; the stored licence is unchanged.")
+        "Ask the provider for one that is signed with the key of the first grant, or for a statement about its new key "
+            + "('lecturectl licence rekey'); the stored licence is unchanged.")
+    /// The licence and the media were granted under different keys.
+    public static let licenceOtherKey = Self(
+        -20077, "licence_other_key", "its licence was granted under another key than its media",
+        "Remove it with 'lecturectl remove', and download it again with its link.")
+    /// A statement about new keys was refused.
+    public static let rekeyRefused = Self(
+        -20076, "rekey_refused", "the statement about new keys does not verify",
+        "Ask the provider for one that is signed with the key of the first grant; docs/licences.md lists its claims.")
     /// A key named on the command line does not count for this licence.
     public static let trustNotConfigured = Self(
         -20073, "trust_not_configured", "for this lecture only keys of the configuration count",
@@ -190,6 +200,7 @@ extension LicenceReason {
         case .storeCopied: .storeCopied
         case .ledgerForged: .ledgerForged
         case .storeRolledBack: .storeRolledBack
+        case .otherKey: .licenceOtherKey
         case .clockUntrusted: .clockUntrusted
         case .checkDue: .licenceCheckDue
         case .notYetValid: .licenceNotYetValid

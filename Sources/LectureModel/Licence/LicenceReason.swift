@@ -18,6 +18,8 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
     case ledgerForged
     /// The store is an older copy than the one this device last wrote.
     case storeRolledBack
+    /// It was granted under another key than the first grant of this media.
+    case otherKey
     /// The licence has a time limit, and the clock cannot be trusted.
     case clockUntrusted
     /// The server has to be asked first.
@@ -45,6 +47,7 @@ public enum LicenceReason: Int, Sendable, CaseIterable, Comparable {
         case .storeCopied: "store_copied"
         case .ledgerForged: "ledger_forged"
         case .storeRolledBack: "store_rolled_back"
+        case .otherKey: "other_key"
         case .clockUntrusted: "clock_untrusted"
         case .checkDue: "check_due"
         case .notYetValid: "not_yet_valid"

@@ -89,6 +89,9 @@ package enum LedgerFinding: Hashable, Sendable {
     case new
     /// The newest row, which follows from the anchor or is its successor.
     case intact(TimeRow)
+    /// Another device has marked every licence as copied and changed nothing else: without the marks the licences are
+    /// those that this device last wrote, with this newest row of its own.
+    case marked(TimeRow)
     /// There is an objection to the store. The row is the newest readable one; nil when there is none.
     case suspect(ClockDoubt, TimeRow?)
 }
@@ -142,6 +145,11 @@ package protocol LicenceLedger: AnyObject {
     /// - Parameter suspicion: why.
     /// - Throws: ``LectureError``.
     func suspectAll(_ suspicion: LicenceSuspicion) throws
+    /// Takes the marks of another device back, after the finding ``LedgerFinding/marked(_:)``: every licence is trusted
+    /// as before. Must be followed by an append.
+    ///
+    /// - Throws: ``LectureError``.
+    func believeAll() throws
 
     // MARK: Licences
 
@@ -161,6 +169,24 @@ package protocol LicenceLedger: AnyObject {
     func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry]
     /// Whether an existing lecture has a licence that was granted by another key for answers than this one.
     func hasLicence(grantedByOtherThan signer: String) throws -> Bool
+    /// Whether an existing lecture has a licence for which files of this key do not count.
+    ///
+    /// - Parameters:
+    ///   - signer: the key's thumbprint.
+    ///   - unknown: whether licences whose granting keys are unknown are included.
+    /// - Returns: whether there is one.
+    /// - Throws: ``LectureError``.
+    func hasLicence(forFilesOfOthersThan signer: String, orUnknown unknown: Bool) throws -> Bool
+    /// The lectures whose licence, or the key of whose media, names a granting key, by content key; those of removed
+    /// lectures as well.
+    ///
+    /// - Parameters:
+    ///   - signer: the key's thumbprint.
+    ///   - key: only those after this one; nil from the first one on.
+    ///   - limit: the maximum number.
+    /// - Returns: the lectures.
+    /// - Throws: ``LectureError``.
+    func keysCovered(by signer: String, after key: ContentKey?, limit: Int) throws -> [ContentKey]
     /// How many licences of existing lectures have a deadline before this moment (nil: all).
     func count(deadlineBefore before: Timestamp?) throws -> Int
     /// Stores a licence with its code.
@@ -177,9 +203,9 @@ package protocol LicenceLedger: AnyObject {
     // MARK: Keys of sealed files
 
     /// The wrapped key of a lecture.
-    func contentKey(_ content: ContentID) throws -> (wrapped: [UInt8], purpose: SealPurpose)?
+    func contentKey(_ content: ContentID) throws -> WrappedKey?
     /// Stores the wrapped key of a lecture; never replaces an existing one.
-    func setContentKey(_ content: ContentID, wrapped: [UInt8], purpose: SealPurpose, now: Timestamp) throws
+    func setContentKey(_ content: ContentID, _ key: WrappedKey, now: Timestamp) throws
 
     // MARK: Pending callbacks
 

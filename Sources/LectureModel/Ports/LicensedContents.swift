@@ -6,6 +6,8 @@ package struct ContentPresence: Hashable, Sendable {
     package var isComplete: Bool
     /// Whether its media is sealed with a key that another device has wrapped: no licence makes it playable here.
     package var isSealedElsewhere = false
+    /// The granting keys to which the key of its media is bound; nil for none, and where this device cannot open it.
+    package var grantingKeys: GrantingKeys?
 
     /// Creates a value.
     ///
@@ -24,6 +26,14 @@ package protocol LicensedContents: AnyObject {
     /// - Returns: nil when it does not exist.
     /// - Throws: ``LectureError``.
     func content(_ key: ContentKey) throws -> ContentPresence?
+    /// Binds the key of a lecture's licensed media to the granting keys of its licence, in the transaction that stores
+    /// them. Without such media, or with media of another device, nothing happens.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - keys: the granting keys.
+    /// - Throws: ``LectureError``.
+    func bind(_ key: ContentKey, to keys: GrantingKeys) throws
     /// Requests the removal of a lecture, as ordered by its licence server; the download engine deletes the files. A
     /// missing lecture is ignored.
     ///

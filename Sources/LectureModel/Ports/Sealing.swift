@@ -112,6 +112,22 @@ package enum SealPurpose: Int, Sendable, CaseIterable {
     case licensed = 1
 }
 
+/// The key of a lecture as it is stored.
+package struct WrappedKey: Hashable, Sendable {
+    /// The key, wrapped: 40 bytes.
+    package let wrapped: [UInt8]
+    /// Its purpose.
+    package let purpose: SealPurpose
+    /// The granting keys of the licence it is bound to; nil for none. It unwraps with no others, so a row that says so
+    /// was written with the device's key: it is known whose grants count even if the licence's row was lost.
+    package let grantingKeys: GrantingKeys?
+
+    /// Makes a value.
+    package init(wrapped: [UInt8], purpose: SealPurpose, grantingKeys: GrantingKeys? = nil) {
+        (self.wrapped, self.purpose, self.grantingKeys) = (wrapped, purpose, grantingKeys)
+    }
+}
+
 /// Creates, wraps and unwraps the keys of lectures with the device's key, without exposing it.
 package protocol ContentVault: Sendable {
     /// Generates a key for a lecture.
@@ -119,28 +135,36 @@ package protocol ContentVault: Sendable {
     /// - Parameters:
     ///   - key: the lecture; bound to its files.
     ///   - purpose: its purpose.
+    ///   - keys: the granting keys of its licence, to which it is bound; nil for none.
     /// - Returns: the cipher, and the key wrapped for the store.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``, or the code with which the device's key
     ///   could not be read or created.
-    func newCipher(for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> (any ContentCipher, [UInt8])
+    func newCipher(
+        for key: ContentKey, purpose: SealPurpose, boundTo keys: GrantingKeys?
+    ) throws(LectureError) -> (any ContentCipher, WrappedKey)
     /// Unwraps a key.
     ///
     /// - Parameters:
-    ///   - wrapped: as stored.
+    ///   - stored: as stored.
     ///   - key: the lecture.
-    ///   - purpose: as stored.
     /// - Returns: the cipher.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/sealedElsewhere`` when another device has wrapped it, or the
-    ///   purpose or the bytes were changed.
-    func cipher(wrapped: [UInt8], for key: ContentKey, purpose: SealPurpose) throws(LectureError) -> any ContentCipher
+    /// - Throws: ``LectureError`` with ``LectureError/Code/sealedElsewhere`` when another device has wrapped it, or
+    ///   anything stored with it was changed.
+    func cipher(_ stored: WrappedKey, for key: ContentKey) throws(LectureError) -> any ContentCipher
     /// Whether this device can unwrap a key, without creating a cipher: lists check it for every lecture.
     ///
-    /// - Parameters:
-    ///   - wrapped: as stored.
-    ///   - purpose: as stored.
-    /// - Returns: false when another device has wrapped it, or the purpose or the bytes were changed.
+    /// - Parameter stored: as stored.
+    /// - Returns: false when another device has wrapped it, or anything stored with it was changed.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
-    func opens(wrapped: [UInt8], purpose: SealPurpose) throws(LectureError) -> Bool
+    func opens(_ stored: WrappedKey) throws(LectureError) -> Bool
+    /// Wraps the same key for other granting keys.
+    ///
+    /// - Parameters:
+    ///   - stored: as stored.
+    ///   - keys: what it is bound to from now on.
+    /// - Returns: what is stored from now on; nil when this device cannot unwrap it.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    func bind(_ stored: WrappedKey, to keys: GrantingKeys) throws(LectureError) -> WrappedKey?
 }
 
 /// The seal state of a resource's files. Raw values are stored: frozen, never reused.

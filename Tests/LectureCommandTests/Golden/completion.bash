@@ -73,6 +73,10 @@ _lecturectl_value() {
     "licence import --crl") echo 'files' ;;
     "licence import --jwks") echo 'files' ;;
     "licence import --hmac-key-file") echo 'files' ;;
+    "licence rekey --trust") echo 'files' ;;
+    "licence rekey --crl") echo 'files' ;;
+    "licence rekey --jwks") echo 'files' ;;
+    "licence rekey --hmac-key-file") echo 'files' ;;
     "licence renew --within") echo 'anything' ;;
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
@@ -167,6 +171,7 @@ _lecturectl_arguments() {
     "verify") echo 'keys' ;;
     "licence show") echo 'keys' ;;
     "licence import") echo 'files' ;;
+    "licence rekey") echo 'files' ;;
     "licence renew") echo 'keys' ;;
     "licence regrant") echo 'keys' ;;
     "licence verify") echo 'files' ;;
@@ -194,6 +199,7 @@ _lecturectl_options() {
     "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
+    "licence rekey") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence pending") echo '--pay' ;;
@@ -215,7 +221,7 @@ _lecturectl_options() {
 _lecturectl_commands() {
     case "$1" in
     "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
-    "licence") echo 'list show import renew regrant pending verify' ;;
+    "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate' ;;

@@ -441,6 +441,7 @@ _lecturectl_licence() {
             'list:lists licences and whether they allow playing now'
             'show:shows one licence: what it permits, what was used, and every reason why it does not allow playing'
             'import:stores a licence file for a lecture'
+            'rekey:changes the keys that count for licences, as their provider states'
             'renew:renews licences, ten per request to their servers'
             'regrant:asks the licence servers for new grants, without downloading again'
             'pending:lists completion notices not yet delivered to licence servers'
@@ -453,6 +454,7 @@ _lecturectl_licence() {
             list) _lecturectl_licence_list ;;
             show) _lecturectl_licence_show ;;
             import) _lecturectl_licence_import ;;
+            rekey) _lecturectl_licence_rekey ;;
             renew) _lecturectl_licence_renew ;;
             regrant) _lecturectl_licence_regrant ;;
             pending) _lecturectl_licence_pending ;;
@@ -501,6 +503,28 @@ _lecturectl_licence_show() {
 }
 
 _lecturectl_licence_import() {
+    _arguments -s -S \
+        '--trust=[Root certificates for tokens that carry their own chain (x5c).]:CA.PEM:_files' \
+        '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \
+        '--jwks=[A JWK set with the issuers'\'' public keys.]:FILE:_files' \
+        '--hmac-key-file=[The raw bytes of a secret for HS256.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_licence_rekey() {
     _arguments -s -S \
         '--trust=[Root certificates for tokens that carry their own chain (x5c).]:CA.PEM:_files' \
         '--crl=[Revocation lists; each certificate must then be covered by one.]:FILE:_files' \

@@ -39,14 +39,29 @@ final class WorldContents: LicensedContents {
     var ids: [ContentKey: ContentID] = [:]
     var incomplete: Set<ContentKey> = []
     var sealedElsewhere: Set<ContentKey> = []
+    /// Where the keys of media are, and what opens them.
+    private let ledger: SQLiteLicenceLedger
+    private let vault: DeviceVault
 
-    init(index: SQLiteDownloadIndex) { self.index = index }
+    init(index: SQLiteDownloadIndex, ledger: SQLiteLicenceLedger, vault: DeviceVault) {
+        (self.index, self.ledger, self.vault) = (index, ledger, vault)
+    }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
         guard let id = ids[key] else { return nil }
         var presence = ContentPresence(id: id, isComplete: !incomplete.contains(key))
+        let stored = try ledger.contentKey(id)
+        let opens = try stored.map { try vault.opens($0) } ?? true
         presence.isSealedElsewhere = sealedElsewhere.contains(key)
+        presence.grantingKeys = opens ? stored?.grantingKeys : nil
         return presence
+    }
+
+    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
+        guard let id = ids[key], let stored = try ledger.contentKey(id), stored.purpose == .licensed,
+            let bound = try vault.bind(stored, to: keys)
+        else { return }
+        try ledger.rewrapContentKey(of: key, stored, as: bound)
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
@@ -65,6 +80,7 @@ final class LicenceWorld {
     let chance: SeededChance
     let anchors = MemoryAnchors()
     let authenticator: LedgerAuthenticator
+    let vault: DeviceVault
     var settings: LicenceSettings
     let index: SQLiteDownloadIndex
     let ledger: SQLiteLicenceLedger
@@ -89,9 +105,10 @@ final class LicenceWorld {
         directory = try TemporaryDirectory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: clock.now())
-        authenticator = try LedgerAuthenticator(try DeviceKey.generate())
+        let device = try DeviceKey.generate()
+        (authenticator, vault) = (try LedgerAuthenticator(device), DeviceVault(device))
         ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
-        contents = WorldContents(index: index)
+        contents = WorldContents(index: index, ledger: ledger, vault: vault)
         server = FakeServer(clock: clock, seed: seed)
         chance = SeededChance(seed: seed &* 31)
         settings = LicenceSettings(
@@ -122,7 +139,7 @@ final class LicenceWorld {
     func another() throws -> LicenceProcess {
         let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
-        let contents = WorldContents(index: index)
+        let contents = WorldContents(index: index, ledger: ledger, vault: vault)
         contents.ids = self.contents.ids
         let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
