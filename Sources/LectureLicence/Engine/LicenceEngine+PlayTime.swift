@@ -79,7 +79,8 @@ extension LicenceReason {
     /// is not asked again.
     fileprivate var endsBegunPlay: Bool {
         switch self {
-        case .deleted, .missing, .otherDevice, .otherKey, .storeCopied, .ledgerForged, .storeRolledBack, .playTimeUsedUp,
+        case .deleted, .missing, .otherDevice, .otherKey, .storeCopied, .ledgerForged, .storeRolledBack,
+            .playTimeUsedUp,
             .anchorUnwritable:
             true
         case .forceExpired, .mediaIncomplete, .unverified, .clockUntrusted, .checkDue, .notYetValid, .expired,
