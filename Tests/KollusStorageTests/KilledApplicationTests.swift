@@ -45,7 +45,8 @@ struct KilledApplicationTests {
         // On a busy machine the calls of the transfer are a smaller part: then more moments are tried.
         for kill in 0..<(kills * 4) where kill < kills || midway == 0 {
             let store = "store-\(kill)"
-            let number = whole / 3 + kill * (whole - whole / 3) / kills % (whole - whole / 3) + kill / kills
+            let (part, round) = (kill % kills, kill / kills)
+            let number = whole / 3 + (part * 4 + round) * (whole - whole / 3) / (kills * 4)
             let struck = try await application(store).kill(at: number)
             let what = "\(restart), \(struck ?? "not killed"), of about \(whole)"
             let storage = try room.started(store)

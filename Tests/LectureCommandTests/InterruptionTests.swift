@@ -281,21 +281,3 @@ import Testing
         await nginx.stop()
     }
 }
-
-extension BadDay {
-    /// What the store has of its lectures: committed chunks, and pieces of others.
-    fileprivate func receivedBytes() async throws -> Int {
-        let script = """
-            import sqlite3, sys
-            try:
-                db = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
-                query = "SELECT (SELECT total(bytes) FROM chunk_piece) + (SELECT total(bytes_proven) FROM content)"
-                print(int(db.execute(query).fetchone()[0]))
-            except sqlite3.Error:
-                print(0)
-            """
-        let ending = try await ChildProcess.run(
-            Places.command("python3"), ["-c", script, "\(store)/lecturekit.db"])
-        return try #require(Int(ending.text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    }
-}

@@ -127,3 +127,24 @@ extension ChildProcess {
         try await wait(for: .output) { $0.range(of: Data(text.utf8)) != nil }
     }
 }
+
+extension BadDay {
+    /// What the store has of its lectures: committed chunks, and pieces of others.
+    ///
+    /// - Returns: bytes; 0 when there is no store yet.
+    /// - Throws: ``ChildProcess/Failure`` when Python is missing.
+    package func receivedBytes() async throws -> Int {
+        let script = """
+            import sqlite3, sys
+            try:
+                db = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
+                query = "SELECT (SELECT total(bytes) FROM chunk_piece) + (SELECT total(bytes_proven) FROM content)"
+                print(int(db.execute(query).fetchone()[0]))
+            except sqlite3.Error:
+                print(0)
+            """
+        let ending = try await ChildProcess.run(
+            Places.command("python3"), ["-c", script, "\(store)/lecturekit.db"])
+        return try #require(Int(ending.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+}

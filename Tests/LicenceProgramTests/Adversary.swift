@@ -276,7 +276,8 @@ struct Adversary {
             "UPDATE licence SET expires_ms = NULL, was_seen_expired = 0 \(row)",
             "UPDATE licence SET suspicion = 0, reviewed_suspicion = NULL", "UPDATE licence SET suspicion = 0",
             "UPDATE licence SET granting_keys = NULL \(row)", "UPDATE licence SET is_force_expired = 0 \(row)",
-            "UPDATE content_key SET purpose = 0", "UPDATE time_ledger SET doubt = NULL, has_leapt = 0",
+            "UPDATE content_key SET purpose = 0", "UPDATE content_key SET granting_keys = NULL",
+            "UPDATE time_ledger SET doubt = NULL, has_leapt = 0",
             "UPDATE time_ledger SET estimate_ms = estimate_ms - 3600000",
         ]
         switch move {

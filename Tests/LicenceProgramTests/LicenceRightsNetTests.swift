@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    @Test func `a complete lecture whose licence is lost plays again after removal and a new download`() async throws {
+        try await LicenceScene.play { me in
+            let key = try await me.fetch("64K-1", Self.three)
+            try await me.sql("DELETE FROM licence")
+            let refused = try await me("cat", key)
+            #expect(refused.status == 77 && refused.errorText.contains("'lecturectl remove'"), "\(refused.errorText)")
+            // The remedy that the message names.
+            #expect(try await me("remove", key).status == 0)
+            try await me.fetch("64K-1")
+            try await me.goOffline()
+            #expect(try await me.plays(key) == 3)
+        }
+    }
+
     // MARK: No play beyond the grant
 
     @Test func `a copy of a young store gives no play back when its anchor is deleted`() async throws {

@@ -107,7 +107,7 @@ extension LectureError.Code {
     /// There is no licence.
     public static let licenceMissing = Self(
         -20101, "licence_missing", "the lecture has no licence",
-        "Run 'lecturectl precache' with its link, or 'lecturectl licence import'.")
+        "Run 'lecturectl precache LINK', after 'lecturectl remove' if complete; or 'lecturectl licence import'.")
     /// The stored licence did not verify.
     public static let licenceUnverified = Self(
         -20102, "licence_unverified", "the stored licence does not verify",
