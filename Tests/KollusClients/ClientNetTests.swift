@@ -154,7 +154,9 @@ struct ClientNetTests {
             await journal.until { $0.ends(of: key).count == 2 }
             #expect(journal.entries.failures(of: key) == [-8615])
             let rest = try await academy.sentBytes(path, after: asked)
-            #expect(rest == size - Int(content.downloadStopSize), "what was verified is not fetched again")
+            // What was received of the next chunk, which is not counted, is not fetched again either.
+            let most = size - Int(content.downloadStopSize)
+            #expect((most - (1 << 20)...most).contains(rest), "what was verified is not fetched again")
         }
     }
 
