@@ -88,8 +88,10 @@ struct LicenceOrder: Sendable {
             throw Problem.input("the leaf rsa1024 is for RS256 and PS256")
         }
         spoiling = try Self.word("spoil", order, .none)
-        let type = try Self.newKeys(order) == nil ? [] : [("typ", JSON.string("lecturekit-rekey+jwt"))]
-        header = Self.merged(type, try Self.object("header", order) ?? [])
+        // A null stays: it removes a member that is added later.
+        let given = try Self.object("header", order) ?? []
+        let isStatement = try Self.newKeys(order) != nil && !given.contains { $0.0 == "typ" }
+        header = (isStatement ? [("typ", JSON.string("lecturekit-rekey+jwt"))] : []) + given
         claims = Self.merged(try Self.claims(order, now), try Self.object("claims", order) ?? [])
     }
 
