@@ -33,7 +33,7 @@ struct AdversaryNetTests {
                 sum.granted += adversary.figures.granted
             }
         }
-        #expect(sum.plays > stories, "too little was played to test anything: \(sum)")
+        #expect(sum.plays >= stories, "too little was played to test anything: \(sum)")
         print("figures: \(stories) stories, \(sum.moves) moves, \(sum.plays) plays, \(sum.granted) granted by count")
         await ownServer.stop()
     }
