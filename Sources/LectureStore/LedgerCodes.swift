@@ -77,9 +77,7 @@ struct CodeSum: Hashable {
 
     /// 32 bytes, big endian.
     var bytes: [UInt8] {
-        [words.3, words.2, words.1, words.0].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
-        }
+        [words.3, words.2, words.1, words.0].flatMap(\.bigEndianBytes)
     }
 
     static func += (left: inout Self, right: Self) {

@@ -5,7 +5,7 @@ import LectureTestSupport
 import Testing
 
 /// SIGKILL at random moments.
-@Suite(.serialized, .timeLimit(.minutes(CrashSize.isSoak ? 120 : 15))) struct CrashKillNetTests {
+@Suite(.serialized, .timeLimit(.minutes(RunSize.isSoak ? 120 : 15))) struct CrashKillNetTests {
     /// Small ones that trickle, so that acknowledgements come now and then, and a large one at full speed, so that
     /// much is in flight at every kill.
     private static let lectures: [(size: String, bytes: Int, fault: String)] = [
@@ -20,9 +20,9 @@ import Testing
     @Test func `after repeated kills the store is consistent, acknowledged data is there, and little is lost`()
         async throws
     {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
-        let kills = CrashSize.count(50, soak: 1000)
+        let kills = RunSize.count(50, soak: 1000)
         var scene = try await CrashScene(Self.lectures)
         var (round, acknowledged, longest) = (0, Set<String>(), 0)
         var figures = (sent: 0, due: 0, cleanEndings: 0)
@@ -47,7 +47,7 @@ import Testing
         try await scene.expectCompletes("seed \(seed), after the last kill")
         (figures.sent, figures.due) = (figures.sent + (try await scene.bytesSent()), figures.due + Self.due)
         let again = max(0, figures.sent - figures.due)
-        CrashSize.report(
+        RunSize.report(
             "seed \(seed): \(kills) kills, \(round) courses complete, \(again / kills) bytes fetched again a kill, "
                 + "at most \(longest) bytes sent in one run, \(figures.cleanEndings) ended before their kill")
         #expect(again <= kills * Self.perKill, "seed \(seed): \(again) bytes again after \(kills) kills")

@@ -3,27 +3,6 @@ import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
-/// The size of a run, and its seed. `Tools/soak` asks for more; a seed from a report reproduces the same moments.
-enum CrashSize {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    /// Whether `Tools/soak` runs, which has hours.
-    static let isSoak = environment["LECTUREKIT_SOAK"] == "1"
-
-    /// The seed of `LECTUREKIT_SEED`, or a new one.
-    static var seed: UInt64 {
-        environment["LECTUREKIT_SEED"].flatMap { UInt64($0) } ?? .random(in: .min ... .max)
-    }
-
-    /// A number of repetitions; `LECTUREKIT_COUNT` overrides both.
-    static func count(_ few: Int, soak many: Int) -> Int {
-        environment["LECTUREKIT_COUNT"].flatMap { Int($0) } ?? (isSoak ? many : few)
-    }
-
-    /// Prints the figures of a part; `Tools/soak` searches for this prefix.
-    static func report(_ figures: String) { print("figures: \(figures)") }
-}
-
 /// One lecture of a scene.
 struct CrashLecture: Sendable {
     let key: String

@@ -14,8 +14,7 @@ import Testing
         let kills: Int
 
         static let chosen =
-            ProcessInfo.processInfo.environment["LECTUREKIT_SOAK"] == "1"
-            ? Scale(lectures: 2000, kills: 48) : Scale(lectures: 160, kills: 8)
+            RunSize.isSoak ? Scale(lectures: 2000, kills: 48) : Scale(lectures: 160, kills: 8)
     }
 
     private static let processes = 16
@@ -24,8 +23,7 @@ import Testing
 
     @Test func `of many processes one fetches each lecture, and another takes over after a kill`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let given = ProcessInfo.processInfo.environment["LECTUREKIT_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? UInt64.random(in: .min ... .max)
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
         let scale = Scale.chosen
         let urls = (0..<scale.lectures).map { "\(sandbox.http)/media/bytes-\(Self.size)-\($0).mp4" }

@@ -7,7 +7,7 @@ import Testing
 /// The power fails while the program works; what was not synced is lost.
 @Suite(
     .serialized, .enabled(if: PowerDisk.obstacle == nil, "power cuts need root and an ext4 image on a loop device"),
-    .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
+    .timeLimit(.minutes(RunSize.isSoak ? 240 : 15)))
 struct PowerCutNetTests {
     /// Slow, so that a course lasts for several cuts.
     private static let lectures: [(size: String, bytes: Int, fault: String)] = [
@@ -20,9 +20,9 @@ struct PowerCutNetTests {
     private static let mounts = ["commit=600", "commit=1,data=writeback", "data=writeback,commit=600", "commit=1"]
 
     @Test func `after each power cut the store is consistent and acknowledged data is there`() async throws {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
-        let cuts = CrashSize.count(12, soak: 500)
+        let cuts = RunSize.count(12, soak: 500)
         var figures = (cuts: 0, acknowledged: 0, courses: 0)
         while figures.cuts < cuts {
             let options = Self.mounts[figures.courses % Self.mounts.count]
@@ -47,7 +47,7 @@ struct PowerCutNetTests {
             let check = try await disk.check()
             #expect(check.status == 0, "\(check.text)")
         }
-        CrashSize.report(
+        RunSize.report(
             "seed \(seed): \(figures.cuts) power cuts, \(figures.courses) courses, "
                 + "\(figures.acknowledged) contents acknowledged before a cut, none lost")
     }
@@ -56,13 +56,13 @@ struct PowerCutNetTests {
     func `a power cut at any modifying call leaves a consistent store, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
         let options = try #require(Self.mounts.randomElement(using: &random))
         let stage = try await SyscallStage(deed, mount: options, &random)
         let disk = try #require(stage.disk)
         let whole = try await stage.counted()
-        let step = CrashSize.isSoak ? 1 : max(1, whole / CrashSize.count(6, soak: 0))
+        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(6, soak: 0))
         var (number, cuts) = (Int.random(in: 1...step, using: &random), 0)
         var isOver = false
         while !isOver {
@@ -80,7 +80,7 @@ struct PowerCutNetTests {
         }
         try await disk.unmount()
         #expect(try await disk.check().status == 0)
-        CrashSize.report(
+        RunSize.report(
             "seed \(seed): \(deed), \(cuts) power cuts at calls, step \(step) of about \(whole), \(options)")
     }
 

@@ -5,7 +5,7 @@ import LectureTestSupport
 import Testing
 
 /// Killed at every step of a download: the next command's request is done, whatever the dead process had claimed.
-@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 120 : 10)))
+@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(RunSize.isSoak ? 120 : 10)))
 struct RequestAfterKillNetTests {
     /// What is requested next, and the state of a lecture that it has not completed.
     enum Request: String, CaseIterable, Sendable {
@@ -17,12 +17,12 @@ struct RequestAfterKillNetTests {
 
     @Test(arguments: Request.allCases)
     func `no state left by a killed run blocks a command`(request: Request) async throws {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
         let scene = try await CrashScene([("2500K", 2500 << 10, ""), ("90K", 90 << 10, "")])
         let whole = try await scene.run(scene.fetch, under: .none).report.calls
         try #require(whole > 20)
-        let kills = CrashSize.isSoak ? whole : CrashSize.count(5, soak: 0)
+        let kills = RunSize.isSoak ? whole : RunSize.count(5, soak: 0)
         for kill in 0..<kills {
             _ = try await scene.system("/bin/rm", "-rf", scene.store, scene.outputs)
             let step = max(1, (whole - whole / 3) / kills)

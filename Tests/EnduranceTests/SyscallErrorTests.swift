@@ -8,7 +8,7 @@ import Testing
 ///
 /// Not serialized: a program whose store cannot be written waits for seconds before it stops, and most of the time
 /// is spent in that wait.
-@Suite(.enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
+@Suite(.enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(RunSize.isSoak ? 240 : 15)))
 struct SyscallErrorNetTests {
     /// The exit statuses that docs and manual page list, without those that report a bug in the program.
     private static let honest: Set<Int32> = [0, 1, 65, 69, 73, 74, 75]
@@ -17,7 +17,7 @@ struct SyscallErrorNetTests {
     func `a failing call ends the run with an error message, no damage, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
         let stage = try await SyscallStage(deed, &random)
         try await stage.rewind()
@@ -25,7 +25,7 @@ struct SyscallErrorNetTests {
         let beyond = Strike.fail(.max, "EIO", isSticky: false)
         let whole = try await stage.scene.run(stage.words, under: beyond).report.calls
         try #require(whole > 10)
-        let step = CrashSize.isSoak ? 3 : max(1, whole / CrashSize.count(8, soak: 0))
+        let step = RunSize.isSoak ? 3 : max(1, whole / RunSize.count(8, soak: 0))
         var (number, strikes, unharmed) = (Int.random(in: 1...step, using: &random), 0, 0)
         while true {
             try await stage.rewind()
@@ -44,7 +44,7 @@ struct SyscallErrorNetTests {
             number += step
         }
         #expect(strikes > 0, "seed \(seed)")
-        CrashSize.report(
+        RunSize.report(
             "seed \(seed): \(deed), \(strikes) failed calls, step \(step) of about \(whole), "
                 + "\(unharmed) runs went on to their end")
     }

@@ -5,17 +5,17 @@ import LectureTestSupport
 import Testing
 
 /// SIGKILL in place of the Nth call that changes what the disk holds, counted over all threads.
-@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(CrashSize.isSoak ? 240 : 15)))
+@Suite(.serialized, .enabled(if: Strike.isPossible, Strike.reason), .timeLimit(.minutes(RunSize.isSoak ? 240 : 15)))
 struct SyscallKillNetTests {
     @Test(arguments: SyscallDeed.allCases)
     func `killed at any modifying call, the store stays consistent, and the next run completes`(
         deed: SyscallDeed
     ) async throws {
-        let seed = CrashSize.seed
+        let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
         let stage = try await SyscallStage(deed, &random)
         let whole = try await stage.counted()
-        let step = CrashSize.isSoak ? 1 : max(1, whole / CrashSize.count(10, soak: 0))
+        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(10, soak: 0))
         var (number, strikes) = (Int.random(in: 1...step, using: &random), 0)
         var hit: [String: Int] = [:]
         while true {
@@ -36,7 +36,7 @@ struct SyscallKillNetTests {
         }
         #expect(strikes > 0, "seed \(seed)")
         let calls = hit.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        CrashSize.report("seed \(seed): \(deed), \(strikes) kills at calls, step \(step) of about \(whole): \(calls)")
+        RunSize.report("seed \(seed): \(deed), \(strikes) kills at calls, step \(step) of about \(whole): \(calls)")
     }
 
 }

@@ -86,7 +86,7 @@ import Testing
             "KOLLUS_KEY": try await scene.sandbox.issue(order).trimmingCharacters(in: .whitespacesAndNewlines),
             "KOLLUS_EXPIRES": String(end.ISO8601Format().prefix(10)).replacing("-", with: "/"),
         ]
-        let past = old.merging(FakeClock.environment) { $1 }.merging(["FAKETIME": "-4d"]) { $1 }
+        let past = old.merging(FakeClock.at("-4d")) { $1 }
         // Without licences there is no better time source than the clock.
         let free = try await scene.run(["preparation"], past)
         #expect(free.status == 0, "\(free.all)")
@@ -107,7 +107,7 @@ import Testing
         arguments: [("+30d", -2104, "clock"), ("@2001-01-01 00:00:00", -2106, "clock")])
     func `A wrong clock opens nothing, and is named`(time: String, code: Int, word: String) async throws {
         let scene = try await GuideScene.make()
-        let wrong = FakeClock.environment.merging(["FAKETIME": time]) { _, new in new }
+        let wrong = FakeClock.at(time)
         let ending = try await scene.run(["preparation"], wrong)
         #expect(ending.status == 1)
         #expect(ending.text.hasPrefix("error \(code): "), "\(ending.all)")

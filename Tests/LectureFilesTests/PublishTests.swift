@@ -92,7 +92,7 @@ import Testing
         #expect(try other.names() == ["talk.mp4"])
     }
 
-    @Test func `A file with the same bytes stays, whoever wrote it`() throws {
+    @Test func `A file with the same bytes stays, also one of another program`() throws {
         try outputs.write("talk.mp4", bytes)
         let before = try inode(outputs.path + "/talk.mp4")
         try store.files.publish(path: path, isSealed: false, to: outputs.path + "/talk.mp4")

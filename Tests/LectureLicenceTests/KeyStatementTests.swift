@@ -6,9 +6,10 @@ import Testing
 
 /// Statements of a provider about new keys.
 struct KeyStatementTests {
+    // The last character of a thumbprint has two bits that are 0.
     private static let old = String(repeating: "o", count: 43)
-    private static let new = String(repeating: "n", count: 43)
-    private static let other = String(repeating: "x", count: 43)
+    private static let new = String(repeating: "w", count: 43)
+    private static let other = String(repeating: "k", count: 43)
 
     private static func statement(_ members: String, at seconds: Int64? = 1_750_000_000) throws -> KeyStatement {
         try KeyStatement(

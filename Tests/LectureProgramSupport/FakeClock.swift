@@ -36,6 +36,14 @@ package enum FakeClock {
     /// Whether everything needed is available.
     package static let isPossible = library != nil && timers != nil
 
+    /// The environment of a program whose wall clock shows another time.
+    ///
+    /// - Parameter time: as libfaketime reads it, for instance `+9h` or `@1970-01-01 00:00:01`.
+    /// - Returns: variables.
+    package static func at(_ time: String) -> [String: String] {
+        environment.merging(["FAKETIME": time]) { _, new in new }
+    }
+
     /// The environment of a program with another wall clock; as on a real machine the monotonic clocks keep running.
     /// `FAKETIME` or `FAKETIME_TIMESTAMP_FILE` sets the time.
     package static let environment = [

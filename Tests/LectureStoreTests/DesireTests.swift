@@ -7,7 +7,7 @@ import Testing
 @testable import LectureStore
 
 @Suite struct DesireTests {
-    @Test func aContentNobodyHasFollowsAtOnce() throws {
+    @Test func anUnclaimedLectureFollowsAtOnce() throws {
         try StoreFixture.with { store in
             let key = try ContentKey("a")
             let id = try store.add("a")

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aContentThatNobodyWantsIsNotClaimed() throws {
+    @Test func anUnwantedLectureIsNotClaimed() throws {
         try StoreFixture.with { store in
             let id = try store.add("a")
             _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Root may write everywhere, so the child switches to the user nobody first.
+    /// Root may write everywhere, so the child switches to an unprivileged user first.
     @Test func aReadOnlyPlaceIsRefusedUntouched() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
@@ -113,13 +113,13 @@ import Testing
             _ = try StoreDatabase.openWriter(location, now: now)
             let empty = directory.file("empty")
             try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
-            let nobody: UInt32 = 65_534
+            let unprivileged: UInt32 = 65_534
             for path in [directory.path, directory.file("lecturekit.db"), empty] {
-                try #require(unsafe geteuid() != 0 || chown(path, nobody, nobody) == 0)
+                try #require(unsafe geteuid() != 0 || chown(path, unprivileged, unprivileged) == 0)
                 try #require(unsafe chmod(path, path.hasSuffix(".db") ? 0o400 : 0o500) == 0)
             }
             let before = FileManager.default.contents(atPath: directory.file("lecturekit.db"))
-            if geteuid() == 0 { try #require(setuid(nobody) == 0) }
+            if geteuid() == 0 { try #require(setuid(unprivileged) == 0) }
             for place in [location, StoreLocation(directory: empty)] {
                 let error = lectureError { _ = try StoreDatabase.openWriter(place, now: now) }
                 try #require(error?.code == .storeReadOnly)

@@ -108,7 +108,7 @@ struct Adversary {
                     log.append("drain \(number), \(device.suffix(8)), anchors deleted: \(deletesAnchors)")
                     me.device = device
                     try? LicenceScene.copy(copy, to: me.store)
-                    if deletesAnchors { deleteAnchors() }
+                    if deletesAnchors { try? me.deleteAnchors() }
                     for key in Self.all { for _ in 0..<4 { try await play(key) } }
                     try await judge()
                 }
@@ -206,7 +206,7 @@ struct Adversary {
         case .copyStore, .backUp: try await copyStore(byCommand: move == .backUp)
         case .restoreStore, .restoreDatabase, .restoreTables, .restoreRow: try await restore(move, key)
         case .editRow, .deleteRow, .cutChain: try await edit(move, key)
-        case .deleteAnchors: deleteAnchors()
+        case .deleteAnchors: try? me.deleteAnchors()
         case .deleteJournal:
             for end in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: me.database + end) }
         case .swapMedia: try await swapMedia()
@@ -230,9 +230,7 @@ struct Adversary {
         let copy = me.home.file("pool/\(copies.count)")
         try LicenceScene.copy(me.store, to: copy)
         if byCommand {
-            for end in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: "\(copy)/lecturekit.db\(end)")
-            }
+            LicenceScene.deleteDatabase(of: copy)
             guard try await me("store", "backup", "\(copy)/lecturekit.db").status == 0 else { return }
         }
         copies.append(copy)
@@ -243,11 +241,7 @@ struct Adversary {
         log.append("  from \(copy.split(separator: "/").last ?? "")")
         switch move {
         case .restoreStore: try LicenceScene.copy(copy, to: me.store)
-        case .restoreDatabase:
-            for end in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: me.database + end)
-                try? FileManager.default.copyItem(atPath: "\(copy)/lecturekit.db\(end)", toPath: me.database + end)
-            }
+        case .restoreDatabase: me.restoreDatabase("\(copy)/lecturekit.db")
         default:
             let tables = move == .restoreRow ? ["licence"] : ["licence", "time_ledger"]
             let condition = move == .restoreRow ? "WHERE content_key = '\(key)'" : ""
@@ -293,10 +287,6 @@ struct Adversary {
         log.append("  " + statements.joined(separator: "; ") + (edited?.status == 0 ? "" : " - not possible"))
     }
 
-    private func deleteAnchors() {
-        for name in LicenceScene.files("\(me.device)/anchors") { try? FileManager.default.removeItem(atPath: name) }
-    }
-
     private func swapMedia() async throws {
         guard let one = try? await me.media("bytes-4K-1"), let other = try? await me.media("bytes-4K-2"),
             let bytes = FileManager.default.contents(atPath: one)
@@ -309,12 +299,9 @@ struct Adversary {
 
     /// The device's key in another directory, without its anchors.
     private mutating func moveKey() async throws {
-        let (file, other) = (me.home.file("key-\(devices.count)"), me.home.file("device-\(devices.count)"))
-        let words = try me.home.write("many words\n", to: "passphrase")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: words)
-        _ = try await me("device", "export", "--output", file, "--passphrase-file", words)
-        let imported = try await me.run(
-            ["device", "import", file, "--passphrase-file", words], environment: ["LECTURE_DEVICE": other])
+        let other = me.home.file("device-\(devices.count)")
+        let importing = try await me.exportKey("key-\(log.count)")
+        let imported = try await me.run(importing, environment: ["LECTURE_DEVICE": other])
         guard imported.status == 0 else { return }
         devices.append(other)
         me.device = other
@@ -376,19 +363,13 @@ struct Adversary {
         case (.setClock, .clocks):
             let offset = ["-1h", "-1d", "-30s", "-5s", "+30s", "+2h"].randomElement(using: &random) ?? "-1h"
             log.append("  \(offset)")
-            try await play(
-                key, disguise: FakeClock.environment.merging(["FAKETIME": offset]) { first, _ in first })
+            try await play(key, disguise: FakeClock.at(offset))
         case (.moveBootClock, .clocks):
             // The namespace is given to children, hence the inner program.
             let offset = [-1000, -100, -5, 5].randomElement(using: &random) ?? -100
             try await play(key, script: #"exec unshare --time --boottime \#(offset) "$0" "$@""#)
         case (.changeBoot, .boots), (.setClock, .boots):
-            let script = """
-                cat /proc/sys/kernel/random/uuid > "$HOME/boot_id"
-                mount --bind "$HOME/boot_id" /proc/sys/kernel/random/boot_id
-                exec "$0" "$@"
-                """
-            try await play(key, script: script)
+            try await play(key, script: LicenceScene.anotherBoot + #"exec "$0" "$@""#)
         default: try await play(key)
         }
     }

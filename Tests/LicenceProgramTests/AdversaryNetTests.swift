@@ -8,23 +8,16 @@ import Testing
     .timeLimit(.minutes(600)), .enabled(if: FakeClock.isPossible, "libfaketime is not installed: run Tools/setup"),
     .enabled(if: geteuid() == 0, "mounts and time namespaces need root"))
 struct AdversaryNetTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let isSoak = environment["LECTUREKIT_SOAK"] == "1"
-    private static let seed = environment["LECTUREKIT_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max / 2)
-
-    private static func stories(_ few: Int) -> Int {
-        environment["LECTUREKIT_COUNT"].flatMap { Int($0) } ?? (isSoak ? 1_000 : few)
-    }
-
     @Test func `an adversary never plays more than was granted`() async throws {
         let issuer = try await SandboxIssuer.make()
         let ownServer = try await SandboxOrigin.start(["--licensed", "--no-https"])
         var sum = Adversary.Figures()
-        let stories = Self.stories(3)
+        let seed = RunSize.seed
+        let stories = RunSize.count(3, soak: 1_000)
         for story in 0..<stories {
             try await LicenceScene.play { me in
-                var adversary = Adversary(me, issuer, ownServer, seed: Self.seed + UInt64(story))
-                do { try await adversary.run(moves: Self.isSoak ? 60 : 25) } catch {
+                var adversary = Adversary(me, issuer, ownServer, seed: seed &+ UInt64(story))
+                do { try await adversary.run(moves: RunSize.isSoak ? 60 : 25) } catch {
                     print("adversary: \(error)")
                     throw error
                 }
@@ -34,23 +27,24 @@ struct AdversaryNetTests {
             }
         }
         #expect(sum.plays >= stories, "too little was played to test anything: \(sum)")
-        print("figures: \(stories) stories, \(sum.moves) moves, \(sum.plays) plays, \(sum.granted) granted by count")
+        RunSize.report("\(stories) stories, \(sum.moves) moves, \(sum.plays) plays, \(sum.granted) granted by count")
         await ownServer.stop()
     }
 
     @Test func `an honest user with bad luck loses no right`() async throws {
-        let stories = Self.stories(4)
+        let stories = RunSize.count(4, soak: 1_000)
         var advised = 0
+        let seed = RunSize.seed
         for story in 0..<stories {
             try await LicenceScene.play { me in
-                var user = HonestUser(me, seed: Self.seed + UInt64(story))
-                do { try await user.run(moves: Self.isSoak ? 30 : 12) } catch {
+                var user = HonestUser(me, seed: seed &+ UInt64(story))
+                do { try await user.run(moves: RunSize.isSoak ? 30 : 12) } catch {
                     print("honest user: \(error)")
                     throw error
                 }
                 advised += user.advised
             }
         }
-        print("figures: \(stories) stories, \(advised) times a command was advised and run")
+        RunSize.report("\(stories) stories, \(advised) times a command was advised and run")
     }
 }

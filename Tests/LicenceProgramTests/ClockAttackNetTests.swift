@@ -19,7 +19,7 @@ struct ClockAttackNetTests {
     }
 
     private static func at(_ time: String, movesBoot: Bool = false) -> [String: String] {
-        var environment = FakeClock.environment.merging(["FAKETIME": time]) { first, _ in first }
+        var environment = FakeClock.at(time)
         // Makes libfaketime shift the monotonic clocks, too.
         if movesBoot {
             for name in ["DONT_FAKE_MONOTONIC", "FAKETIME_DONT_FAKE_MONOTONIC"] { environment[name] = "0" }
@@ -109,11 +109,7 @@ struct ClockAttackNetTests {
             let key = try await me.fetch("64K-1", .ending(in: 4))
             let start = Date.now
             try await me.goOffline()
-            let script = """
-                cat /proc/sys/kernel/random/uuid > "$HOME/boot_id"
-                mount --bind "$HOME/boot_id" /proc/sys/kernel/random/boot_id
-                exec "$0" "$@"
-                """
+            let script = LicenceScene.anotherBoot + #"exec "$0" "$@""#
             var looks = 0
             while Date.now.timeIntervalSince(start) < 3 {
                 if try await me.withMounts(script, "cat", key, isMedia: true).status == 0 { looks += 1 }

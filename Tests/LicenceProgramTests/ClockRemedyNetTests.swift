@@ -14,14 +14,8 @@ struct ClockRemedyNetTests {
         _ me: LicenceScene, _ time: String, _ words: String...
     ) async throws -> ChildProcess.Ending {
         var other = me
-        other.environment.merge(FakeClock.environment.merging(["FAKETIME": time]) { first, _ in first }) { _, new in new
-        }
-        let script = """
-            cat /proc/sys/kernel/random/uuid > "$HOME/boot-id"
-            mount --bind "$HOME/boot-id" /proc/sys/kernel/random/boot_id
-            exec "$0" \(words.joined(separator: " "))
-            """
-        return try await other.withMounts(script)
+        other.environment.merge(FakeClock.at(time)) { _, new in new }
+        return try await other.withMounts(LicenceScene.anotherBoot + #"exec "$0" \#(words.joined(separator: " "))"#)
     }
 
     /// A boot with the clock ahead, in which a lecture was played; then the clock is right.

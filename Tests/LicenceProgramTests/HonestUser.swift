@@ -97,20 +97,10 @@ struct HonestUser {
     private mutating func expectPlayable(_ key: String) async throws {
         try await readGrants()
         if key == Self.counted, played + killed >= Self.count { return }
-        for _ in 0..<3 {
-            let ending = try await me.run(["cat", key])
-            if ending.status == 0 { return }
-            log.append("  \(key): \(ending.errorText)")
-            let advice = ending.errorText.matches(of: /'lecturectl ([^']+)'/).map { String($0.1) }
-            for words in advice.map({ $0.split(separator: " ").map(String.init) }) {
-                advised += 1
-                let done = try await me.run(words)
-                log.append("  advised: \(words.joined(separator: " ")): \(done.status) \(done.errorText)")
-                if try await me.licence(key).verdict == "playable" { break }
-            }
-            try await readGrants()
-        }
-        throw loss("\(key) does not play after what was advised")
+        let end = try await me.playAsAdvised(key)
+        advised += end.commands.count
+        log += end.log
+        if !end.isPlayed { throw loss("\(key) does not play after what was advised") }
     }
 
     // MARK: Misfortunes
@@ -132,11 +122,10 @@ struct HonestUser {
             try await me.goOffline()
         case .readElsewhere, .playElsewhere: try await visit(misfortune, key)
         case .loseAnchors:
-            for name in LicenceScene.files("\(me.device)/anchors") { try FileManager.default.removeItem(atPath: name) }
+            try me.deleteAnchors()
         case .clockAhead, .clockBehind:
             let time = misfortune == .clockAhead ? "+9h" : "-9h"
-            let clock = FakeClock.environment.merging(["FAKETIME": time]) { first, _ in first }
-            book(try await me.run(["cat", key], environment: clock), key)
+            book(try await me.run(["cat", key], environment: FakeClock.at(time)), key)
         case .bootAhead: try await bootAhead(key)
         case .readOnlyDevice, .fullDevice: try await obstruct(misfortune, key)
         case .backUp, .restore: try await copy(misfortune)
@@ -174,14 +163,9 @@ struct HonestUser {
 
     /// A restart with the clock ahead; afterwards the clock is right.
     private mutating func bootAhead(_ key: String) async throws {
-        let clock = FakeClock.environment.merging(["FAKETIME": "+9h"]) { first, _ in first }
-        let variables = clock.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
-        let script = """
-            cat /proc/sys/kernel/random/uuid > "$HOME/boot_id"
-            mount --bind "$HOME/boot_id" /proc/sys/kernel/random/boot_id
-            exec env \(variables) "$0" "$@"
-            """
-        book(try await me.withMounts(script, "cat", key, isMedia: true), key)
+        let variables = FakeClock.at("+9h").map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        let script = #"exec env \#(variables) "$0" "$@""#
+        book(try await me.withMounts(LicenceScene.anotherBoot + script, "cat", key, isMedia: true), key)
     }
 
     private mutating func obstruct(_ misfortune: Misfortune, _ key: String) async throws {
@@ -205,8 +189,7 @@ struct HonestUser {
             guard try await me("store", "backup", copy).status == 0 else { return }
             backup = copy
         } else if let backup {
-            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: me.database + end) }
-            try FileManager.default.copyItem(atPath: backup, toPath: me.database)
+            me.restoreDatabase(backup)
         }
     }
 
@@ -223,13 +206,9 @@ struct HonestUser {
     /// To another machine, with the exported key.
     private mutating func importKey() async throws {
         machines += 1
-        let (file, device) = (me.home.file("key-\(machines)"), me.home.file("machine-\(machines)/device"))
-        let words = try me.home.write("many words\n", to: "passphrase")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: words)
-        let exported = try await me("device", "export", "--output", file, "--passphrase-file", words)
-        guard exported.status == 0 else { throw loss("no export: \(exported.errorText)") }
-        me.device = device
-        let imported = try await me("device", "import", file, "--passphrase-file", words)
+        let importing = try await me.exportKey("key-\(machines)")
+        me.device = me.home.file("machine-\(machines)/device")
+        let imported = try await me.run(importing)
         guard imported.status == 0 else { throw loss("no import: \(imported.errorText)") }
     }
 }

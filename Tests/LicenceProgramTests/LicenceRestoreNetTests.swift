@@ -158,15 +158,10 @@ import Testing
         try await LicenceScene.play { me in
             let key = try await me.fetch("64K-1", counted)
             try await me.fetch("64K-7", .ending(in: 3600))
-            let passphrase = try me.home.write("a passphrase of many words\n", to: "passphrase")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: passphrase)
-            let copy = me.home.file("device.copy")
-            let export = try await me("device", "export", "--output", copy, "--passphrase-file", passphrase)
-            #expect(export.status == 0, "\(export.errorText)")
+            let importing = try await me.exportKey()
             var other = try me.copy("machine", device: false)
             other.device = me.home.file("other-device")
-            let words = ["device", "import", copy, "--passphrase-file", passphrase, "--replace"]
-            try await story(&other, key, words)
+            try await story(&other, key, importing + ["--replace"])
         }
     }
 

@@ -76,9 +76,7 @@ import Testing
             try await me.goOffline()
             #expect(try await me.plays(key) == 3)
             for _ in 1...3 {
-                for name in LicenceScene.files("\(me.device)/anchors") {
-                    try FileManager.default.removeItem(atPath: name)
-                }
+                try me.deleteAnchors()
                 try LicenceScene.copy(early.store, to: me.store)
                 #expect(try await me.plays(key) == 0)
                 try await me.expectRefused(key, "store_rolled_back", -20107)
@@ -97,27 +95,22 @@ import Testing
             let newer = try me.copy("newer")
             try await me.goOffline()
             #expect(try await me.plays(key) == 3)
-            func deleteAnchors() throws {
-                for name in LicenceScene.files("\(me.device)/anchors") {
-                    try FileManager.default.removeItem(atPath: name)
-                }
-            }
             for _ in 1...2 {
-                try deleteAnchors()
+                try me.deleteAnchors()
                 try LicenceScene.copy(oldest.store, to: me.store)
                 #expect(try await me.plays(key) == 0)
                 try LicenceScene.copy(newer.store, to: me.store)
                 #expect(try await me.plays(key) == 0)
             }
             // The first anchor, made again for an emptied store: its new row is never anchored, as after a kill.
-            try deleteAnchors()
+            try me.deleteAnchors()
             let emptied = try me.copy("emptied", device: false)
             try await emptied.sql(
                 "DROP TRIGGER IF EXISTS time_ledger_is_append_only", "DELETE FROM time_ledger", "DELETE FROM licence",
                 "DELETE FROM content_key", "DELETE FROM content")
             try await me.goOnline()
             let process = try emptied.start(["precache", "--progress", "none", try await me.link("bytes-64K-2")])
-            while LicenceScene.files("\(me.device)/anchors").isEmpty, !process.hasEnded {}
+            while me.anchors.isEmpty, !process.hasEnded {}
             process.send(SIGKILL)
             _ = await process.ending()
             try await me.goOffline()
@@ -133,7 +126,7 @@ import Testing
             #expect(try await me("store", "backup", backup).status == 0)
             try await me.goOffline()
             #expect(try await me.plays(key) == 3)
-            for name in LicenceScene.files("\(me.device)/anchors") { try FileManager.default.removeItem(atPath: name) }
+            try me.deleteAnchors()
             // Without the generated column.
             let columns = try await me.sql("SELECT group_concat(name) FROM pragma_table_info('licence')")
             try await me.sql(

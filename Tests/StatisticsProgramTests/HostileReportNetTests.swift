@@ -118,14 +118,14 @@ import Testing
         try await StatisticsScene.play { me in
             let clocks = ["+3650d", "-7300d", "+0d", "-1d", "+30d"]
             for (number, clock) in clocks.enumerated() {
-                let environment = FakeClock.environment.merging(["FAKETIME": clock]) { _, new in new }
+                let environment = FakeClock.at(clock)
                 let ending = try await me.run(
                     ["lms", "add", "--id", "r\(number)", "--user", "u", "--session", "s"], environment: environment)
                 #expect(ending.text == "ACK r\(number)\n", "\(ending.errorText)")
             }
             try await me.sandbox.setLMS(habits: "status:503")
             for clock in ["+3650d", "-7300d"] {
-                let environment = FakeClock.environment.merging(["FAKETIME": clock]) { _, new in new }
+                let environment = FakeClock.at(clock)
                 try await me.send(
                     "--max-attempts", "1", "--longest-wait", "1s", expecting: [75], environment: environment)
             }

@@ -192,7 +192,7 @@ import Testing
             try await me.send("--longest-wait", "1s", expecting: [75])
             #expect(try await me.sandbox.lmsSummary().requests == 1)
             guard FakeClock.isPossible else { return }
-            let later = FakeClock.environment.merging(["FAKETIME": "+2h"]) { _, new in new }
+            let later = FakeClock.at("+2h")
             try await me.send(environment: later)
             try await me.expectOnce(Self.ids)
         }

@@ -75,9 +75,9 @@ final class Delivery {
     private func reset() -> Int {
         // Bytes returned before must leave the socket first; a reset discards what is still queued.
         _ = pacing.wait(milliseconds: 20, socket: socket)
-        var nobody = sockaddr()
-        nobody.sa_family = sa_family_t(AF_UNSPEC)
-        _ = unsafe connect(socket, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+        var noPeer = sockaddr()
+        noPeer.sa_family = sa_family_t(AF_UNSPEC)
+        _ = unsafe connect(socket, &noPeer, socklen_t(MemoryLayout<sockaddr>.size))
         return cmhd_reader_failed()
     }
 }

@@ -59,4 +59,35 @@ extension AESGCM {
         }
         return try result.get()
     }
+
+    /// Encrypts and authenticates an array, as the form for a buffer does.
+    func seal(
+        _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8], associated: [UInt8]
+    ) throws(LectureError) -> [UInt8] {
+        var result: Result<[UInt8], LectureError> = .success([])
+        unsafe plaintext.withUnsafeBytes { text in
+            do throws(LectureError) {
+                result = .success(try unsafe seal(text, key: key, nonce: nonce, associated: associated))
+            } catch { result = .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Decrypts an array into another.
+    ///
+    /// - Returns: the text; nil when the tag is not right, or the box is shorter than one.
+    func open(
+        _ box: [UInt8], key: SecretBytes, nonce: [UInt8], associated: [UInt8]
+    ) throws(LectureError) -> [UInt8]? {
+        guard box.count >= Self.tagLength else { return nil }
+        var text = [UInt8](repeating: 0, count: box.count - Self.tagLength)
+        var result: Result<Bool, LectureError> = .success(false)
+        unsafe text.withUnsafeMutableBytes { place in
+            do throws(LectureError) {
+                result = .success(
+                    try unsafe open(box, into: place, key: key, nonce: nonce, associated: associated))
+            } catch { result = .failure(error) }
+        }
+        return try result.get() ? text : nil
+    }
 }

@@ -87,30 +87,16 @@ package struct SealedContent: ContentCipher {
 
     /// Seals received bytes under the key of pieces.
     package func seal(piece bytes: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8] {
-        let (nonce, key, cipher) = (try SecureRandom.bytes(AESGCM.nonceLength), try pieceKey(), try AESGCM())
-        var result: Result<[UInt8], LectureError> = .success([])
-        unsafe bytes.withUnsafeBytes { text in
-            do throws(LectureError) {
-                result = .success(nonce + (try unsafe cipher.seal(text, key: key, nonce: nonce, associated: place)))
-            } catch { result = .failure(error) }
-        }
-        return try result.get()
+        let nonce = try SecureRandom.bytes(AESGCM.nonceLength)
+        return nonce + (try AESGCM().seal(bytes, key: try pieceKey(), nonce: nonce, associated: place))
     }
 
     /// Opens received bytes.
     package func open(piece box: [UInt8], place: [UInt8]) throws(LectureError) -> [UInt8]? {
-        guard box.count >= AESGCM.nonceLength + AESGCM.tagLength else { return nil }
-        let sealed = Array(box.dropFirst(AESGCM.nonceLength))
-        let (nonce, key, cipher) = (Array(box.prefix(AESGCM.nonceLength)), try pieceKey(), try AESGCM())
-        var text = [UInt8](repeating: 0, count: sealed.count - AESGCM.tagLength)
-        var result: Result<Bool, LectureError> = .success(false)
-        unsafe text.withUnsafeMutableBytes { room in
-            do throws(LectureError) {
-                result = .success(
-                    try unsafe cipher.open(sealed, into: room, key: key, nonce: nonce, associated: place))
-            } catch { result = .failure(error) }
-        }
-        return try result.get() ? text : nil
+        let nonce = Array(box.prefix(AESGCM.nonceLength))
+        guard nonce.count == AESGCM.nonceLength else { return nil }
+        let sealed = Array(box.dropFirst(nonce.count))
+        return try AESGCM().open(sealed, key: try pieceKey(), nonce: nonce, associated: place)
     }
 
     /// A key of its own for each purpose: the nonces of pieces are random, those of segments are not.

@@ -112,7 +112,6 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     package var receivedBytes: Int64 { shared.withLock { $0.received } }
 
     /// Takes what was received of the current chunk since the last time. Nothing, if it is another chunk than then:
-    /// Takes what was received of the current chunk since the last time. Nothing, if it is another chunk than then:
     /// such a transfer will soon have the whole chunk. Nothing below ``leastPiece``, which would cost more rows than it
     /// saves.
     ///

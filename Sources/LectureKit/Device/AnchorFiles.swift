@@ -84,8 +84,8 @@ struct AnchorFiles: AnchorKeeper {
             throw LectureError(.bug, detail: "an anchor that no ledger has")
         }
         let flags: UInt8 = (anchor.proven == nil ? 0 : 1) | (anchor.estimate == nil ? 0 : 2)
-        return magic + bytes(anchor.revision) + anchor.code + [flags]
-            + bytes(anchor.proven?.milliseconds ?? 0) + bytes(anchor.estimate?.milliseconds ?? 0)
+        let times = [anchor.proven, anchor.estimate].flatMap { ($0?.milliseconds ?? 0).bigEndianBytes }
+        return magic + anchor.revision.bigEndianBytes + anchor.code + [flags] + times
     }
 
     private func read(_ bytes: [UInt8], _ store: String) throws(LectureError) -> LedgerAnchor? {
@@ -99,10 +99,6 @@ struct AnchorFiles: AnchorKeeper {
         return LedgerAnchor(
             revision: Self.number(body[9..<17]), code: Array(body[17..<49]), proven: time(50, 1),
             estimate: time(58, 2))
-    }
-
-    private static func bytes(_ number: Int64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {

@@ -80,8 +80,7 @@ extension LicenceReason {
     fileprivate var endsBegunPlay: Bool {
         switch self {
         case .deleted, .missing, .otherDevice, .otherKey, .storeCopied, .ledgerForged, .storeRolledBack,
-            .playTimeUsedUp,
-            .anchorUnwritable:
+            .playTimeUsedUp, .anchorUnwritable:
             true
         case .forceExpired, .mediaIncomplete, .unverified, .clockUntrusted, .checkDue, .notYetValid, .expired,
             .countUsedUp:

@@ -304,9 +304,7 @@ package final class LicenceEngine {
     /// store from before the first anchor could be put back.
     func append(_ turn: Turn) throws -> LedgerAnchor {
         guard turn.isFirst else { return try ledger.append(turn.time.row, source: turn.source) }
-        let words = (0..<4).map { _ in ports.random.next() }
-        let first = LedgerAnchor.beforeFirst(
-            words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } })
+        let first = LedgerAnchor.beforeFirst((0..<4).flatMap { _ in ports.random.next().bigEndianBytes })
         try ports.anchors.keep(first, of: settings.store)
         return try ledger.append(turn.time.row, source: turn.source, after: first)
     }

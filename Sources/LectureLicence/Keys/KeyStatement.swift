@@ -51,17 +51,7 @@ package struct KeyStatement: Hashable, Sendable {
     }
 
     /// SHA-256 or an HMAC with it, as base64url without padding (RFC 7515 section 2).
-    private static func isThumbprint(_ text: String) -> Bool {
-        text.utf8.count == 43
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
+    private static func isThumbprint(_ text: String) -> Bool { Base64URL.bytes(text)?.count == 32 }
 
     private static func refusal(_ cause: String) -> LectureError { LectureError(.rekeyRefused, cause: cause) }
 }

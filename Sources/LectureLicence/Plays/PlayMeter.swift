@@ -29,7 +29,7 @@ package struct PlayMeter: Sendable {
     /// The time in which they were consumed, in nanoseconds.
     private var running: UInt64 = 0
     /// What the application has reported, in nanoseconds.
-    private var told: UInt64?
+    private var reported: UInt64?
     /// What was charged.
     private var paid: UInt64 = 0
     /// The last look at the clock, and how much of the time since then counts at most, in nanoseconds.
@@ -64,7 +64,7 @@ package struct PlayMeter: Sendable {
         let covered: UInt64
         switch counting {
         case .reading: covered = clock > paid ? 0 : min(wanted, Self.less(payable, bytes))
-        case .reported: covered = paid > milliseconds(told) ? wanted : 0
+        case .reported: covered = paid > milliseconds(reported) ? wanted : 0
         }
         guard covered > 0 else { return 0 }
         let before = time(of: bytes)
@@ -89,7 +89,7 @@ package struct PlayMeter: Sendable {
             let least = max(time(of: next), clock)
             let end = rest.map { time(of: Self.sum(bytes, $0)) } ?? Self.most
             target = max(least, min(Self.sum(paid, step), end))
-        case .reported: target = Self.sum(milliseconds(told), step)
+        case .reported: target = Self.sum(milliseconds(reported), step)
         }
         return .milliseconds(Int64(Self.less(target, paid)))
     }
@@ -108,11 +108,11 @@ package struct PlayMeter: Sendable {
     ///   - running: how long that took.
     package mutating func report(media: Duration, running: Duration) {
         let time = unit == .media ? media : running
-        told = Self.sum(told ?? 0, UInt64(max(0, time.nanosecondCount)))
+        reported = Self.sum(reported ?? 0, UInt64(max(0, time.nanosecondCount)))
     }
 
     /// What was reported beyond what is charged.
-    package var overdue: Duration { .milliseconds(Int64(Self.less(milliseconds(told), paid))) }
+    package var overdue: Duration { .milliseconds(Int64(Self.less(milliseconds(reported), paid))) }
 
     // MARK: The end
 
@@ -120,8 +120,8 @@ package struct PlayMeter: Sendable {
     package var used: Duration {
         let read = max(time(of: bytes), clock)
         switch counting {
-        case .reading: return .milliseconds(Int64(max(read, milliseconds(told))))
-        case .reported: return .milliseconds(Int64(told == nil ? read : milliseconds(told)))
+        case .reading: return .milliseconds(Int64(max(read, milliseconds(reported))))
+        case .reported: return .milliseconds(Int64(reported == nil ? read : milliseconds(reported)))
         }
     }
 

@@ -21,9 +21,7 @@ package struct ChunkPiece: Sendable, Hashable {
     ///   - start: where the piece begins in the resource.
     /// - Returns: 16 bytes.
     package static func place(_ resource: ResourceID, start: UInt64) -> [UInt8] {
-        [UInt64(bitPattern: resource.value), start].flatMap { number in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
-        }
+        resource.value.bigEndianBytes + start.bigEndianBytes
     }
 }
 
