@@ -99,7 +99,8 @@ package enum ExitStatus: Sendable, Equatable {
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
-            .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused, .reportInvalid, .reportConflict,
+            .sourceUnknown, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused, .reportInvalid,
+            .reportConflict,
             .reportLine,
             .exportIncomplete:
             return .data

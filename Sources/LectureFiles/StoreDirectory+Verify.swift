@@ -3,7 +3,7 @@ package import LectureModel
 
 extension StoreDirectory {
     /// The final file, else the part file.
-    private func openForReading(_ path: MediaPath) throws(LectureError) -> Descriptor {
+    func openForReading(_ path: MediaPath) throws(LectureError) -> Descriptor {
         do {
             if let bucket = try media.bucket(of: path, creating: false) {
                 for name in path.isPart ? [path.partName] : [path.name, path.partName]
@@ -81,7 +81,7 @@ extension StoreDirectory {
         }
     }
 
-    private func length(of file: Descriptor, _ text: String) throws(LectureError) -> UInt64 {
+    func length(of file: Descriptor, _ text: String) throws(LectureError) -> UInt64 {
         do {
             return try file.status().byteCount
         } catch {

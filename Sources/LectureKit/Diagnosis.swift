@@ -227,6 +227,12 @@ struct Situation {
             notes.append("An older version is complete and stays playable until the new one is complete.")
         }
         if content.state != .completed, desire == .remove { notes.append("Its removal was requested.") }
+        if content.sourceURL.isEmpty {
+            notes.append(
+                "It was made from a file of a lost database. To name its source: "
+                    + "'lecturectl precache URL --key \(content.key.text)'.")
+            return notes
+        }
         for resource in resources where resource.role == .media && resource.state != .absent {
             if !resource.acceptsRanges, resource.state != .placed {
                 notes.append(

@@ -143,6 +143,8 @@ extension LectureManager {
             check: check == .head ? .list : check)
         switch match {
         case .other: return outcome(.changed, request.size)
+        case .sourceUnknown where known.content.sourceURL.isEmpty && known.needsRepair:
+            return outcome(.changed, request.size)
         case .digestUnknown, .sourceUnknown: return outcome(.unchecked, nil)
         case .same:
             if try mediaFault(of: known) != nil { return outcome(.damaged, total) }

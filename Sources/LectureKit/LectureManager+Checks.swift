@@ -23,8 +23,8 @@ extension LectureManager {
     /// asked stays as it is.
     ///
     /// - Parameter keys: complete lectures.
-    /// - Returns: for each lecture the outcome, or why it could not be determined: `unknownContent`, `notComplete`, a
-    ///   transfer's or the server's code.
+    /// - Returns: for each lecture the outcome, or why it could not be determined: `unknownContent`, `notComplete`,
+    ///   `sourceUnknown`, a transfer's or the server's code.
     /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled:
     ///   running requests are completed, and their results are still queued.
     public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
@@ -39,6 +39,10 @@ extension LectureManager {
             }
             guard item.content.state == .completed else {
                 results[key] = .failure(LectureError(.notComplete, detail: key.text))
+                continue
+            }
+            guard !item.content.sourceURL.isEmpty else {
+                results[key] = .failure(LectureError(.sourceUnknown, detail: key.text))
                 continue
             }
             if try requeueIfMissing(item) {
@@ -221,7 +225,12 @@ extension LectureManager {
     private func conclude(
         _ check: CheckRequest, _ verdict: CheckVerdict, of version: CompleteVersion
     ) throws -> RefreshOutcome {
-        guard verdict == .other else { return reportUnchanged(check.content) }
+        guard verdict == .other else {
+            if version.sourceURL.isEmpty {
+                try writer.adopt(check.request, check.source, check.content, version, now: clock.now())
+            }
+            return reportUnchanged(check.content)
+        }
         let isOwn = version.sourceIdentity == check.source.identity
         let successor: Successor =
             isOwn && check.request.sha256 == nil ? .newerAtSource : .request(check.request, check.source)

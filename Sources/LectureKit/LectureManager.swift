@@ -59,6 +59,10 @@ import LectureTransport
 /// - ``setStreamCacheLimit(_:)``
 /// - ``streamCacheBytes()``
 /// - ``clearStreamCache()``
+/// ### Media of a lost database
+/// - ``keptFiles()``
+/// - ``rebuild(_:listed:)``
+/// - ``deleteKept(_:)``
 /// ### Queries
 /// - ``events``
 /// - ``contents(_:sort:page:)``

@@ -92,13 +92,25 @@ public enum StoreTools {
     }
 
     /// The media files that are older than the store's database: those of a database that was lost or moved away. They
-    /// belong to no lecture and are never deleted.
+    /// belong to no lecture, and only ``LectureManager/deleteKept(_:)`` deletes them.
     ///
     /// - Parameter directory: the directory of the store.
-    /// - Returns: how many there are, and their size in bytes.
+    /// - Returns: the files, in the order in which the lost database created them.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public static func keptFiles(_ directory: String) throws -> [KeptFile] {
+        try StoreMaintenance.keptMedia(StoreLocation(directory: directory)).map {
+            KeptFile(path: $0.path, bytes: $0.bytes)
+        }
+    }
+
+    /// How many files ``keptFiles(_:)`` finds, and their size in bytes.
+    ///
+    /// - Parameter directory: the directory of the store.
+    /// - Returns: number and bytes.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public static func keptMedia(_ directory: String) throws -> (count: Int, bytes: Int64) {
-        try StoreMaintenance.keptMedia(StoreLocation(directory: directory))
+        let files = try keptFiles(directory)
+        return (files.count, files.reduce(0) { $0 + $1.bytes })
     }
 
     /// Makes a consistent copy while others use the store. It appears whole or not at all and never replaces a file.

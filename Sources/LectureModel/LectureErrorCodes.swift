@@ -91,7 +91,7 @@ extension LectureError.Code {
     /// The database is damaged.
     public static let storeDamaged = Self(
         -20003, "store_damaged", "the store's database is damaged; nothing was changed",
-        "Restore a copy made with 'lecturectl store backup', or move the file away and start over.")
+        "Restore a copy made with 'lecturectl store backup', or move the file away and run 'lecturectl store rebuild'.")
     /// The store is on a read-only file system.
     public static let storeReadOnly = Self(
         -20004, "store_read_only", "the store cannot be written; nothing was changed",

@@ -13,7 +13,11 @@ extension LectureError.Code {
     public static let headersSealed = Self(
         -20062, "headers_sealed", "the request's header fields cannot be opened with this device's key",
         "Run 'lecturectl precache' for this lecture with --header again.")
+    /// The lecture was made from a file of a lost database, which knew its source.
+    public static let sourceUnknown = Self(
+        -20074, "source_unknown", "where this lecture came from was in a database that was lost",
+        "Name its source: lecturectl precache URL --key KEY.")
 
     /// All of the above.
-    static let access: [Self] = [.storeOwner, .storeMissing, .headersSealed]
+    static let access: [Self] = [.storeOwner, .storeMissing, .headersSealed, .sourceUnknown]
 }

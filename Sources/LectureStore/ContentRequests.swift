@@ -80,12 +80,18 @@ extension SQLiteDownloadIndex {
         check: SourceCheck, now: Timestamp
     ) throws -> EnqueueOutcome? {
         let pending = try sourceIdentity(of: known.id)
-        let match = version.match(
+        var match = version.match(
             request, source: (requested: source.identity, pending: pending), isGateway: source.isGateway, check: check)
+        // Rebuilt from a file. The same bytes are repaired from this source; other bytes replace it.
+        let isRebuilt = version.sourceURL.isEmpty && known.content.sourceURL.isEmpty
+        if isRebuilt, match == .sourceUnknown, known.needsRepair { match = .other }
         let isComplete = known.content.state == .completed
         let isSameLink = source.isGateway && known.isGateway
         // Another source is not stored before it was checked; the same one may have a fresh signature or token.
         try describe(known, request, keepsSource: source.identity != pending && !isSameLink, now: now)
+        if isRebuilt, match == .same, request.sha256 != nil {
+            try adopt(request, source, known.id, version, now: now)
+        }
         switch match {
         case .same where known.needsRepair, .digestUnknown where known.needsRepair,
             .sourceUnknown where known.needsRepair:
@@ -112,6 +118,31 @@ extension SQLiteDownloadIndex {
             if version.isOutdated, try isSameUpdate(known, request, source, pending: pending) { return nil }
             try supersede(known.id, version: version.id, by: .request(request, source), now: now)
             return .outdated
+        }
+    }
+
+    /// Gives a version of unknown source the source that has the same bytes.
+    ///
+    /// - Parameters:
+    ///   - request: names it.
+    ///   - source: the source of its URL.
+    ///   - content: the lecture.
+    ///   - version: its complete version.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
+    package func adopt(
+        _ request: DownloadRequest, _ source: RequestSource, _ content: ContentID, _ version: CompleteVersion,
+        now: Timestamp
+    ) throws {
+        try atomically {
+            try setSource(request, source, of: content)
+            try connection.execute(
+                "UPDATE version SET source_url = ?, source_identity = ? WHERE id = ?", request.url, source.identity,
+                version.id)
+            try connection.execute(
+                "UPDATE resource SET expected_sha256 = ? WHERE id = ?", request.sha256, version.media.id)
+            try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", version.media.id)
+            try insertURLLeases(version.media.id, urls: [request.url] + request.mirrors, expires: nil, now: now)
         }
     }
 
@@ -154,7 +185,7 @@ extension SQLiteDownloadIndex {
         return try connection.item(key: source.derivedKey)
     }
 
-    private func insert(
+    func insert(
         _ request: DownloadRequest, _ source: RequestSource, key: ContentKey, now: Timestamp
     ) throws -> ContentID {
         try connection.execute(

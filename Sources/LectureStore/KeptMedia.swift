@@ -22,13 +22,24 @@ enum MediaNumbers {
         return parts[1] == ResourceID(number).bucket ? number : nil
     }
 
+    /// Whether a store gives such a name to a file of this number: `7.mp4`, `7.160x90x10.jpg`, `7.mp4.part`.
+    ///
+    /// - Parameter path: relative to the store, with a number.
+    /// - Returns: false for `7 notes.txt`.
+    static func isName(_ path: String) -> Bool {
+        let words = path.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
+        return (1...3).contains(words.count)
+            && words.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
+            && path.split(separator: "/").last?.prefix { $0 != "." }.allSatisfy { $0.isNumber } == true
+    }
+
     /// The files with numbers.
     ///
     /// - Parameter root: the store's directory.
-    /// - Returns: number and size of each.
+    /// - Returns: number, path and size of each.
     /// - Throws: ``LectureError`` with `readFile`.
-    static func files(in root: String) throws(LectureError) -> [(number: Int64, bytes: Int64)] {
-        var files: [(number: Int64, bytes: Int64)] = []
+    static func files(in root: String) throws(LectureError) -> [(number: Int64, path: String, bytes: Int64)] {
+        var files: [(number: Int64, path: String, bytes: Int64)] = []
         for bucket in try names(in: "\(root)/media") {
             for name in try names(in: "\(root)/media/\(bucket)") {
                 var facts = stat()
@@ -36,7 +47,7 @@ enum MediaNumbers {
                 guard let number = number(of: path), unsafe lstat("\(root)/\(path)", &facts) == 0,
                     facts.st_mode & S_IFMT == S_IFREG
                 else { continue }
-                files.append((number, Int64(facts.st_size)))
+                files.append((number, path, Int64(facts.st_size)))
             }
         }
         return files
@@ -91,16 +102,32 @@ extension SQLiteDownloadIndex {
     }
 }
 
+extension Connection {
+    /// The files that were there before the database and that no resource has.
+    ///
+    /// - Parameter root: the store's directory.
+    /// - Returns: path and size of each, by their numbers.
+    /// - Throws: ``LectureError``.
+    func keptFiles(in root: String) throws -> [(path: String, bytes: Int64)] {
+        let limit = try keptMedia()
+        guard limit > 0 else { return [] }
+        let known = Set(
+            try query("SELECT file_path FROM resource WHERE id <= ? AND file_path <> ''", limit) { $0.text(0) })
+        return try MediaNumbers.files(in: root)
+            .filter { $0.number <= limit && !known.contains($0.path) && MediaNumbers.isName($0.path) }
+            .sorted { ($0.number, $0.path) < ($1.number, $1.path) }
+            .map { (path: $0.path, bytes: $0.bytes) }
+    }
+}
+
 extension StoreMaintenance {
-    /// The files that were in the store's directory before its database, and are kept.
+    /// The files that were in the store's directory before its database, belong to no lecture, and are kept.
     ///
     /// - Parameter location: where the store is.
-    /// - Returns: their number and size.
+    /// - Returns: path and size of each, by their numbers.
     /// - Throws: ``LectureError``.
-    package static func keptMedia(_ location: StoreLocation) throws -> (count: Int, bytes: Int64) {
-        let limit = try StoreDatabase.openReader(location).keptMedia()
-        guard limit > 0, let root = try location.resolved() else { return (0, 0) }
-        let files = try MediaNumbers.files(in: root).filter { $0.number <= limit }
-        return (files.count, files.reduce(0) { $0 + $1.bytes })
+    package static func keptMedia(_ location: StoreLocation) throws -> [(path: String, bytes: Int64)] {
+        guard let root = try location.resolved() else { return [] }
+        return try StoreDatabase.openReader(location).keptFiles(in: root)
     }
 }

@@ -354,6 +354,21 @@ enum RemedyScripts {
         rm store/lecturekit.db*
         cp copy.db store/lecturekit.db
         works --store "$PWD/store" lms list
+        dd if=/dev/zero of=store/lecturekit.db bs=4096 count=8 seek=1 conv=notrunc status=none
+        mkdir store/media
+        mv store/lecturekit.db damaged.db
+        works --store "$PWD/store" store rebuild
+        """#,
+        "source_unknown": #"""
+        film a.mp4 3000000
+        works --store "$PWD/store" precache --key a "$url/a.mp4"
+        rm store/lecturekit.db*
+        works --store "$PWD/store" store rebuild
+        printf y | dd of=store/media/0000/1.mp4 bs=1 seek=9999 conv=notrunc status=none
+        ends_with '1 damaged, 0 not verified' --store "$PWD/store" verify --all
+        fails source_unknown --store "$PWD/store" precache
+        works --store "$PWD/store" precache --key kept-1 "$url/a.mp4"
+        works --store "$PWD/store" verify kept-1
         """#,
         "store_foreign": #"""
         mkdir store

@@ -59,7 +59,8 @@ struct KilledRunNetTests {
 
     @Test func `a lecture that another process downloads is accepted, and its events arrive`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
-        let path = "/media/bytes-4M-4.mp4"
+        // Each attempt gets 2 MB and keeps it: a small file would be complete after a few.
+        let path = "/media/bytes-64M-4.mp4"
         try await sandbox.set(fault: "stall:2000000", on: path)
         let (one, two) = (
             try site.manager { $0.stallTimeout = .seconds(5) }, try site.manager { $0.stallTimeout = .seconds(5) }

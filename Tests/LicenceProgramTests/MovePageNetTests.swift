@@ -44,7 +44,7 @@ import Testing
         #expect(
             blocks.map(\.heading) == [
                 "Back up", "Restore", "Move to another machine", "The store was used before its key was there",
-                "Without the old key",
+                "Without the old key", "The database is lost",
             ])
         try await LicenceScene.play { me in
             let counted = LicenceLifeNetTests.policy { ($0.expirationIn, $0.expirationCount) = (3600, 30) }
@@ -83,6 +83,34 @@ import Testing
             variables["LIST"] = try me.home.write("\(try await me.link(key))\n", to: "list.txt")
             try await Self.run(blocks[4].commands, lost, variables)
             #expect(try await lost.plays(key, atMost: 1) == 1)
+            let rebuilt = try machine("rebuilt")
+            try LicenceScene.copy(me.store, to: rebuilt.store)
+            LicenceScene.deleteDatabase(of: rebuilt.store)
+            variables["COURSE"] = try me.home.write("{\"url\":\"\(try await me.link(key))\"}\n", to: "course.jsonl")
+            try await Self.run(blocks[5].commands, rebuilt, variables)
+            #expect(try await rebuilt.plays(key, atMost: 1) == 1)
+        }
+    }
+
+    @Test func `an unsealed file of a lost database does not become a licensed lecture`() async throws {
+        try await LicenceScene.play { me in
+            // Its database is lost before the licence comes.
+            let media = Data([0, 0, 0, 16] + Array("ftypisom".utf8) + [UInt8](repeating: 0, count: 4084))
+            try FileManager.default.createDirectory(atPath: "\(me.store)/media/0000", withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: me.store)
+            let file = URL(filePath: "\(me.store)/media/0000/1.mp4")
+            try media.write(to: file)
+            let key = try await me.fetch("4K-1", LicenceLifeNetTests.policy { $0.expirationIn = 3600 })
+            #expect(try await me("remove", key).status == 0)
+            let digest = try await ChildProcess.run("/usr/bin/sha256sum", [file.path]).text.prefix(64)
+            let line = #"{"url":"http://127.0.0.1:1/a.mp4","key":"\#(key)","sha256":"\#(digest)"}"#
+            let list = try me.home.write(line, to: "list.jsonl")
+            let ending = try await me("store", "rebuild", "--json", list)
+            #expect(
+                ending.status == 1 && ending.text.contains(#""outcome":"licensed","key":"\#(key)""#), "\(ending.text)")
+            #expect(try await me("list").text == "")
+            #expect(try await me("store", "rebuild", "--json", "--delete-unusable", list).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
         }
     }
 }

@@ -62,6 +62,30 @@ package enum CommandTable {
                 "migrate", "updates the database to this version's schema",
                 discussion: ["Every command does this when it opens an older store; this command does nothing else."],
                 examples: [ExampleSpec("lecturectl store migrate", "migrate the store of this user")]),
+            CommandSpec(
+                "rebuild", "makes lectures of the media files of a lost database",
+                discussion: [
+                    "A database that was lost, or moved away because it was damaged, leaves its media files. Every "
+                        + "such file is read. With course lists, one whose SHA-256 is in a list becomes that lecture; "
+                        + "without, each file that begins like media becomes a lecture 'kept-N' of unknown source.",
+                    "Sealed files need the lost database, which has their keys; so do unfinished downloads, subtitles "
+                        + "and pictures. Licences, play counts and learning reports are only in the database, too. So "
+                        + "put it, or a copy made with 'store backup', back first if there is one.",
+                    "Exit status 1 means that files were left which cannot be used.",
+                ],
+                arguments: [
+                    ArgumentSpec(
+                        "LIST", "A course list (.jsonl, .csv) with SHA-256 digests.", .file, minimum: 0, maximum: nil)
+                ],
+                options: [
+                    .flag(
+                        "delete-unusable",
+                        help: "Delete the files that can never be used without the lost database.")
+                ],
+                examples: [
+                    ExampleSpec("lecturectl store rebuild course.jsonl", "record the files that the list knows"),
+                    ExampleSpec("lecturectl store rebuild", "record every file that can be played"),
+                ]),
         ])
 
     static let completion = CommandSpec(

@@ -37,5 +37,6 @@ package enum CommandActions {
         "store check": StoreCommands.check,
         "store backup": StoreCommands.backup,
         "store migrate": StoreCommands.migrate,
+        "store rebuild": StoreRebuildCommand.run,
     ]
 }

@@ -42,10 +42,11 @@ struct CommandSession: Sendable {
     /// - Returns: the store's manager.
     /// - Throws: `LectureError` with `storeMissing`, or why the store cannot be opened.
     func manager(store: String? = nil) throws -> LectureManager {
-        guard store != nil || MissingStore.mayMake(command) || storeExists else {
-            throw LectureError(.storeMissing, detail: configuration.storeDirectory.value)
+        let directory = configuration.storeDirectory.value
+        guard store != nil || MissingStore.mayMake(command, in: directory) || storeExists else {
+            throw LectureError(.storeMissing, detail: directory)
         }
-        var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
+        var settings = LectureConfiguration(storeDirectory: store ?? directory)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
         settings.rateLimit = configuration.pace.rate.value
@@ -78,7 +79,7 @@ struct CommandSession: Sendable {
             settings.spendsSpaceReserve = true
             manager = try LectureManager(settings)
         }
-        if isNew { try reportKeptMedia() }
+        if isNew, command.path != MissingStore.rebuild { try reportKeptMedia() }
         return manager
     }
 
@@ -89,7 +90,7 @@ struct CommandSession: Sendable {
         let files = kept.count == 1 ? "1 media file" : "\(kept.count) media files"
         context.say(
             "Kept \(files) (\(HumanText.byteCount(kept.bytes))) of a database that was here before. They belong to no "
-                + "lecture: put that database back, or delete them.")
+                + "lecture: put that database back, or run 'lecturectl store rebuild'.")
     }
 
     /// Runs a body with the store's manager and always closes it.

@@ -1,3 +1,4 @@
+import Glibc
 import LectureKit
 import LectureModel
 
@@ -14,7 +15,22 @@ enum MissingStore {
     ]
 
     /// Whether a command may create a store.
-    static func mayMake(_ command: ParsedCommand) -> Bool { making.contains(command.path) }
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - directory: the store's directory, where a rebuild needs media.
+    /// - Returns: whether it may.
+    static func mayMake(_ command: ParsedCommand, in directory: String) -> Bool {
+        making.contains(command.path) || (command.path == rebuild && hasMedia(directory))
+    }
+
+    private static func hasMedia(_ directory: String) -> Bool {
+        var facts = stat()
+        return unsafe stat("\(directory)/media", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The command that reports on kept media itself.
+    static let rebuild = ["store", "rebuild"]
 
     /// Whether a command has nothing to do when there is no store.
     static func isNothingToDo(_ command: ParsedCommand) -> Bool {

@@ -233,6 +233,21 @@ package enum JSONLine {
         }
     }
 
+    /// A media file of a lost database.
+    ///
+    /// - Parameter rebuilt: what was made from it.
+    /// - Returns: the line.
+    package static func rebuilt(_ rebuilt: RebuiltFile) -> String {
+        line { writer in
+            writer.member("event", "rebuilt")
+            writer.member("file", rebuilt.file.path)
+            writer.member("bytes", rebuilt.file.bytes)
+            writer.member("outcome", rebuilt.outcome.name)
+            writer.member("key", rebuilt.outcome.key?.text)
+            writer.member("sha256", rebuilt.sha256.map(Hexadecimal.text))
+        }
+    }
+
     // MARK: Records
 
     /// One lecture of a list.

@@ -300,19 +300,26 @@ package enum MediaPath {
     }
 
     private static func suffix(_ record: ResourceRecord) -> String {
-        switch record.mediaType ?? "" {
-        case "video/mp4": ".mp4"
-        case "video/x-m4v": ".m4v"
-        case "video/webm": ".webm"
-        case "video/quicktime": ".mov"
-        case "video/mp2t": ".ts"
-        case "audio/mp4", "audio/x-m4a": ".m4a"
-        case "audio/mpeg": ".mp3"
-        case "image/jpeg": ".jpg"
-        case "image/png": ".png"
-        case "text/vtt": ".vtt"
-        case "application/x-subrip": ".srt"
-        default: record.role == .media ? ".media" : ".data"
-        }
+        suffixes.first { $0.type == record.mediaType }?.suffix ?? (record.role == .media ? mediaSuffix : ".data")
     }
+
+    /// The media type of a file that has its final name.
+    ///
+    /// - Parameter path: relative to the store.
+    /// - Returns: `application/octet-stream` for media of another type than the names have; nil for the file of a
+    ///   subtitle or a picture, and for every other name.
+    package static func mediaType(ofMediaAt path: String) -> String? {
+        if path.hasSuffix(mediaSuffix) { return "application/octet-stream" }
+        let type = suffixes.first { path.hasSuffix($0.suffix) }?.type
+        return type?.hasPrefix("video/") == true || type?.hasPrefix("audio/") == true ? type : nil
+    }
+
+    /// Media of another type than those of ``suffixes``.
+    private static let mediaSuffix = ".media"
+    private static let suffixes: [(type: String, suffix: String)] = [
+        ("video/mp4", ".mp4"), ("video/x-m4v", ".m4v"), ("video/webm", ".webm"),
+        ("video/quicktime", ".mov"), ("video/mp2t", ".ts"), ("audio/mp4", ".m4a"), ("audio/x-m4a", ".m4a"),
+        ("audio/mpeg", ".mp3"), ("image/jpeg", ".jpg"), ("image/png", ".png"), ("text/vtt", ".vtt"),
+        ("application/x-subrip", ".srt"),
+    ]
 }

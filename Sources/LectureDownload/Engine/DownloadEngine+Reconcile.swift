@@ -121,6 +121,10 @@ extension DownloadEngine {
         let item = ItemWork(record: record)
         items[item.id] = item
         try guardingLease(of: item) {
+            guard !record.content.sourceURL.isEmpty else {
+                // Rebuilt from a file. What is readable stays so.
+                return try end(item, item.machine.failed(LectureError(.sourceUnknown, detail: record.content.key.text)))
+            }
             if record.needsRepair, let version = try index.completeVersion(item.id), canResume(version.media),
                 try index.building(item.id) == nil
             {

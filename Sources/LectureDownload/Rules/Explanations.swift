@@ -78,6 +78,7 @@ package enum Explanations {
         (.storeExposed, "Users who may write there can exchange the store's files and database."),
         (.storeMissing, "Nothing was downloaded to this directory yet, or it is another user's or a mistyped one."),
         (.headersSealed, "They were sealed with another device's key, or the key was lost."),
+        (.sourceUnknown, "It was made from its file, which is all that 'lecturectl store rebuild' had."),
         (.storeUnsafe, "A setting that protects the store in a power failure did not take effect."),
         (.mediaMissing, "The file was deleted, moved or truncated outside LectureKit."),
         (.cryptography, "There is no memory left, or the library lacks AES-GCM or SHA-256."),

@@ -3,12 +3,12 @@
 ///
 /// What has no fixed bytes (bare samples) is not here. A test reads the starts of more than a hundred files that FFmpeg
 /// wrote, one for each of its formats.
-enum MediaSignature {
+package enum MediaSignature {
     /// Whether a body starts like one of them.
     ///
     /// - Parameter bytes: the first ``FirstBytes/length`` bytes, or all of a shorter body.
     /// - Returns: true for a known signature.
-    static func isKnown(_ bytes: [UInt8]) -> Bool {
+    package static func isKnown(_ bytes: [UInt8]) -> Bool {
         fixed.contains { $0.matches(bytes) } || isBoxed(bytes) || isTransportStream(bytes) || isAudioFrame(bytes)
             || isStartCode(bytes) || isMotionJPEG(bytes)
     }

@@ -179,6 +179,7 @@ _lecturectl_arguments() {
     "lms import") echo 'files' ;;
     "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
+    "store rebuild") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
     "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
@@ -214,6 +215,7 @@ _lecturectl_options() {
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "store rebuild") echo '--delete-unusable' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
 }
@@ -224,7 +226,7 @@ _lecturectl_commands() {
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
-    "store") echo 'info check backup migrate' ;;
+    "store") echo 'info check backup migrate rebuild' ;;
     esac
 }
 

@@ -245,10 +245,11 @@ complete -c lecturectl -n '__fish_seen_subcommand_from device; and __fish_seen_s
 complete -c lecturectl -n '__fish_seen_subcommand_from device; and __fish_seen_subcommand_from import' -l passphrase-file -r -F -d 'A file with the passphrase, readable only by its owner; without it the passphrase is typed.'
 complete -c lecturectl -n '__fish_seen_subcommand_from device; and __fish_seen_subcommand_from import' -l replace -d 'Replace the key that this device has.'
 complete -c lecturectl -n '__fish_seen_subcommand_from device; and __fish_seen_subcommand_from import' -F
-complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate' -a info -d 'shows the schema version and the effective settings'
-complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate' -a check -d 'checks the database and the files it refers to'
-complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate' -a backup -d 'writes a consistent copy of the database, even while it is in use'
-complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate' -a migrate -d 'updates the database to this version\'s schema'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate rebuild' -a info -d 'shows the schema version and the effective settings'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate rebuild' -a check -d 'checks the database and the files it refers to'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate rebuild' -a backup -d 'writes a consistent copy of the database, even while it is in use'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate rebuild' -a migrate -d 'updates the database to this version\'s schema'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and not __fish_seen_subcommand_from info check backup migrate rebuild' -a rebuild -d 'makes lectures of the media files of a lost database'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l ca-file -r -F -d 'Additional root certificates (PEM). Verification is never switched off.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l proxy -x -d 'The proxy for all requests.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l timeout -x -d 'Abort a request after this long without receiving data.'
@@ -263,5 +264,7 @@ complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_su
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l quota -x -d 'Maximum space for the store\'s files.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l reserve -x -d 'Space to leave free on the disk.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from backup' -F
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from rebuild' -l delete-unusable -d 'Delete the files that can never be used without the lost database.'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from rebuild' -F
 complete -c lecturectl -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c lecturectl -n '__fish_seen_subcommand_from help' -f -a 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version'

@@ -990,6 +990,7 @@ _lecturectl_store() {
             'check:checks the database and the files it refers to'
             'backup:writes a consistent copy of the database, even while it is in use'
             'migrate:updates the database to this version'\''s schema'
+            'rebuild:makes lectures of the media files of a lost database'
         )
         _describe -t commands command commands
         ;;
@@ -999,6 +1000,7 @@ _lecturectl_store() {
             check) _lecturectl_store_check ;;
             backup) _lecturectl_store_backup ;;
             migrate) _lecturectl_store_migrate ;;
+            rebuild) _lecturectl_store_rebuild ;;
         esac
         ;;
     esac
@@ -1085,6 +1087,25 @@ _lecturectl_store_migrate() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]'
+}
+
+_lecturectl_store_rebuild() {
+    _arguments -s -S \
+        '--delete-unusable[Delete the files that can never be used without the lost database.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:LIST:_files'
 }
 
 _lecturectl_completion() {
