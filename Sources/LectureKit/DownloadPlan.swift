@@ -161,7 +161,7 @@ extension LectureManager {
             (try? plan.get()).flatMap { $0.needsAnswer ? (place: place, planned: $0) : nil }
         }[...]
         guard !open.isEmpty else { return [:] }
-        _ = try openRoom()
+        _ = try openService()
         return try await withThrowingTaskGroup(of: (Int, PlannedDownload).self) { group in
             var answers: [Int: PlannedDownload] = [:]
             func addNext() {

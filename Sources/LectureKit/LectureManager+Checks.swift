@@ -29,7 +29,7 @@ extension LectureManager {
     ///   running requests are completed, and their results are still queued.
     public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
         try Task.checkCancellation()
-        let room = try openRoom()
+        let service = try openService()
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
         var open: [ContentKey: Waiter<RefreshResult>] = [:]
         for key in keys where results[key] == nil && open[key] == nil {
@@ -46,17 +46,17 @@ extension LectureManager {
                 continue
             }
             if try requeueIfMissing(item) {
-                try index.transaction { try index.join(room.run, content: item.id) }
-                room.engine.poke()
+                try index.transaction { try index.join(service.run, content: item.id) }
+                service.engine.poke()
                 results[key] = .success(.damaged)
                 continue
             }
-            try index.transaction { try index.join(room.run, content: item.id) }
+            try index.transaction { try index.join(service.run, content: item.id) }
             checks.forget(item.id)
             open[key] = checks.wait(for: item.id)
             start([try checkOfOwnSource(item)])
         }
-        room.wake()
+        service.wake()
         for (key, waiter) in open {
             let result = try await waiter.value()
             if case .failure(let error) = result, error.code == .closing { throw error }
@@ -74,11 +74,11 @@ extension LectureManager {
 
     /// A link led to a complete lecture, and the gateway's answer does not contradict it.
     func linkLed(to id: ContentID, digest: [UInt8]?) {
-        guard let room, let item = try? index.item(id), item.content.state == .completed else { return }
+        guard let service, let item = try? index.item(id), item.content.state == .completed else { return }
         do {
             if try requeueIfMissing(item) {
-                room.engine.poke()
-                return room.wake()
+                service.engine.poke()
+                return service.wake()
             }
             if digest == nil, checks.headIsWanted.isEmpty { return hub.send(.unchanged(item.content)) }
             var check = try checkOfOwnSource(item)
@@ -132,7 +132,7 @@ extension LectureManager {
         }
         checks.ended(number, check.content, result)
         start([])
-        room?.wake()
+        service?.wake()
     }
 
     /// Asks the source, or reads the file for a requested digest.
@@ -160,11 +160,11 @@ extension LectureManager {
     private func ask(
         _ url: String, headers: [String: String] = [:], unless known: Validator? = nil
     ) async throws -> SourceProbe.Answer {
-        guard let room else { throw LectureError(.closing) }
+        guard let service else { throw LectureError(.closing) }
         let origin = try Origin(url: url)
         if let error = checks.refusal(of: origin) { throw error }
         do {
-            let probe = SourceProbe(room: room, clock: clock, configuration: configuration)
+            let probe = SourceProbe(service: service, clock: clock, configuration: configuration)
             let answer = try await probe.ask(url, headers: headers, unless: known)
             checks.answered(origin, nil)
             return answer
@@ -239,7 +239,7 @@ extension LectureManager {
         guard isQueued, let content = try index.item(check.content)?.content else { return .outdated }
         hub.send(.outdated(content))
         hub.send(.queued(content))
-        room?.engine.poke()
+        service?.engine.poke()
         return .outdated
     }
 
@@ -247,7 +247,7 @@ extension LectureManager {
     private func reportUnchanged(_ id: ContentID) -> RefreshOutcome {
         guard let content = (try? index.item(id))??.content, content.state == .completed else { return .unchanged }
         // The request may have named an output path.
-        try? room?.engine.publish(id)
+        try? service?.engine.publish(id)
         hub.send(.unchanged(content))
         return .unchanged
     }

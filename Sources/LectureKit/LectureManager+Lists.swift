@@ -47,7 +47,7 @@ extension LectureManager {
     @discardableResult
     public func finishCourseList(_ name: String) throws -> Int {
         guard let contents = named[try RequestOrigin.courseList(name).name()] else { return 0 }
-        let run = try openRoom().run
+        let run = try openService().run
         return try writer.finishCourseList(name, contents: contents, run: run, now: clock.now())
     }
 

@@ -25,18 +25,18 @@ extension LectureManager {
     /// - Returns: the lecture.
     /// - Throws: as ``load(_:)``.
     package func load(_ url: String, asksForIt: Bool) async throws -> Content {
-        let room = try openRoom()
+        let service = try openService()
         let request = DownloadRequest(url: url)
         // Invalid requests are refused before any server is asked.
         _ = try prepared(request)
-        let answer = try await SourceProbe(room: room, clock: clock, configuration: configuration).ask(url)
+        let answer = try await SourceProbe(service: service, clock: clock, configuration: configuration).ask(url)
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try index.transaction {
             let known = try find(url)
             let desire = try known.flatMap { try index.item($0.key)?.desire } ?? .fetch
             let (id, key, _) = try register(request)
-            let final = try store(answer, id: id, key: key, room: room)
+            let final = try store(answer, id: id, key: key, service: service)
             if let known, desire != .fetch || known.state == .failed {
                 _ = try index.setDesire(final, desire == .fetch ? .pause : desire, now: clock.now())
             } else if known == nil, !asksForIt, try index.item(id) != nil {
@@ -55,15 +55,15 @@ extension LectureManager {
     ///
     /// - Returns: the key of the resulting lecture.
     private func store(
-        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, room: EngineRoom
+        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, service: DownloadService
     ) throws -> ContentKey {
         let now = clock.now()
-        guard let item = try index.claim(content: id, owner: room.owner, now: now) else { return key }
+        guard let item = try index.claim(content: id, owner: service.owner, now: now) else { return key }
         if item.currentVersion != nil {
             try index.release(item.lease)
             return key
         }
-        if let other = try keep(answer, item, room: room, now: now) {
+        if let other = try keep(answer, item, service: service, now: now) {
             try index.merge(item.lease, into: other)
             return try index.item(other)?.content.key ?? key
         }
@@ -73,7 +73,7 @@ extension LectureManager {
 
     /// Stores facts, resources, and where a licence comes from; returns the actual lecture when it is another one.
     private func keep(
-        _ answer: SourceProbe.Answer, _ item: ItemRecord, room: EngineRoom, now: Timestamp
+        _ answer: SourceProbe.Answer, _ item: ItemRecord, service: DownloadService, now: Timestamp
     ) throws -> ContentID? {
         let requests: [ResourceRequest]
         switch answer {
@@ -81,7 +81,7 @@ extension LectureManager {
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
-            try makeDesk()(room.engine.inbox).noteSource(
+            try deferredLicensing()(service.engine.inbox).noteSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:

@@ -58,7 +58,7 @@ extension LectureManager {
     public func status() throws -> StoreStatus { try queries.status() }
 
     /// The lectures this manager is working on, in the order they were started.
-    public var active: [DownloadProgress] { room?.engine.progressOfActive ?? [] }
+    public var active: [DownloadProgress] { service?.engine.progressOfActive ?? [] }
 
     /// The requests of this manager, counted by state and stop reason.
     ///
@@ -66,15 +66,15 @@ extension LectureManager {
     ///   final then, including everything up to the end of the last transfer.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func summary() throws -> FetchSummary {
-        guard let room else { return finalSummary }
-        let summary = try index.summary(room.run)
+        guard let service else { return finalSummary }
+        let summary = try index.summary(service.run)
         var result = FetchSummary()
         result.counts = summary.counts
         result.stops = summary.stops
         result.provenBytes = summary.bytesProven
         result.totalBytes = summary.bytesTotal
-        result.fetchedBytes = room.engine.statistics.bytesFetched
-        result.reusedBytes = room.engine.statistics.bytesReused
+        result.fetchedBytes = service.engine.statistics.bytesFetched
+        result.reusedBytes = service.engine.statistics.bytesReused
         return result
     }
 
@@ -86,8 +86,8 @@ extension LectureManager {
     /// - Returns: the lectures.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func fetched(in state: ItemState, limit: Int = .max) throws -> [Content] {
-        guard let room else { return [] }
-        return try index.contents(room.run, state: state, limit: limit)
+        guard let service else { return [] }
+        return try index.contents(service.run, state: state, limit: limit)
     }
 
     /// Where the finished media is on disk.

@@ -16,23 +16,23 @@ extension LectureManager {
     ///   downloads it, `alreadyDownloaded` when it is complete.
     public func download(_ key: ContentKey) throws {
         guard try index.item(key) != nil else { throw LectureError(.notLoaded, detail: key.text) }
-        let room = try openRoom()
+        let service = try openService()
         try dismissEndedProcesses()
         guard let item = try index.item(key), item.content.state != .removing else {
             throw LectureError(.notLoaded, detail: key.text)
         }
         if item.content.state == .completed {
             guard try requeueIfMissing(item) else { throw LectureError(.alreadyDownloaded, detail: key.text) }
-        } else if item.desire == .fetch, room.engine.isWorking(on: item.id) {
+        } else if item.desire == .fetch, service.engine.isWorking(on: item.id) {
             throw LectureError(.alreadyDownloading, detail: key.text)
         }
         try index.transaction {
             _ = try index.setDesire(key, .fetch, now: clock.now())
-            try index.join(room.run, content: item.id)
+            try index.join(service.run, content: item.id)
         }
-        try room.follow(item.id)
-        room.engine.poke()
-        room.wake()
+        try service.follow(item.id)
+        service.engine.poke()
+        service.wake()
     }
 
     /// Releases the claims of processes that ended without releasing them, so that no stale state is taken for work in
@@ -181,7 +181,7 @@ extension LectureManager {
         guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
         try index.transaction {
             _ = try index.setDesire(key, desire, now: clock.now())
-            if desire == .fetch, let room { try index.join(room.run, content: item.id) }
+            if desire == .fetch, let service { try index.join(service.run, content: item.id) }
         }
         try follow()
     }
@@ -190,7 +190,7 @@ extension LectureManager {
         try dismissEndedProcesses()
         let count = try index.transaction {
             let count = try index.setDesireOfAll(desire, includingSamples: true, now: clock.now())
-            if desire == .fetch, let room { _ = try index.joinUnfinished(room.run) }
+            if desire == .fetch, let service { _ = try index.joinUnfinished(service.run) }
             return count
         }
         try follow()
@@ -199,7 +199,7 @@ extension LectureManager {
 
     /// Lets work follow a changed request.
     private func follow(needsEngine: Bool = false) throws {
-        let moving = needsEngine ? try openRoom() : room
+        let moving = needsEngine ? try openService() : service
         moving?.engine.poke()
         moving?.wake()
     }

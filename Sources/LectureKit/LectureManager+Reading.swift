@@ -177,14 +177,14 @@ extension LectureManager {
     /// Stores the findings: the damaged chunks become uncommitted, so a repair downloads only those. All files of the
     /// lecture at once, since its version is repaired as a whole.
     private func keep(_ findings: [Finding], of item: ItemRecord, _ report: VerifyReport, repairs: Bool) throws {
-        let room = try openRoom()
+        let service = try openService()
         let now = clock.now()
         let key = item.content.key.text
         let error =
             report.mediaFault
             ?? LectureError(.damaged, detail: key, cause: "verify found \(report.damaged.count) damaged ranges")
         try index.transaction {
-            guard let claimed = try index.claim(content: item.id, owner: room.owner, now: now),
+            guard let claimed = try index.claim(content: item.id, owner: service.owner, now: now),
                 claimed.currentVersion == findings.first?.resource.version
             else { throw LectureError(.alreadyDownloading, detail: key) }
             // A missing file may come back, so its proofs stay until it is downloaded again.
@@ -199,10 +199,10 @@ extension LectureManager {
             try index.setStatus(
                 claimed.lease, ItemStatus(repairs ? .queued : .failed, error: error), now: now)
             try index.release(claimed.lease)
-            if repairs { try index.join(room.run, content: item.id) }
+            if repairs { try index.join(service.run, content: item.id) }
         }
-        room.engine.poke()
-        room.wake()
+        service.engine.poke()
+        service.wake()
     }
 
     /// Runs blocking work on a thread that may block. A cancelled task does not wait for its end.

@@ -93,23 +93,23 @@ public actor LectureManager {
         return (own.ledger, own.vault)
     }
     let locks: OwnerLocks
-    var seat: Seat?
-    var room: EngineRoom?
+    var session: StoreSession?
+    var service: DownloadService?
     /// The ledger of licences; opened with the first lecture that needs one.
-    var licences: LicenceRoom?
+    var licences: LicenceService?
     /// The reader of licences, with the device's key.
     var openedLicenceQueries: SQLiteContentQueries?
     var openedAuthenticator: (any RowAuthenticator)?
     /// The ledger with the device's key, for queries and for the ciphers.
     var openedLedger: DeviceLedger?
     /// Sends reports; created when first used.
-    var statistics: StatisticsRoom?
+    var statistics: ReportService?
     /// Reports on the writer's connection; created when first needed.
     var openedOutbox: SQLiteOutbox?
     /// The reader of reports, on a connection of its own.
     var openedStatisticsQueries: (any StatisticsQueries)?
     /// Streams media; created with the first stream.
-    var streams: StreamRoom?
+    var streams: StreamService?
     /// The request rate limit per target, from the last call that sends reports.
     let sendRate = Guarded<Int?>(nil)
     /// The text the application adds to every request to licence servers.
@@ -202,7 +202,7 @@ public actor LectureManager {
         _ requests: [DownloadRequest], check: SourceCheck = .list, origin: RequestOrigin? = nil
     ) throws -> [Result<Enqueued, LectureError>] {
         let list = try origin?.name()
-        let room = try openRoom()
+        let service = try openService()
         // A file that has reappeared is not downloaded again.
         try markFound()
         var results: [Result<Enqueued, LectureError>] = []
@@ -212,7 +212,7 @@ public actor LectureManager {
         try index.transaction {
             for request in requests {
                 do {
-                    let (id, entry) = try enqueue(request, check: check, in: room, due: &due)
+                    let (id, entry) = try enqueue(request, check: check, in: service, due: &due)
                     contents.append(id)
                     results.append(.success(entry))
                 } catch let error as LectureError where error.code.isRefusedInput {
@@ -224,8 +224,8 @@ public actor LectureManager {
         if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results)
         start(due)
-        room.engine.poke()
-        room.wake()
+        service.engine.poke()
+        service.wake()
         return results
     }
 
@@ -244,13 +244,13 @@ public actor LectureManager {
     }
 
     private func enqueue(
-        _ request: DownloadRequest, check: SourceCheck, in room: EngineRoom, due: inout [CheckRequest]
+        _ request: DownloadRequest, check: SourceCheck, in service: DownloadService, due: inout [CheckRequest]
     ) throws -> (ContentID, Enqueued) {
         let request = try prepared(request)
         let source = try source(of: request)
         try checkOutput(of: request, source)
         var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
-        try index.join(room.run, content: id)
+        try index.join(service.run, content: id)
         if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
             let error = try mediaFault(of: record)
         {
@@ -259,7 +259,7 @@ public actor LectureManager {
             outcome = .damaged
         }
         switch outcome {
-        case .alreadyComplete: try room.engine.publish(id)
+        case .alreadyComplete: try service.engine.publish(id)
         case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
         case .added, .resumed, .alreadyQueued, .outdated, .damaged:
             if check == .head { checks.headIsWanted.insert(id) }
@@ -274,12 +274,12 @@ public actor LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func downloadUnfinished() throws -> Int {
-        let room = try openRoom()
+        let service = try openService()
         try markFound()
         try markMissing(isQueued: true)
-        let count = try index.transaction { try index.joinUnfinished(room.run) }
-        room.engine.poke()
-        room.wake()
+        let count = try index.transaction { try index.joinUnfinished(service.run) }
+        service.engine.poke()
+        service.wake()
         return count
     }
 
@@ -298,10 +298,10 @@ public actor LectureManager {
     @discardableResult
     public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
         try Task.checkCancellation()
-        guard let room else { return true }
+        guard let service else { return true }
         let waiter = Waiter<Bool>()
-        room.rest(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
-        defer { room.forget(waiter) }
+        service.rest(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
+        defer { service.forget(waiter) }
         return try await waiter.value()
     }
 
@@ -316,8 +316,8 @@ public actor LectureManager {
     ///   or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
     public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
     {
-        let room = try openRoom()
-        return try await SourceProbe(room: room, clock: clock, configuration: configuration)
+        let service = try openService()
+        return try await SourceProbe(service: service, clock: clock, configuration: configuration)
             .document(url, headers, limit: limit)
     }
 
@@ -335,19 +335,19 @@ public actor LectureManager {
         isClosed = true
         await endChecks()
         await endStreams()
-        if let room {
-            await withCheckedContinuation { room.stop($0) }
-            finalSummary.fetchedBytes = room.engine.statistics.bytesFetched
-            finalSummary.reusedBytes = room.engine.statistics.bytesReused
+        if let service {
+            await withCheckedContinuation { service.stop($0) }
+            finalSummary.fetchedBytes = service.engine.statistics.bytesFetched
+            finalSummary.reusedBytes = service.engine.statistics.bytesReused
             observation?.fetched(finalSummary.fetchedBytes, isExact: true)
-            self.room = nil
+            self.service = nil
         }
         await stopRenewal()
         await stopSending()
-        if let seat {
-            self.seat = nil
-            await seat.endExchanges()
-            seat.leave(index, now: clock.now())
+        if let session {
+            self.session = nil
+            await session.endExchanges()
+            session.leave(index, now: clock.now())
         }
         if writer.whyReadOnly == nil { SpaceReserve.draw(location) }
         hub.finish()
@@ -355,21 +355,21 @@ public actor LectureManager {
     }
 
     /// This program's registration at the store; created when work is to be done and not before.
-    func openSeat() throws -> Seat {
+    func openSession() throws -> StoreSession {
         if isClosed { throw LectureError(.closing) }
-        if let seat { return seat }
-        let made = try Seat(configuration, index: index, locks: locks, clock: clock, observation: observation)
-        seat = made
+        if let session { return session }
+        let made = try StoreSession(configuration, index: index, locks: locks, clock: clock, observation: observation)
+        session = made
         return made
     }
 
     /// The active part of the manager; created when first needed.
-    func openRoom() throws -> EngineRoom {
+    func openService() throws -> DownloadService {
         if isClosed { throw LectureError(.closing) }
-        if let room { return room }
-        let made = try EngineRoom(
+        if let service { return service }
+        let made = try DownloadService(
             configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
-            hub: hub, seat: try openSeat(), licensing: makeDesk())
+            hub: hub, session: try openSession(), licensing: deferredLicensing())
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {
@@ -379,7 +379,7 @@ public actor LectureManager {
             // Lectures without a licence are downloaded whatever is wrong with the key; licensed ones report it then.
             _ = try? openLicences()
         }
-        room = made
+        service = made
         licences?.downloads = made.engine.inbox
         made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
         made.isChecking = { [weak self] in self?.assumeIsolated { $0.checks.isBusy } ?? false }

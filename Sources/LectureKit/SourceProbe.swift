@@ -45,8 +45,8 @@ struct SourceProbe {
     }
 
     /// Asks over the transport of downloads.
-    init(room: EngineRoom, clock: any LectureClock, configuration: LectureConfiguration) {
-        self.init(transport: room.transport, clock: clock, configuration: configuration)
+    init(service: DownloadService, clock: any LectureClock, configuration: LectureConfiguration) {
+        self.init(transport: service.transport, clock: clock, configuration: configuration)
     }
 
     /// Asks what a source is, for the whole or a range.

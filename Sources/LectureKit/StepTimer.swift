@@ -3,7 +3,8 @@ import LectureModel
 
 /// Runs an engine's steps on the core queue: soon after input, and when the last step asked for one.
 ///
-/// It breaks the cycle between an engine's inbox, which needs something to wake, and the room, which needs the engine.
+/// It breaks the cycle between an engine's inbox, which needs something to wake, and the service, which needs the
+/// engine.
 ///
 /// `@unchecked Sendable`: `step` is set and called on the core queue only; the timer may be used from anywhere.
 final class StepTimer: @unchecked Sendable {
@@ -13,7 +14,7 @@ final class StepTimer: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
     private var step: () -> Void = {}
 
-    /// Creates a timer that does nothing until it serves a room.
+    /// Creates a timer that does nothing until it is given a step.
     ///
     /// - Parameters:
     ///   - executor: the core queue.
@@ -29,7 +30,7 @@ final class StepTimer: @unchecked Sendable {
 
     deinit { timer.cancel() }
 
-    /// Starts serving a room. On the core queue.
+    /// Sets the step to run. On the core queue.
     func serve(_ step: @escaping () -> Void) { self.step = step }
 
     /// Runs a step soon. From any thread.

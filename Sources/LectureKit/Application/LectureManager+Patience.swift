@@ -19,10 +19,10 @@ extension LectureManager {
         guard (0...999).contains(retries) else {
             throw LectureError(.parameter, detail: "retries", cause: "from 0 to 999")
         }
-        // Rooms created later, and probes, read it from here.
+        // Services created later, and probes, read it from here.
         (configuration.stallTimeout, configuration.maxAttempts) = (timeout, retries + 1)
         attemptsOfBatches = retries + 1
-        room?.usePatience(configuration)
+        service?.usePatience(configuration)
         licences?.usePatience(configuration)
         statistics?.usePatience(configuration)
     }

@@ -11,19 +11,19 @@ extension LectureManager {
     /// The part of the manager that handles licences; created when first needed.
     ///
     /// - Parameter accepting: whether this device takes over a store that another one has written.
-    /// - Returns: the room.
+    /// - Returns: the service.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left as it is;
     ///   `deviceKeyRefused`, `configuration`, a store's or a disk's code.
     @discardableResult
-    func openLicences(accepting: Bool = false) throws -> LicenceRoom {
+    func openLicences(accepting: Bool = false) throws -> LicenceService {
         if let licences { return licences }
-        if isClosed, seat == nil { throw LectureError(.closing) }
+        if isClosed, session == nil { throw LectureError(.closing) }
         let own = try ownLedger(accepting: accepting)
         if !accepting, try own.isKnownToBeUnsettled() { throw LectureError(.storeCopied) }
-        let made: LicenceRoom
+        let made: LicenceService
         do {
-            made = try LicenceRoom(
-                configuration, index: writer, executor: executor, hub: hub, seat: try openSeat(), device: own,
+            made = try LicenceService(
+                configuration, index: writer, executor: executor, hub: hub, session: try openSession(), device: own,
                 accepting: accepting)
         } catch let error as LectureError where error.code == .storeCopied {
             // Cached: otherwise every lecture of a list would inspect the whole ledger again.
@@ -31,7 +31,7 @@ extension LectureManager {
             throw error
         }
         made.engine.configure(extra: licenceParameter)
-        made.downloads = room?.engine.inbox
+        made.downloads = service?.engine.inbox
         made.followRemovals = { [weak self] in self?.assumeIsolated { $0.followRemovals() } }
         licences = made
         made.wake()
@@ -71,16 +71,16 @@ extension LectureManager {
 
     /// Has the download engine delete what a server has ordered removed.
     private func followRemovals() {
-        guard let room = try? openRoom() else { return }
-        room.engine.poke()
-        room.wake()
+        guard let service = try? openService() else { return }
+        service.engine.poke()
+        service.wake()
     }
 
     /// The licence interface of downloads.
-    func makeDesk() -> (EngineInbox) -> any DownloadLicensing {
+    func deferredLicensing() -> (EngineInbox) -> any DownloadLicensing {
         let index = writer
         return { [weak self] _ in
-            LicenceDesk(
+            DeferredLicensing(
                 index, present: { self?.assumeIsolated { $0.licences } },
                 open: {
                     guard let self else { throw LectureError(.closing) }
@@ -168,12 +168,12 @@ extension LectureManager {
     public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws -> LicenceStatus {
         let used = try trust ?? LicenceTrust(configuration.rights).withoutSecrets
         if used.isEmpty { throw LectureError(.licenceKeyMissing, detail: "licence files need a public one") }
-        let room = try openLicences()
+        let service = try openLicences()
         let verifier = LicenceVerifier(trust: used)
-        guard case let time = try room.engine.time(), let now = time.noEarlierThan else {
+        guard case let time = try service.engine.time(), let now = time.noEarlierThan else {
             throw LectureError(.clockUntrusted)
         }
-        let device = Base64URL.text(room.device)
+        let device = Base64URL.text(service.device)
         var claims = try verifier.claims(token, device: device, now: now)
         var refusal: LectureError?
         // A new file may end a doubt about the clock: then it is the wall clock that counts.
@@ -185,7 +185,7 @@ extension LectureManager {
         guard let file = claims.file, let text = file.content else { throw claims.refusal }
         let key = try ContentKey(text)
         guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        let user = try room.ledger.entry(key)?.source.clientUserID ?? ""
+        let user = try service.ledger.entry(key)?.source.clientUserID ?? ""
         if !user.isEmpty, let named = file.user, named != user {
             throw LectureError(.licenceFileRefused, detail: key.text, cause: "it names another user")
         }
@@ -193,8 +193,8 @@ extension LectureManager {
         if item.currentVersion != nil, try placedMedia(key).seal == .plain {
             throw LectureError(.sealRequired, detail: key.text, cause: "its media is stored unsealed")
         }
-        let isConfigured = trust == nil || room.engine.configuredKeys.files.contains(signer)
-        let entry = try room.engine.keepFile(
+        let isConfigured = trust == nil || service.engine.configuredKeys.files.contains(signer)
+        let entry = try service.engine.keepFile(
             file, token: token, key: key, signer: FileSigner(thumbprint: signer, isConfigured: isConfigured),
             unlessClockIsConfirmed: refusal)
         return try judge().status(entry, isPlayable: try isPlayable(key))

@@ -132,15 +132,15 @@ extension LectureManager {
                 self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
                 counter: nil)
         }
-        let room = try openLicences()
-        let verdict = try room.engine.judge(key, forPlay: true)
+        let service = try openLicences()
+        let verdict = try service.engine.judge(key, forPlay: true)
         var refusal: LectureError?
         if verdict.reasons.contains(where: Self.isCuredByServer),
-            try room.ledger.entry(key)?.source.callbackURL.isEmpty == false
+            try service.ledger.entry(key)?.source.callbackURL.isEmpty == false
         {
             let waiter = Waiter<CheckOutcome>()
-            room.check(key, within: patience, waiter)
-            defer { room.forget(waiter) }
+            service.check(key, within: patience, waiter)
+            defer { service.forget(waiter) }
             let outcome = try await waiter.value()
             if case .refused(let error) = outcome, error.code == .licenceDeleted { try await untilRemoved() }
             if case .refused(let error) = outcome {
@@ -150,9 +150,9 @@ extension LectureManager {
             // A caller that was cancelled meanwhile is not charged for a play.
             try Task.checkCancellation()
         }
-        let duration = try await limitedTime(of: media, key, room)
+        let duration = try await limitedTime(of: media, key, service)
         do {
-            let entry = try room.engine.takePlay(key)
+            let entry = try service.engine.takePlay(key)
             let placed = PlacedMedia(resource: media, cipher: try cipher(for: media, of: key))
             let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
             return Play(self, placed, key: key, licence: entry, counter: counter)
@@ -163,11 +163,11 @@ extension LectureManager {
 
     /// How long a lecture plays, where its licence limits that and permits a play now. Before the play is taken, so
     /// that media which cannot be read costs none.
-    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ room: LicenceRoom) async throws -> Duration
+    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ service: LicenceService) async throws -> Duration
     {
         let nominal = PlayingTime.of(byteCount: media.total ?? 0, contained: nil, recorded: nil)
-        guard try room.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
-            try room.engine.judge(key, forPlay: true).isPlayable
+        guard try service.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
+            try service.engine.judge(key, forPlay: true).isPlayable
         else { return nominal }
         return try await playingTime(of: media, key)
     }
@@ -209,12 +209,12 @@ extension LectureManager {
     public func payDebts() async throws {
         try Task.checkCancellation()
         guard try writer.hasLicences() else { return }
-        let room = try openLicences()
-        try room.ledger.hastenDebts()
-        room.engine.lookForDebts()
+        let service = try openLicences()
+        try service.ledger.hastenDebts()
+        service.engine.lookForDebts()
         let waiter = Waiter<Void>()
-        room.untilIdle(waiter)
-        defer { room.forget(waiter) }
+        service.untilIdle(waiter)
+        defer { service.forget(waiter) }
         try await waiter.value()
         try await untilRemoved()
     }

@@ -81,12 +81,12 @@ extension LectureManager {
             report.left = try left(of: selection, kind)
             return report
         }
-        let room = try openLicences(accepting: try acceptsReturn(for: kind))
+        let service = try openLicences(accepting: try acceptsReturn(for: kind))
         let left = try left(of: selection, kind)
-        room.use(options, attempts: attemptsOfBatches)
+        service.use(options, attempts: attemptsOfBatches)
         let waiter = Waiter<RenewalReport>()
-        room.renew(selection, kind, waiter)
-        defer { room.forget(waiter) }
+        service.renew(selection, kind, waiter)
+        defer { service.forget(waiter) }
         var report = try await waiter.value()
         report.left = left
         try await untilRemoved()
@@ -122,13 +122,13 @@ extension LectureManager {
     }
 
     /// Waits until the removals ordered by a server are done.
-    func untilRemoved() async throws { if room != nil { try await untilRest() } }
+    func untilRemoved() async throws { if service != nil { try await untilRest() } }
 
     /// Ends a running renewal: renewed licences stay, the rest waits for the next one. It completes even in a cancelled
     /// task.
     public func stopRenewal() async {
-        guard let room = licences else { return }
+        guard let service = licences else { return }
         licences = nil
-        await withCheckedContinuation { room.stop($0) }
+        await withCheckedContinuation { service.stop($0) }
     }
 }

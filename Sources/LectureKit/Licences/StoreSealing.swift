@@ -53,10 +53,10 @@ final class StoreSealing: ContentSealing {
 
 /// The licence interface of the download engine, with the ledger opened only when a lecture needs one. Confined to the
 /// core queue.
-final class LicenceDesk: DownloadLicensing {
+final class DeferredLicensing: DownloadLicensing {
     private let index: SQLiteDownloadIndex
-    private let open: () throws -> LicenceRoom
-    private let present: () -> LicenceRoom?
+    private let open: () throws -> LicenceService
+    private let present: () -> LicenceService?
 
     /// Creates the interface.
     ///
@@ -65,7 +65,7 @@ final class LicenceDesk: DownloadLicensing {
     ///   - present: the ledger, if it is open.
     ///   - open: opens it.
     init(
-        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceRoom?, open: @escaping () throws -> LicenceRoom
+        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceService?, open: @escaping () throws -> LicenceService
     ) {
         (self.index, self.present, self.open) = (index, present, open)
     }

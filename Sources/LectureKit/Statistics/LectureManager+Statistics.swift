@@ -125,7 +125,7 @@ extension LectureManager {
     public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
         try Task.checkCancellation()
         let target = try options.target?.address()
-        let room = try openStatistics()
+        let service = try openStatistics()
         let outbox = try outbox()
         let days = configuration.statistics.expireDays
         if let days { _ = try outbox.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
@@ -133,10 +133,10 @@ extension LectureManager {
         sendRate.withLock { $0 = options.requestsPerSecond }
         let attempts = options.attempts ?? attemptsOfBatches
         let waiter = Waiter<SendSummary>()
-        room.send(options, attempts: attempts, target: number, waiter)
-        defer { room.forget(waiter) }
+        service.send(options, attempts: attempts, target: number, waiter)
+        defer { service.forget(waiter) }
         let summary = try await waiter.value()
-        var result = room.result(summary)
+        var result = service.result(summary)
         let waiting = try reportSummary().withoutTarget
         if waiting > 0 {
             result.left += waiting
@@ -152,9 +152,9 @@ extension LectureManager {
     /// Stops sending; ``sendReports(_:)`` returns with what was done. Reports not known to have arrived are kept. It
     /// completes even in a cancelled task.
     public func stopSending() async {
-        guard let room = statistics else { return }
+        guard let service = statistics else { return }
         statistics = nil
-        await withCheckedContinuation { room.stop($0) }
+        await withCheckedContinuation { service.stop($0) }
     }
 
     /// How many rows one transaction deletes, so that no other writer waits for long.
@@ -225,12 +225,12 @@ extension LectureManager {
 
     // MARK: Parts
 
-    private func openStatistics() throws -> StatisticsRoom {
+    private func openStatistics() throws -> ReportService {
         if isClosed { throw LectureError(.closing) }
         if let statistics { return statistics }
-        let made = try StatisticsRoom(
+        let made = try ReportService(
             configuration, outbox: try outbox(), index: index, rate: sendRate, digests: digests, executor: executor,
-            hub: hub, seat: try openSeat())
+            hub: hub, session: try openSession())
         statistics = made
         made.wake()
         return made

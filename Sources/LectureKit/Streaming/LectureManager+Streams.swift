@@ -14,13 +14,13 @@ extension LectureManager {
     ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when the length of the media is unknown.
     ///   `CancellationError` when the task is cancelled, which also ends the request.
     public func openStream(_ url: String) async throws -> LectureStream {
-        let seat = try openSeat()
+        let session = try openSession()
         let text = try CurlURL.normalise(url)
         // Servers label playlists carelessly, so the name counts as well as the media type.
         if case let parts = try URLParts(text), parts.path.hasSuffix(".m3u8") {
             throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)")
         }
-        let probe = SourceProbe(transport: seat.transport, clock: clock, configuration: configuration)
+        let probe = SourceProbe(transport: session.transport, clock: clock, configuration: configuration)
         let source = StreamSource(url: text, probe: probe)
         let media = try await source.patiently(attempts: configuration.maxAttempts)
         // A stream that its caller does not get would never be ended.
@@ -32,7 +32,7 @@ extension LectureManager {
         let counter = try await streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
-            manager: self, source: source, transport: seat.transport, identity: identity,
+            manager: self, source: source, transport: session.transport, identity: identity,
             stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
         let stream = LectureStream(
             key: key, media: media, parts: parts,
@@ -88,9 +88,9 @@ extension LectureManager {
     /// Takes a place in the cache for a version; nil when it cannot be cached, which is reported once.
     func joinCache(_ identity: [UInt8], key: ContentKey, validator: Validator) -> StreamPlace? {
         do {
-            let room = try openStreams()
+            let service = try openStreams()
             guard StreamVersion.isKept(validator) else { return nil }
-            return try room.join(identity, key: key, validator: validator)
+            return try service.join(identity, key: key, validator: validator)
         } catch let error as LectureError {
             hub.send(.trouble(error))
             return nil
@@ -124,16 +124,16 @@ extension LectureManager {
 
     /// Ends every stream, when the manager is closed.
     func endStreams() async {
-        guard let room = streams else { return }
-        for stream in room.open { await stream.end() }
-        room.forgetStreams()
+        guard let service = streams else { return }
+        for stream in service.open { await stream.end() }
+        service.forgetStreams()
     }
 
-    private func openStreams() throws -> StreamRoom {
+    private func openStreams() throws -> StreamService {
         if let streams { return streams }
         let (files, configuration) = (files, configuration)
-        let made = try StreamRoom(
-            index: writer, files: cacheFiles(), seat: try openSeat(), clock: clock,
+        let made = try StreamService(
+            index: writer, files: cacheFiles(), session: try openSession(), clock: clock,
             reserve: configuration.reserveBytes, freeBytes: { try files.freeBytes() },
             vault: { DeviceVault(try configuration.deviceHome().key()) })
         streams = made

@@ -11,11 +11,11 @@ import LectureStore
 /// Created when reports are first sent and not before: storing reports needs no registration at the store.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
-final class StatisticsRoom: @unchecked Sendable {
+final class ReportService: @unchecked Sendable {
     private let engine: StatisticsEngine
     private let outbox: SQLiteOutbox
     private let index: any DownloadIndex
-    private let seat: Seat
+    private let session: StoreSession
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub<LectureEvent>
@@ -35,17 +35,17 @@ final class StatisticsRoom: @unchecked Sendable {
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for the configured values.
     init(
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
-        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, seat: Seat
+        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, session: StoreSession
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
-        (self.outbox, self.index, self.seat, self.executor, self.hub) = (outbox, index, seat, executor, hub)
+        (self.outbox, self.index, self.session, self.executor, self.hub) = (outbox, index, session, executor, hub)
         let clock = SystemClock()
         self.clock = clock
         let timer = StepTimer(executor, clock: clock, leeway: 2)
         self.timer = timer
         let inbox = StatisticsInbox { timer.wake() }
         var ports = StatisticsEngine.Ports(
-            outbox: outbox, transport: seat.transport, clock: clock, random: SystemRandom(),
+            outbox: outbox, transport: session.transport, clock: clock, random: SystemRandom(),
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
             compress: { encoding, bytes in
                 guard let compression = Compression(rawValue: encoding) else { throw LectureError(.bug) }
@@ -54,7 +54,7 @@ final class StatisticsRoom: @unchecked Sendable {
         ports.wantsExchanges = { hub.hasCostlyListeners }
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
-        engine = StatisticsEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
+        engine = StatisticsEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
         timer.serve { [weak self] in self?.step() }
     }
 
@@ -78,7 +78,7 @@ final class StatisticsRoom: @unchecked Sendable {
         let boot = clock.boot()
         if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
         lastLivenessLook = boot
-        seat.dismissDeadOwners(index, now: clock.now())
+        session.dismissDeadOwners(index, now: clock.now())
     }
 
     private func notify(_ notice: StatisticsNotice) {
@@ -88,7 +88,7 @@ final class StatisticsRoom: @unchecked Sendable {
             progress[order] = summary
             hub.send(.reportsProgress(result(summary)))
         case .delivered(let ids):
-            seat.observation?.delivered(ids.count)
+            session.observation?.delivered(ids.count)
             if !namingOrders.isEmpty { hub.send(.reportsDelivered(ids)) }
         case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
@@ -137,7 +137,7 @@ final class StatisticsRoom: @unchecked Sendable {
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
         if options.namesDelivered { namingOrders.insert(order.id) }
         // Metrics are counted by delivered reports, since two callers may wait for the same ones.
-        order.namesDelivered = options.namesDelivered || seat.observation != nil
+        order.namesDelivered = options.namesDelivered || session.observation != nil
         waiters[order.id] = waiter
         engine.send(order)
     }

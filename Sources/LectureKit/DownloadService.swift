@@ -10,19 +10,19 @@ import LectureModel
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue, which each checks; the timer fires
 /// there as well.
-final class EngineRoom: @unchecked Sendable {
+final class DownloadService: @unchecked Sendable {
     let engine: DownloadEngine
     let index: any DownloadIndex
     let run: RunID
-    let seat: Seat
+    let session: StoreSession
     /// The ledger of licences, if it is open.
-    var licences: () -> LicenceRoom? = { nil }
+    var licences: () -> LicenceService? = { nil }
     /// Whether complete lectures are being compared with their sources.
     var isChecking: () -> Bool = { false }
     /// Receives a complete lecture that a link led to, with the digest to compare, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
-    var owner: OwnerID { seat.owner }
-    var transport: any Transport { seat.transport }
+    var owner: OwnerID { session.owner }
+    var transport: any Transport { session.transport }
     private let executor: CoreExecutor
     private let clock: any LectureClock
     private let hub: EventHub<LectureEvent>
@@ -44,26 +44,26 @@ final class EngineRoom: @unchecked Sendable {
     init(
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
         digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
-        seat: Seat,
+        session: StoreSession,
         licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         self.index = index
         self.executor = executor
         self.hub = hub
-        self.seat = seat
+        self.session = session
         clock = SystemClock()
-        run = try index.beginRun(owner: seat.owner, command: configuration.programName, now: clock.now())
+        run = try index.beginRun(owner: session.owner, command: configuration.programName, now: clock.now())
         let timer = StepTimer(executor, clock: clock, leeway: 5)
         self.timer = timer
         let inbox = EngineInbox { timer.wake() }
         let ports = DownloadEngine.Ports(
-            index: index, transport: seat.transport, files: files, digests: digests, clock: clock,
+            index: index, transport: session.transport, files: files, digests: digests, clock: clock,
             random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: makeLicensing(inbox), seals: seals)
         engine = DownloadEngine(
-            ports: ports, settings: try configuration.downloadSettings(), owner: seat.owner, run: run, inbox: inbox)
+            ports: ports, settings: try configuration.downloadSettings(), owner: session.owner, run: run, inbox: inbox)
         timer.serve { [weak self] in self?.step() }
     }
 
@@ -78,7 +78,7 @@ final class EngineRoom: @unchecked Sendable {
         dismissDeadOwners()
         let (notices, next) = engine.step()
         for notice in notices { notify(notice) }
-        if let observation = seat.observation {
+        if let observation = session.observation {
             observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
             observation.active(engine.progressOfActive.count)
         }
@@ -93,7 +93,7 @@ final class EngineRoom: @unchecked Sendable {
         let boot = clock.boot()
         if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
         lastLivenessLook = boot
-        seat.dismissDeadOwners(index, now: clock.now())
+        session.dismissDeadOwners(index, now: clock.now())
     }
 
     private func notify(_ notice: EngineNotice) {

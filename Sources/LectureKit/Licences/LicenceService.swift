@@ -12,7 +12,7 @@ import LectureTransport
 /// Created with the first lecture that needs a licence and not before: a store without licences needs no device key.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
-final class LicenceRoom: @unchecked Sendable {
+final class LicenceService: @unchecked Sendable {
     let engine: LicenceEngine
     let ledger: SQLiteLicenceLedger
     let device: [UInt8]
@@ -40,7 +40,7 @@ final class LicenceRoom: @unchecked Sendable {
     ///   `secretReadable`, a store's or a disk's code.
     init(
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
-        hub: EventHub<LectureEvent>, seat: Seat, device own: DeviceLedger, accepting: Bool
+        hub: EventHub<LectureEvent>, session: StoreSession, device own: DeviceLedger, accepting: Bool
     ) throws {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub) = (executor, hub)
@@ -52,7 +52,7 @@ final class LicenceRoom: @unchecked Sendable {
         let inbox = LicenceInbox { timer.wake() }
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: contents, transport: seat.transport,
+            ledger: ledger, contents: contents, transport: session.transport,
             verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
         var settings = LicenceSettings(
@@ -61,10 +61,10 @@ final class LicenceRoom: @unchecked Sendable {
         settings.isStrict = configuration.rights.isStrict
         settings.hasOwnAuthority = configuration.hasOwnAuthority
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
-        engine = LicenceEngine(ports: ports, settings: settings, owner: seat.owner, inbox: inbox)
+        engine = LicenceEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
         try engine.open(accepting: accepting)
         timer.serve { [weak self] in self?.step() }
-        seat.dates.listen { date, boot in inbox.post(.witnessed(date, at: boot)) }
+        session.dates.listen { date, boot in inbox.post(.witnessed(date, at: boot)) }
     }
 
     // MARK: Steps

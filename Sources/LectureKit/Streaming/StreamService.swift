@@ -16,11 +16,11 @@ struct StreamPlace: Sendable {
 
 /// The active streaming cache: rows on the store's connection, files beside it, and the streams of this manager.
 /// Confined to the core queue.
-final class StreamRoom {
+final class StreamService {
     let cache: SQLiteStreamCache
     let files: CacheFiles
     private let index: SQLiteDownloadIndex
-    private let seat: Seat
+    private let session: StoreSession
     private let clock: any LectureClock
     private let reserve: Int64
     private let freeBytes: () throws -> UInt64
@@ -39,20 +39,20 @@ final class StreamRoom {
     /// - Parameters:
     ///   - index: the store's writer.
     ///   - files: the blocks.
-    ///   - seat: this program's place at the store.
+    ///   - session: this program's place at the store.
     ///   - clock: wall time for the rows.
     ///   - reserve: bytes that stay free on the disk.
     ///   - freeBytes: the free bytes of the disk.
     ///   - vault: opens the device's key, when it is needed.
     /// - Throws: ``LectureError`` of the store; a disk that cannot be read is reported by the first stream.
     init(
-        index: SQLiteDownloadIndex, files: CacheFiles, seat: Seat, clock: any LectureClock, reserve: Int64,
+        index: SQLiteDownloadIndex, files: CacheFiles, session: StoreSession, clock: any LectureClock, reserve: Int64,
         freeBytes: @escaping () throws -> UInt64, vault: @escaping () throws -> any ContentVault
     ) throws {
-        (self.index, self.files, self.seat, self.clock, self.reserve) = (index, files, seat, clock, reserve)
+        (self.index, self.files, self.session, self.clock, self.reserve) = (index, files, session, clock, reserve)
         (self.freeBytes, makeVault) = (freeBytes, vault)
         cache = SQLiteStreamCache(index: index)
-        try StreamCleaning(index: index, cache: cache, files: files, locks: seat.locks, now: clock.now()).run()
+        try StreamCleaning(index: index, cache: cache, files: files, locks: session.locks, now: clock.now()).run()
     }
 
     // MARK: Streams
@@ -85,9 +85,9 @@ final class StreamRoom {
         let now = clock.now()
         let place: StreamPlace = try index.transaction {
             let (item, cipher) = try version(identity, key: key, validator: validator, vault, now: now)
-            try cache.use(item.id, by: seat.owner, now: now)
+            try cache.use(item.id, by: session.owner, now: now)
             return StreamPlace(
-                item: item, cipher: cipher, owner: seat.owner, files: files, blocks: try cache.blocks(of: item.id))
+                item: item, cipher: cipher, owner: session.owner, files: files, blocks: try cache.blocks(of: item.id))
         }
         uses[place.item.id, default: 0] += 1
         try files.delete(try cache.removeUnused(onlyOver: true))
@@ -118,7 +118,7 @@ final class StreamRoom {
         guard let count = uses[item] else { return }
         uses[item] = count > 1 ? count - 1 : nil
         if count > 1 { return }
-        try cache.release(item, by: seat.owner)
+        try cache.release(item, by: session.owner)
         try files.delete(try cache.removeUnused(onlyOver: try cache.limit() != 0))
         try trim()
     }

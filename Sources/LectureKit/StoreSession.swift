@@ -4,7 +4,7 @@ import LectureTransport
 
 /// This program's registration at the store: its row among the owners, its byte in the lock file, and its connections
 /// to servers. Downloads and licence renewals share one.
-final class Seat: Sendable {
+final class StoreSession: Sendable {
     /// Its row, under which lectures and renewals are claimed.
     let owner: OwnerID
     /// Performs every exchange of this program, observed if the application wants that.
