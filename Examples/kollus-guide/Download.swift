@@ -43,8 +43,8 @@ class Downloads: NSObject, KollusStorageDelegate {
     }
 
     private func start(_ mediaContentKey: String) {
-        guard hasRoom(for: mediaContentKey) else {
-            print("\(mediaContentKey): not enough room")
+        guard hasSpace(for: mediaContentKey) else {
+            print("\(mediaContentKey): not enough space")
             isComplete = false
             return next()
         }
@@ -59,7 +59,7 @@ class Downloads: NSObject, KollusStorageDelegate {
     }
 
     /// The vendor's samples require 150 MB besides the lecture.
-    private func hasRoom(for mediaContentKey: String) -> Bool {
+    private func hasSpace(for mediaContentKey: String) -> Bool {
         // proof: the header says that these are contents.
         let contents = storage.contents() as! [KollusContent]
         let content = contents.first { $0.mediaContentKey == mediaContentKey }

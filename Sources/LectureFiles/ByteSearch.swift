@@ -57,8 +57,8 @@ package enum ByteSearch {
         var failure: SystemError?
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             do throws(SystemError) {
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[kept..<kept + pieceBytes])
-                return try unsafe file.read(room, at: offset)
+                let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[kept..<kept + pieceBytes])
+                return try unsafe file.read(target, at: offset)
             } catch {
                 failure = error
                 return 0

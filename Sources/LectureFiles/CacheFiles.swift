@@ -43,11 +43,11 @@ package final class CacheFiles: Sendable {
             var plain = [UInt8](repeating: 0, count: length - lead - SealedFormat.tagBytes)
             var failure: LectureError?
             unsafe sealed.withUnsafeBytes { box in
-                unsafe plain.withUnsafeMutableBytes { room in
+                unsafe plain.withUnsafeMutableBytes { target in
                     do throws(LectureError) {
                         try unsafe opener.open(
                             segment: block.index, isLast: isLast,
-                            UnsafeRawBufferPointer(rebasing: box[lead...]), into: room)
+                            UnsafeRawBufferPointer(rebasing: box[lead...]), into: target)
                     } catch { failure = error }
                 }
             }
@@ -124,11 +124,11 @@ package final class CacheFiles: Sendable {
         sealed.replaceSubrange(..<header.count, with: header)
         var failure: LectureError?
         unsafe plaintext.withUnsafeBytes { text in
-            unsafe sealed.withUnsafeMutableBytes { room in
+            unsafe sealed.withUnsafeMutableBytes { target in
                 do throws(LectureError) {
                     try unsafe sealer.seal(
                         segment: index, isLast: isLast, text,
-                        into: UnsafeMutableRawBufferPointer(rebasing: room[SealedFormat.headerBytes...]))
+                        into: UnsafeMutableRawBufferPointer(rebasing: target[SealedFormat.headerBytes...]))
                 } catch { failure = error }
             }
         }

@@ -76,8 +76,8 @@ package enum GroupSharing {
         var found: UnsafeMutablePointer<Glibc.group>?
         var buffer = [CChar](repeating: 0, count: 65_536)
         let size = buffer.count
-        let named = unsafe buffer.withUnsafeMutableBufferPointer { room -> gid_t? in
-            guard let base = room.baseAddress, unsafe getgrnam_r(group, &entry, base, size, &found) == 0,
+        let named = unsafe buffer.withUnsafeMutableBufferPointer { bytes -> gid_t? in
+            guard let base = bytes.baseAddress, unsafe getgrnam_r(group, &entry, base, size, &found) == 0,
                 unsafe found != nil
             else { return nil }
             return unsafe entry.gr_gid

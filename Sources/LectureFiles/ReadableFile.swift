@@ -44,16 +44,16 @@ protocol ByteSource: AnyObject {
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file
     ///   ends earlier.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
+        let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int
         do {
-            got = try unsafe descriptor.read(room, at: offset)
+            got = try unsafe descriptor.read(target, at: offset)
         } catch {
             throw FileIntent.read.error(error, subject)
         }
         guard got == count else {
             throw LectureError(.damaged, detail: subject, cause: "it ends at byte \(offset + UInt64(got))")
         }
-        unsafe body(UnsafeRawBufferPointer(room))
+        unsafe body(UnsafeRawBufferPointer(target))
     }
 }

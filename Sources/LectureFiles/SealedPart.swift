@@ -273,15 +273,15 @@ import LectureModel
     }
 
     private func write(_ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool) throws(LectureError) {
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+        let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
         // Before anything is sealed: whatever fails after this, the nonce is used up.
         sealed.insert(segment)
         if isLast { last = segment }
         reader.forget(layout: layout, last: last)
-        try unsafe sealer.seal(segment: segment, isLast: isLast, text, into: room)
+        try unsafe sealer.seal(segment: segment, isLast: isLast, text, into: buffer)
         do throws(SystemError) {
             let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
-            try unsafe file.write(UnsafeRawBufferPointer(room), at: start)
+            try unsafe file.write(UnsafeRawBufferPointer(buffer), at: start)
         } catch {
             throw FileIntent.write.error(error, plan.path)
         }
@@ -360,11 +360,11 @@ import LectureModel
     private func carry(
         _ segment: Int, _ text: UnsafeRawBufferPointer, into fresh: Descriptor, _ under: any SegmentSealing
     ) throws(LectureError) {
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
-        try unsafe under.seal(segment: segment, isLast: segment == last, text, into: room)
+        let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+        try unsafe under.seal(segment: segment, isLast: segment == last, text, into: buffer)
         do throws(SystemError) {
             let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
-            try unsafe fresh.write(UnsafeRawBufferPointer(room), at: start)
+            try unsafe fresh.write(UnsafeRawBufferPointer(buffer), at: start)
         } catch {
             throw FileIntent.write.error(error, plan.path)
         }

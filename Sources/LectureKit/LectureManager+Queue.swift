@@ -91,7 +91,7 @@ extension LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func remove(_ keys: [ContentKey]) throws -> [ContentKey?] {
-        SpaceReserve.makeRoomToRemove(location)
+        SpaceReserve.freeSpaceToRemove(location)
         var current: [ContentKey?] = []
         var rest = keys[...]
         while !rest.isEmpty {
@@ -132,7 +132,7 @@ extension LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
     public func removeAll(includingSamples: Bool = false) throws -> Int {
-        SpaceReserve.makeRoomToRemove(location)
+        SpaceReserve.freeSpaceToRemove(location)
         let count = try index.transaction {
             try index.setDesireOfAll(.remove, includingSamples: includingSamples, now: clock.now())
         }

@@ -158,7 +158,7 @@ package final class SQLiteStreamCache {
                     "SELECT 1 FROM stream_block WHERE item_id = ? AND idx = ?", block.item, block.index
                 ) { _ in true }
                 if known == nil {
-                    guard try makeRoom(for: block.bytes, bound: bound, &garbage) else { break }
+                    guard try freeSpace(for: block.bytes, bound: bound, &garbage) else { break }
                     // The item may be gone: the cache was emptied by hand while its owner was considered dead.
                     let added = try connection.execute(
                         """
@@ -181,12 +181,12 @@ package final class SQLiteStreamCache {
     package func trim(to bound: Int64) throws -> StreamGarbage {
         try index.atomically {
             var garbage = StreamGarbage()
-            _ = try makeRoom(for: 0, bound: bound, &garbage)
+            _ = try freeSpace(for: 0, bound: bound, &garbage)
             return garbage
         }
     }
 
-    private func makeRoom(for bytes: Int64, bound: Int64, _ garbage: inout StreamGarbage) throws -> Bool {
+    private func freeSpace(for bytes: Int64, bound: Int64, _ garbage: inout StreamGarbage) throws -> Bool {
         while case let used = try sums().bytes, used > bound - bytes {
             let page = try connection.query(Self.evictionSQL, Self.evictionPage) { row in
                 StreamBlock(item: row.id(0), index: row.int(1), bytes: row.int64(2))

@@ -5,7 +5,7 @@ import LectureModel
 /// need space.
 ///
 /// ```
-///   (missing) ──a writer opens or closes the store, and there is room──▶ drawn
+///   (missing) ──a writer opens or closes the store, and there is space─▶ drawn
 ///       ▲                                                                 │
 ///       └──on a full disk: the store is opened, or lectures are removed───┘
 /// ```
@@ -15,11 +15,11 @@ package enum SpaceReserve {
     /// Its length in bytes.
     package static let bytes: UInt64 = 1 << 20
     /// It is drawn only where at least this much is free.
-    private static let room: UInt64 = bytes + bytes / 2
+    private static let needed: UInt64 = bytes + bytes / 2
     /// A removal may need this much.
     private static let scarce: UInt64 = 1 << 20
 
-    /// Creates the file, if it is missing and there is room. Failing is no error: the store works without it.
+    /// Creates the file, if it is missing and there is space. Failing is no error: the store works without it.
     ///
     /// - Parameter directory: the store's, without symbolic links.
     static func draw(in directory: String) {
@@ -27,7 +27,7 @@ package enum SpaceReserve {
         var facts = stat()
         // One that is shorter was left by a program that died here.
         if unsafe lstat(path, &facts) == 0, facts.st_size >= off_t(bytes) { return }
-        guard let free = freeBytes(in: directory), free >= room else { return }
+        guard let free = freeBytes(in: directory), free >= needed else { return }
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
@@ -45,14 +45,14 @@ package enum SpaceReserve {
     /// Deletes the file where there is too little space to remove lectures.
     ///
     /// - Parameter location: where the store is.
-    package static func makeRoomToRemove(_ location: StoreLocation) {
+    package static func freeSpaceToRemove(_ location: StoreLocation) {
         guard let directory = try? location.resolved(), let free = freeBytes(in: directory), free < scarce else {
             return
         }
         _ = giveUp(in: directory)
     }
 
-    /// Creates the file again, if there is room.
+    /// Creates the file again, if there is space.
     ///
     /// - Parameter location: where the store is.
     package static func draw(_ location: StoreLocation) {

@@ -64,8 +64,8 @@ package enum StoreOwner {
         var buffer = [CChar](repeating: 0, count: 16_384)
         let size = buffer.count
         // The entry points into the buffer, so it is copied before the buffer is released.
-        return unsafe buffer.withUnsafeMutableBufferPointer { room in
-            guard let base = room.baseAddress else { return nil }
+        return unsafe buffer.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return nil }
             guard unsafe getpwuid_r(user, &entry, base, size, &found) == 0, unsafe found != nil,
                 let name = unsafe entry.pw_name
             else { return nil }

@@ -92,7 +92,7 @@ final class Exchange {
     }
 
     /// How long until a full sink is asked again.
-    private static let roomInterval = Duration.milliseconds(5)
+    private static let pausedInterval = Duration.milliseconds(5)
 
     /// How long the exchange's own limit, or a full sink, still forbids reading.
     ///
@@ -100,7 +100,7 @@ final class Exchange {
     /// - Returns: zero when it may continue.
     func delay(now: SuspendingClock.Instant) -> Duration {
         let limit = bucket?.delay(now: now) ?? .zero
-        return request.sink.hasRoom ? limit : max(limit, Self.roomInterval)
+        return request.sink.canAccept ? limit : max(limit, Self.pausedInterval)
     }
 
     /// Resumes reading after a limit has stopped it. Bytes libcurl already has are delivered during the call;
@@ -179,7 +179,7 @@ final class Exchange {
             turnBytes = 0
         }
         if let share = meter.share, turnBytes >= share { return true }
-        if !request.sink.hasRoom { return true }
+        if !request.sink.canAccept { return true }
         return bucket != nil && delay(now: SuspendingClock.now) > .zero
     }
 

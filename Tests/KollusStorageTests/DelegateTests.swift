@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test func `a delegate released within its own method gets no more calls`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         final class Holder: @unchecked Sendable {
             let lock = NSLock()
@@ -34,7 +34,7 @@ import Testing
         watched = holder.delegate
         holder.delegate?.last = { holder.drop() }
         storage.delegate = holder.delegate
-        let key = try storage.loadContentURL(room.media("2M-1", "fault=slow:4000000"))
+        let key = try storage.loadContentURL(scene.media("2M-1", "fault=slow:4000000"))
         let events = storage.events
         try storage.downloadContent(key)
         for await event in events {
@@ -45,7 +45,7 @@ import Testing
         // A new one receives only what comes from now on.
         let witness = Witness()
         storage.delegate = witness
-        let other = try storage.loadContentURL(room.media("64K-2"))
+        let other = try storage.loadContentURL(scene.media("64K-2"))
         try storage.downloadContent(other)
         _ = await witness.wait {
             $0.contains { if case .download(other, 100, true, _, nil) = $0 { true } else { false } }
@@ -57,12 +57,12 @@ import Testing
     }
 
     @Test func `a delegate may call every method of its storage`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         let removed = Counter()
-        let urls = (1...3).map { room.media("256K-\($0)") }
+        let urls = (1...3).map { scene.media("256K-\($0)") }
         witness.also = { reported, content in
             guard reported.isFinal, let key = content?.mediaContentKey else { return }
             do {
@@ -84,11 +84,11 @@ import Testing
     }
 
     @Test func `events before the first delegate wait for it`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let events = storage.events
-        let key = try storage.loadContentURL(room.media("512K-4"))
+        let key = try storage.loadContentURL(scene.media("512K-4"))
         try storage.downloadContent(key)
         for await event in events {
             if case .completed = event { break }
@@ -103,8 +103,8 @@ import Testing
     }
 
     @Test func `two storages on one path see the same lectures and fetch nothing twice`() async throws {
-        let room = try await Classroom()
-        let (one, two) = (try room.started(), try room.started())
+        let scene = try await Classroom()
+        let (one, two) = (try scene.started(), try scene.started())
         defer {
             one.close()
             two.close()
@@ -112,13 +112,13 @@ import Testing
         let (first, second) = (Witness(), Witness())
         one.delegate = first
         two.delegate = second
-        let url = room.media("4M-5")
+        let url = scene.media("4M-5")
         let key = try one.loadContentURL(url)
         #expect(try two.checkContentURL(url) == key)
         // Bytes that the server sent before it saw that loading reads no further do not count.
         let path = "/media/bytes-4M-5.mp4"
-        let asked = try await room.origin.requests(for: path).count
-        let passing = try await room.holding("4M-5", after: 2_000_000)
+        let asked = try await scene.origin.requests(for: path).count
+        let passing = try await scene.holding("4M-5", after: 2_000_000)
         try one.downloadContent(key)
         #expect(await first.wait { !$0.isEmpty })
         // Accepted, and delivered to both: a request is never answered with silence.
@@ -133,7 +133,7 @@ import Testing
             }
         }
         #expect((two.contents() as? [KollusContent])?.first?.downloaded == true)
-        let fetched = try await room.origin.requests(for: path).dropFirst(asked).map(\.bytes).reduce(0, +)
+        let fetched = try await scene.origin.requests(for: path).dropFirst(asked).map(\.bytes).reduce(0, +)
         // Once, plus the part of a chunk that a stalled connection leaves.
         #expect(fetched < 6 << 20)
         try two.removeContent(key)
@@ -141,21 +141,21 @@ import Testing
     }
 
     @Test func `a storage released without being closed ends its work`() async throws {
-        let room = try await Classroom()
+        let scene = try await Classroom()
         var key = ""
         do {
-            let storage = try room.started()
-            key = try storage.loadContentURL(room.media("16M-6", "fault=slow:2000000"))
+            let storage = try scene.started()
+            key = try storage.loadContentURL(scene.media("16M-6", "fault=slow:2000000"))
             let witness = Witness()
             storage.delegate = witness
             try storage.downloadContent(key)
             #expect(await witness.wait { !$0.isEmpty })
         }
-        let storage = try room.started()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        try await room.origin.set(fault: "", on: "/media/bytes-16M-6.mp4")
+        try await scene.origin.set(fault: "", on: "/media/bytes-16M-6.mp4")
         // The first one may keep it for the moment that its end takes.
         while code({ try storage.downloadContent(key) }) == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue {
             await Task.yield()

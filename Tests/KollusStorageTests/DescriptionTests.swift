@@ -8,12 +8,12 @@ import Testing
 /// What a gateway describes besides the media, as an application shows it.
 @Suite struct DescriptionTests {
     @Test func `a lecture has its texts, pictures, chapters and bookmarks`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-256K-5", extras: true))
+        let key = try storage.loadContentURL(try await scene.origin.link(key: "bytes-256K-5", extras: true))
         let loaded = try #require(try storage.content(key))
         #expect(!loaded.company.isEmpty && !loaded.synopsis.isEmpty && loaded.descriptionURL.hasPrefix("http"))
         #expect(loaded.naturalSize.width > 0 && loaded.naturalSize.height > 0 && loaded.duration > 0)
@@ -55,11 +55,11 @@ import Testing
     }
 
     @Test func `a sheet that an earlier version has stored is found under its old name`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-3", extras: true))
+        let key = try storage.loadContentURL(try await scene.origin.link(key: "bytes-64K-3", extras: true))
         try storage.downloadContent(key)
         #expect(await witness.finals(1).count == 1)
         let new = try #require(try storage.content(key)?.thumbnail)
@@ -67,29 +67,29 @@ import Testing
         // The name in version 0.1.0.
         let old = new.replacingOccurrences(of: ".160x90x10.", with: "-160x90x10.")
         try FileManager.default.moveItem(atPath: new, toPath: old)
-        let database = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
+        let database = try Connection(path: scene.place.path + "/store/lecturekit.db", access: .readWrite)
         try database.execute("UPDATE resource SET file_path = replace(file_path, '.160x90x10.', '-160x90x10.')")
-        let later = try room.started()
+        let later = try scene.started()
         defer { later.close() }
         #expect(try later.content(key)?.thumbnail == old)
         // Also after a download has searched the directory for orphaned files.
         let heard = Witness()
         later.delegate = heard
-        try later.downloadContent(later.loadContentURL(room.media("64K-4")))
+        try later.downloadContent(later.loadContentURL(scene.media("64K-4")))
         #expect(await heard.finals(1).count == 1)
         #expect(await (try? later.manager().untilRest()) == true)
         #expect(FileManager.default.contents(atPath: old)?.starts(with: [0xFF, 0xD8]) == true)
     }
 
     @Test func `a gateway's refusal has the vendor's number`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
-        let expired = try await room.origin.link(key: "bytes-64K-1", expiresIn: -60)
-        let unknown = try await room.origin.link(key: "unknown-lecture")
+        let expired = try await scene.origin.link(key: "bytes-64K-1", expiresIn: -60)
+        let unknown = try await scene.origin.link(key: "unknown-lecture")
         #expect(code { _ = try storage.loadContentURL(expired) } == -4085)
         #expect(code { _ = try storage.loadContentURL(unknown) } == -4012)
-        #expect(code { _ = try storage.loadContentURL(room.origin.http + "/si?jwt=a.b.c") } == -4007)
+        #expect(code { _ = try storage.loadContentURL(scene.origin.http + "/si?jwt=a.b.c") } == -4007)
         #expect(storage.contents()?.count == 0, "what cannot be loaded leaves nothing behind")
     }
 }

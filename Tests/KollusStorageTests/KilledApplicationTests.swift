@@ -18,20 +18,20 @@ struct KilledApplicationTests {
 
     @Test(arguments: Restart.allCases)
     func `no state left by a killed run blocks a request`(restart: Restart) async throws {
-        let room = try await Classroom()
+        let scene = try await Classroom()
         // Slow enough that bytes are committed before the last one arrives.
-        let url = room.media("2500K-7", "fault=slow:2500000")
+        let url = scene.media("2500K-7", "fault=slow:2500000")
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = .gmt
         formatter.dateFormat = "yyyy/MM/dd"
         func environment(_ store: String) throws -> [String: String] {
             [
-                "HOME": room.place.path, "LECTURE_STORE": room.place.path + "/" + store,
-                "LECTURE_DEVICE": room.place.path + "/device", "LECTURE_CONFIG": try room.configuration(),
-                "LECTURE_TRUST": room.origin.directory, "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "TZ": "UTC",
-                "KOLLUS_KEY": room.key, "KOLLUS_BUNDLE_ID": Classroom.bundle,
-                "KOLLUS_EXPIRES": formatter.string(from: room.end),
+                "HOME": scene.place.path, "LECTURE_STORE": scene.place.path + "/" + store,
+                "LECTURE_DEVICE": scene.place.path + "/device", "LECTURE_CONFIG": try scene.configuration(),
+                "LECTURE_TRUST": scene.origin.directory, "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "TZ": "UTC",
+                "KOLLUS_KEY": scene.key, "KOLLUS_BUNDLE_ID": Classroom.bundle,
+                "KOLLUS_EXPIRES": formatter.string(from: scene.end),
             ]
         }
         func application(_ store: String) throws -> StruckRun {
@@ -49,7 +49,7 @@ struct KilledApplicationTests {
             let number = whole / 3 + (part * 4 + round) * (whole - whole / 3) / (kills * 4)
             let struck = try await application(store).kill(at: number)
             let what = "\(restart), \(struck ?? "not killed"), of about \(whole)"
-            let storage = try room.started(store)
+            let storage = try scene.started(store)
             let left = (storage.contents() as? [KollusContent]) ?? []
             // No process downloads, and no list says so.
             #expect(left.allSatisfy { $0.state != .downloading }, "\(what)")
@@ -58,7 +58,7 @@ struct KilledApplicationTests {
             storage.close()
         }
         #expect(midway > 0, "some kills met bytes on the disk")
-        await room.origin.stop()
+        await scene.origin.stop()
     }
 
     private func go(
@@ -106,22 +106,22 @@ struct KilledApplicationTests {
     }
 
     @Test func `a download that a worker continues is accepted and reported`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         storage.settings.workerProgram = Places.builtProduct("lecturectl")
         storage.setBackgroundDownload(true)
         try storage.start()
         let first = Witness()
         storage.delegate = first
-        let key = try storage.loadContentURL(room.media("16M-9"))
-        let passing = try await room.holding("16M-9", after: 2_000_000)
+        let key = try storage.loadContentURL(scene.media("16M-9"))
+        let passing = try await scene.holding("16M-9", after: 2_000_000)
         try storage.downloadContent(key)
         #expect(
             await first.wait {
                 $0.contains { if case .download(_, _, _, let bytes, nil) = $0 { bytes > 1 << 20 } else { false } }
             })
         storage.close()
-        let later = try room.started()
+        let later = try scene.started()
         defer { later.close() }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)

@@ -6,15 +6,15 @@ import Testing
 /// `kollus:` links, and downloads that outlive their application.
 @Suite struct LinkTests {
     @Test func `a download link fetches each lecture into its folder`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")
         func coded(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: allowed) ?? "" }
-        let urls = [room.media("64K-1"), room.media("64K-2", "fault=404"), room.media("64K-3")]
+        let urls = [scene.media("64K-1"), scene.media("64K-2", "fault=404"), scene.media("64K-3")]
         let link =
             "kollus://download?url=\(coded(urls[0]))&folder=\(coded("maths/week 1"))"
             + "&url=\(coded(urls[1]))&url=\(coded(urls[2]))"
@@ -47,7 +47,7 @@ import Testing
         // The local copy, if there is one.
         guard case .playDownloaded(keys[0]) = try await storage.open("kollus://download_play?url=\(coded(urls[0]))"),
             case .playDownloaded(nil) = try await storage.open(
-                "kollus://download_play?url=\(coded(room.media("64K-9")))"),
+                "kollus://download_play?url=\(coded(scene.media("64K-9")))"),
             case .list("maths") = try await storage.open("kollus://list?folder=maths"),
             case .play(urls[0]) = try await storage.open("kollus://path?url=\(coded(urls[0]))")
         else {
@@ -62,23 +62,23 @@ import Testing
     }
 
     @Test func `a download continues after its storage was closed, if that was requested`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         storage.settings.workerProgram = Places.builtProduct("lecturectl")
         storage.setBackgroundDownload(true)
         try storage.start()
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("8M-7"))
-        let passing = try await room.holding("8M-7", after: 3_000_000)
+        let key = try storage.loadContentURL(scene.media("8M-7"))
+        let passing = try await scene.holding("8M-7", after: 3_000_000)
         // Loaded and not requested: the worker ignores it.
-        let other = try storage.loadContentURL(room.media("64K-8"))
+        let other = try storage.loadContentURL(scene.media("64K-8"))
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try await passing()
         storage.close()
         #expect(witness.finals.isEmpty)
-        let later = try room.started()
+        let later = try scene.started()
         defer { later.close() }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)
@@ -88,14 +88,14 @@ import Testing
     }
 
     @Test func `a missing worker is reported and nothing else fails`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
-        storage.settings.workerProgram = room.place.path + "/none"
+        let scene = try await Classroom()
+        let storage = try scene.storage()
+        storage.settings.workerProgram = scene.place.path + "/none"
         storage.setBackgroundDownload(true)
         try storage.start()
         let witness = Witness()
         storage.delegate = witness
-        try storage.downloadContent(storage.loadContentURL(room.media("64K-1")))
+        try storage.downloadContent(storage.loadContentURL(scene.media("64K-1")))
         #expect(await witness.finals(1).count == 1)
         storage.close()
     }

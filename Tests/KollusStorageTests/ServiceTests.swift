@@ -8,17 +8,17 @@ import Testing
 /// Licences, learning reports, the streaming cache, the background worker.
 @Suite struct ServiceTests {
     @Test func `licences are granted, renewed one by one, and end`() async throws {
-        let room = try await Classroom(["--licensed"])
-        let storage = try room.started()
+        let scene = try await Classroom(["--licensed"])
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
         storage.extraDrmParam = "class=7&b"
-        try await room.origin.set(
+        try await scene.origin.set(
             policyJSON: #"{"expiration_in": 3600, "expiration_count": 5, "expiration_refresh_popup": 1}"#)
         var keys: [String] = []
         for number in 1...12 {
-            let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-\(number)"))
+            let key = try storage.loadContentURL(try await scene.origin.link(key: "bytes-64K-\(number)"))
             try storage.downloadContent(key)
             keys.append(key)
         }
@@ -51,7 +51,7 @@ import Testing
                 && !request.contains("session_key"))
         #expect(json.contains(#""result":1"#) && json.contains(#""data":"#))
 
-        try await room.origin.set(policyJSON: #"{"expiration_in": 7200, "expiration_count": 9}"#)
+        try await scene.origin.set(policyJSON: #"{"expiration_in": 7200, "expiration_count": 9}"#)
         storage.updateDownloadDRMInfo(true)
         #expect(await witness.wait { $0.contains { if case .renewal(12, 12, _) = $0 { true } else { false } } })
         let renewals = witness.reported.compactMap {
@@ -61,7 +61,7 @@ import Testing
         #expect(try storage.content(keys[3])?.drmExpireCountMax == 9)
         try await renewsByName(storage, [keys[1], keys[2]])
         #expect(try await storage.renewLicences(of: []).total == 0)
-        let items = try await room.origin.callbackItems()
+        let items = try await scene.origin.callbackItems()
         #expect(items.contains { $0.kind == 3 && $0.resetReq == 1 })
     }
 
@@ -86,13 +86,13 @@ import Testing
     }
 
     @Test func `under a new player id licensed lectures are downloaded beside the old ones`() async throws {
-        let room = try await Classroom(["--licensed"])
+        let scene = try await Classroom(["--licensed"])
         for (number, name) in ["bytes-64K-1", "bytes-64K-2"].enumerated() {
-            let storage = try room.storage()
+            let storage = try scene.storage()
             if number == 0 { try storage.start() } else { try storage.startWithNewPlayerID() }
             let witness = Witness()
             storage.delegate = witness
-            let key = try storage.loadContentURL(try await room.origin.link(key: name))
+            let key = try storage.loadContentURL(try await scene.origin.link(key: name))
             try storage.downloadContent(key)
             let finals = await witness.finals(1)
             #expect(finals.count == 1)
@@ -102,15 +102,15 @@ import Testing
     }
 
     @Test func `a lecture that a licence server orders deleted is gone when that is reported`() async throws {
-        let room = try await Classroom(["--licensed"])
-        let storage = try room.started()
+        let scene = try await Classroom(["--licensed"])
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-1"))
+        let key = try storage.loadContentURL(try await scene.origin.link(key: "bytes-64K-1"))
         try storage.downloadContent(key)
         #expect(await witness.finals(1).count == 1)
-        try await room.origin.set(
+        try await scene.origin.set(
             policyJSON: #"{"result": 1, "content_delete": 1, "message": "The term is over."}"#, kind: 3)
         let gone = Flag()
         witness.also = { reported, _ in
@@ -130,13 +130,13 @@ import Testing
     }
 
     @Test func `a refusal has the server's message`() async throws {
-        let room = try await Classroom(["--licensed"])
-        let storage = try room.started()
+        let scene = try await Classroom(["--licensed"])
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        try await room.origin.set(policyJSON: #"{"result": 0, "message": "Please pay first."}"#)
-        let key = try storage.loadContentURL(try await room.origin.link(key: "bytes-64K-1"))
+        try await scene.origin.set(policyJSON: #"{"result": 0, "message": "Please pay first."}"#)
+        let key = try storage.loadContentURL(try await scene.origin.link(key: "bytes-64K-1"))
         try storage.downloadContent(key)
         guard case .download(key, _, false, _, -8655) = await witness.finals(1).first else {
             Issue.record("\(witness.finals)")
@@ -147,8 +147,8 @@ import Testing
     }
 
     @Test func `stored reports are sent, and each call ends once`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
@@ -156,7 +156,7 @@ import Testing
         for number in 1...3 {
             var report = LearningReport()
             (report.user, report.session, report.sequence) = ("learner", "s", Int64(number))
-            report.target = ReportTarget(url: room.origin.http + "/lms/json", format: .json)
+            report.target = ReportTarget(url: scene.origin.http + "/lms/json", format: .json)
             try await manager.addReport(report)
         }
         storage.sendStoredLms()
@@ -170,17 +170,17 @@ import Testing
     }
 
     @Test func `a stream leaves its bytes in the cache, and the next one uses them`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         storage.setCacheSize(64)
-        let stream = try await storage.stream(room.media("3M-9"))
+        let stream = try await storage.stream(scene.media("3M-9"))
         #expect(stream.byteCount == 3 << 20)
         let first = try await stream.read(0..<3 << 20)
         #expect(first.count == 3 << 20)
-        let asked = try await room.origin.requests(for: "/media/bytes-3M-9.mp4").count
+        let asked = try await scene.origin.requests(for: "/media/bytes-3M-9.mp4").count
         #expect(try await stream.read(100..<2_000_000) == first[100..<2_000_000])
-        #expect(try await room.origin.requests(for: "/media/bytes-3M-9.mp4").count == asked)
+        #expect(try await scene.origin.requests(for: "/media/bytes-3M-9.mp4").count == asked)
         let size = storage.cacheDataSize
         #expect(size >= 3 << 20)
         try storage.removeCache()
@@ -197,13 +197,13 @@ import Testing
 /// Limited play time of streams.
 @Suite struct StreamedPlayTimeTests {
     @Test func `a stream of a lecture with limited play time is charged, and ends with it`() async throws {
-        let room = try await Classroom(["--licensed"])
-        let storage = try room.started()
+        let scene = try await Classroom(["--licensed"])
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        try await room.origin.set(policyJSON: #"{"expiration_playtime": 60}"#)
-        let link = try await room.origin.link(key: "bytes-9M-3")
+        try await scene.origin.set(policyJSON: #"{"expiration_playtime": 60}"#)
+        let link = try await scene.origin.link(key: "bytes-9M-3")
         let key = try storage.loadContentURL(link)
         try storage.downloadContent(key)
         _ = await witness.finals(1)

@@ -34,30 +34,30 @@ import Testing
     }
 
     @Test func `a start needs key, bundle id and date`() async throws {
-        let room = try await Classroom()
+        let scene = try await Classroom()
         let changes: [(KollusStorage) -> Void] = [
             { $0.applicationKey = nil }, { $0.applicationKey = "" }, { $0.applicationBundleID = nil },
             { $0.applicationBundleID = "" }, { $0.applicationExpireDate = nil },
         ]
         for change in changes {
-            let storage = try room.storage()
+            let storage = try scene.storage()
             change(storage)
             #expect(code { try storage.start() } == KollusError.Code.NOT_ENOUGH_AUTH_INFO.rawValue)
             #expect(storage.contents() == nil)
         }
-        #expect(!FileManager.default.fileExists(atPath: room.place.path + "/store"))
+        #expect(!FileManager.default.fileExists(atPath: scene.place.path + "/store"))
     }
 
     @Test func `the settings name the bundle id of a program that has none`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         storage.applicationBundleID = Bundle.main.bundleIdentifier
         #expect(storage.applicationBundleID == nil, "a program is no bundle on Linux")
         storage.settings.bundleIdentifier = Classroom.bundle
         #expect(storage.applicationBundleID == Classroom.bundle)
         try storage.start()
         storage.close()
-        let other = try room.storage("other")
+        let other = try scene.storage("other")
         other.settings.bundleIdentifier = "com.example.other"
         #expect(other.applicationBundleID == Classroom.bundle, "the storage's own setting overrides it")
         try other.start()
@@ -65,15 +65,15 @@ import Testing
     }
 
     @Test func `a start refuses values that the key does not contain`() async throws {
-        let room = try await Classroom()
+        let scene = try await Classroom()
         let (expired, when) = try await Classroom.issue(
-            room.origin, #"{"app":"\#(Classroom.bundle)","app_expires_in":-86400}"#)
+            scene.origin, #"{"app":"\#(Classroom.bundle)","app_expires_in":-86400}"#)
         let changes: [(KollusError.Code, (KollusStorage) -> Void)] = [
             (.INCORRECT_AUTH_KEY, { $0.applicationKey = "no key" }),
             (.INCORRECT_AUTH_KEY, { $0.applicationKey = String($0.applicationKey.dropLast(8)) + "AAAAAAAA" }),
-            (.INCORRECT_AUTH_KEY, { $0.settings.trustDirectory = room.place.path }),
+            (.INCORRECT_AUTH_KEY, { $0.settings.trustDirectory = scene.place.path }),
             (.INCORRECT_BUNDLE_ID, { $0.applicationBundleID = "com.example.other" }),
-            (.INCORRECT_AUTH_DATE, { $0.applicationExpireDate = room.end.addingTimeInterval(-3 * 86_400) }),
+            (.INCORRECT_AUTH_DATE, { $0.applicationExpireDate = scene.end.addingTimeInterval(-3 * 86_400) }),
             (
                 .EXPIRED_AUTH_DATE,
                 {
@@ -83,12 +83,12 @@ import Testing
             ),
         ]
         for (expected, change) in changes {
-            let storage = try room.storage()
+            let storage = try scene.storage()
             change(storage)
             #expect(code { try storage.start() } == expected.rawValue, "\(expected)")
             #expect(storage.contents() == nil)
         }
-        let storage = try room.storage()
+        let storage = try scene.storage()
         storage.applicationBundleID = "com.example.other"
         #expect(code { try storage.start() } != nil)
         // Wrong values can be corrected on the same object.
@@ -100,38 +100,38 @@ import Testing
     }
 
     @Test func `a date built from year, month and day is the day of the key`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.calendar = Calendar(identifier: .gregorian)
         format.dateFormat = "yyyy/MM/dd"
-        storage.applicationExpireDate = format.date(from: format.string(from: room.end))
+        storage.applicationExpireDate = format.date(from: format.string(from: scene.end))
         try storage.start()
         storage.close()
     }
 
     @Test func `the path is chosen before the start`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         #expect(!storage.setKollusPath(nil) && !storage.setKollusPath(""))
-        let file = room.place.path + "/file"
+        let file = scene.place.path + "/file"
         try Data().write(to: URL(filePath: file))
         #expect(!storage.setKollusPath(file))
-        #expect(storage.setKollusPath(room.place.path + "/a/b"))
-        #expect(storage.storagePath == room.place.path + "/a/b")
+        #expect(storage.setKollusPath(scene.place.path + "/a/b"))
+        #expect(storage.storagePath == scene.place.path + "/a/b")
         try storage.start()
-        #expect(!storage.setKollusPath(room.place.path + "/c"))
-        #expect(FileManager.default.fileExists(atPath: room.place.path + "/a/b/lecturekit.db"))
+        #expect(!storage.setKollusPath(scene.place.path + "/c"))
+        #expect(FileManager.default.fileExists(atPath: scene.place.path + "/a/b/lecturekit.db"))
         storage.close()
     }
 
     @Test func `a directory that cannot be created, and another program's database`() async throws {
-        let room = try await Classroom()
-        let foreign = room.place.path + "/foreign"
+        let scene = try await Classroom()
+        let foreign = scene.place.path + "/foreign"
         try FileManager.default.createDirectory(atPath: foreign, withIntermediateDirectories: true)
         try Data("not a database at all, by no means".utf8).write(to: URL(filePath: foreign + "/lecturekit.db"))
-        let storage = try room.storage("foreign")
+        let storage = try scene.storage("foreign")
         let error = #expect(throws: KollusError.self) { try storage.start() }
         #expect((error?.code ?? 0) < -20_000)
         #expect(error?.localizedDescription.contains("lecturectl") == false)
@@ -140,9 +140,9 @@ import Testing
     }
 
     @Test func `the player id stays, and a new one is drawn on request`() async throws {
-        let room = try await Classroom()
+        let scene = try await Classroom()
         func id(_ start: (KollusStorage) throws -> Void, _ name: String = "store") throws -> String {
-            let storage = try room.storage(name)
+            let storage = try scene.storage(name)
             try start(storage)
             defer { storage.close() }
             return try #require(storage.applicationDeviceID)
@@ -163,19 +163,19 @@ import Testing
         #expect(grouped != next)
         #expect(
             code {
-                let storage = try room.storage()
+                let storage = try scene.storage()
                 storage.keychainGroup = "../else"
                 try storage.start()
             } == KollusError.Code.ERROR_PARAM_VALUE.rawValue)
     }
 
     @Test func `a missing player id is not silently replaced`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         try storage.startWithCheck()
         storage.close()
-        try FileManager.default.removeItem(atPath: room.place.path + "/device")
-        let later = try room.storage()
+        try FileManager.default.removeItem(atPath: scene.place.path + "/device")
+        let later = try scene.storage()
         #expect(throws: KollusError.self) { try later.startWithCheck() }
         #expect(throws: KollusError.self) { try later.start(withFirst: false) }
         #expect(later.contents() == nil)
@@ -184,8 +184,8 @@ import Testing
     }
 
     @Test func `settings keep the values they were set to`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         #expect(storage.deviceType == "kp-mobile")
         storage.settings.deviceType = "kp-tablet"
         #expect(storage.deviceType == "kp-tablet")
@@ -195,7 +195,7 @@ import Testing
         #expect(storage.extraDrmParam == "a=b")
         #expect(storage.applicationVersion?.isEmpty == false)
         try storage.start()
-        let key = try storage.loadContentURL(room.media("64K-3"))
+        let key = try storage.loadContentURL(scene.media("64K-3"))
         #expect(key.isEmpty == false)
         storage.close()
     }

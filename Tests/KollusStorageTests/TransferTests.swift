@@ -8,8 +8,8 @@ import Testing
 /// Loading, downloading, cancelling, removing: one final event each, nothing after a removal, nothing lost.
 @Suite struct TransferTests {
     @Test func `nil, empty and unknown arguments`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let parameter = KollusError.Code.ERROR_PARAM_VALUE.rawValue
         for nothing in [nil, ""] as [String?] {
@@ -30,17 +30,17 @@ import Testing
                 "\(address)")
         }
         #expect(
-            code { _ = try storage.checkContentURL(room.media("64K-1")) }
+            code { _ = try storage.checkContentURL(scene.media("64K-1")) }
                 == KollusError.Code.ERROR_NOT_FOUND_ID.rawValue)
     }
 
     @Test func `a lecture is loaded, downloaded, and reported once`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let url = room.media("3M-1", "fault=slow:4000000")
+        let url = scene.media("3M-1", "fault=slow:4000000")
         let key = try storage.loadContentURL(url)
         #expect(try storage.loadContentURL(url) == key)
         #expect(try storage.checkContentURL(url) == key)
@@ -50,7 +50,7 @@ import Testing
         #expect(loaded.downloadProgress == 0 && !loaded.downloaded)
         #expect((storage.contents() as? [KollusContent])?.map(\.mediaContentKey) == [key])
         // Bytes that a server sends before it sees that the client has stopped reading depend on the network.
-        #expect(try await room.origin.requests().allSatisfy { $0.bytes < 3 << 20 }, "loading does not fetch the file")
+        #expect(try await scene.origin.requests().allSatisfy { $0.bytes < 3 << 20 }, "loading does not fetch the file")
         #expect(storage.storageSize == 0)
 
         try storage.downloadContent(key)
@@ -70,7 +70,7 @@ import Testing
         #expect(storage.storageSize == 3 << 20)
         #expect(code { try storage.downloadContent(key) } == KollusError.Code.ERROR_ALREADY_DOWNLOADED.rawValue)
         // Without a network it counts as loaded.
-        await room.origin.stop()
+        await scene.origin.stop()
         #expect(try storage.loadContentURL(url) == key)
         #expect(finals.count == 1 && witness.finals.count == 1)
         storage.settings.completedDownload = .completesAgain
@@ -79,13 +79,13 @@ import Testing
     }
 
     @Test func `a cancelled download keeps its bytes and resumes after them`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("8M-2"))
-        let passing = try await room.holding("8M-2", after: 3_000_000)
+        let key = try storage.loadContentURL(scene.media("8M-2"))
+        let passing = try await scene.holding("8M-2", after: 3_000_000)
         try storage.downloadContent(key)
         #expect(
             await witness.wait {
@@ -102,24 +102,24 @@ import Testing
         #expect(await settled(storage, key) { $0.state == .paused })
         let stopped = try #require(try storage.content(key))
         #expect(stopped.downloadStopSize > 0 && stopped.downloadStopSize < 8 << 20)
-        let before = try await room.origin.requests().map(\.bytes).reduce(0, +)
+        let before = try await scene.origin.requests().map(\.bytes).reduce(0, +)
         try storage.downloadContent(key)
         guard case .download(key, 100, true, 8 << 20, nil) = await witness.finals(2).last else {
             Issue.record("\(witness.finals)")
             return
         }
-        let after = try await room.origin.requests().map(\.bytes).reduce(0, +)
+        let after = try await scene.origin.requests().map(\.bytes).reduce(0, +)
         #expect(Int64(after - before) <= (8 << 20) - stopped.downloadStopSize + 65_536)
     }
 
     @Test func `right after a cancel its bytes are on disk, and no count has gone back`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("8M-21"))
-        let passing = try await room.holding("8M-21", after: 3_500_000)
+        let key = try storage.loadContentURL(scene.media("8M-21"))
+        let passing = try await scene.holding("8M-21", after: 3_500_000)
         try storage.downloadContent(key)
         #expect(
             await witness.wait {
@@ -147,15 +147,15 @@ import Testing
     }
 
     @Test func `a cancel may be silent, as on iOS`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
         storage.settings.cancelledDownload = .isSilent
         let events = storage.events
-        let key = try storage.loadContentURL(room.media("8M-22"))
-        let passing = try await room.holding("8M-22", after: 2_000_000)
+        let key = try storage.loadContentURL(scene.media("8M-22"))
+        let passing = try await scene.holding("8M-22", after: 2_000_000)
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try await storage.cancel(key)
@@ -170,13 +170,13 @@ import Testing
     }
 
     @Test func `even the shortest download reports progress before its end`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
         for number in 31...40 {
-            let key = try storage.loadContentURL(room.media("4K-\(number)"))
+            let key = try storage.loadContentURL(scene.media("4K-\(number)"))
             try storage.downloadContent(key)
             let reported = await witness.wait { $0.contains { one in Self.isEnd(one, of: key) } }
             #expect(reported)
@@ -193,18 +193,18 @@ import Testing
     }
 
     @Test func `a cancel that the store refuses does not prevent completion`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("4M-9"))
-        let passing = try await room.holding("4M-9", after: 2_000_000)
+        let key = try storage.loadContentURL(scene.media("4M-9"))
+        let passing = try await scene.holding("4M-9", after: 2_000_000)
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try await passing()
         // Another program writes for longer than any caller waits.
-        let other = try Connection(path: room.place.path + "/store/lecturekit.db", access: .readWrite)
+        let other = try Connection(path: scene.place.path + "/store/lecturekit.db", access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         #expect(code { try storage.downloadCancelContent(key) } == LectureError.Code.storeBusy.number)
         try other.execute("ROLLBACK")
@@ -215,12 +215,12 @@ import Testing
     }
 
     @Test func `cancelling and requesting again at once yields one completion`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("2M-3", "fault=slow:6000000"))
+        let key = try storage.loadContentURL(scene.media("2M-3", "fault=slow:6000000"))
         for _ in 0..<20 {
             try storage.downloadContent(key)
             try storage.downloadCancelContent(key)
@@ -235,13 +235,13 @@ import Testing
     }
 
     @Test func `a failed download is reported once and can be requested again`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("1M-4"))
-        try await room.origin.set(fault: "404", on: "/media/bytes-1M-4.mp4")
+        let key = try storage.loadContentURL(scene.media("1M-4"))
+        try await scene.origin.set(fault: "404", on: "/media/bytes-1M-4.mp4")
         try storage.downloadContent(key)
         guard case .download(key, _, false, _, -8404) = await witness.finals(1).first else {
             Issue.record("\(witness.finals)")
@@ -250,7 +250,7 @@ import Testing
         #expect(await settled(storage, key) { $0.state == .failed })
         let failed = try #require(try storage.content(key))
         #expect(failed.error?.code == -8404 && !failed.downloaded)
-        try await room.origin.set(fault: "", on: "/media/bytes-1M-4.mp4")
+        try await scene.origin.set(fault: "", on: "/media/bytes-1M-4.mp4")
         try storage.downloadContent(key)
         guard case .download(key, 100, true, _, nil) = await witness.finals(2).last else {
             Issue.record("\(witness.finals)")
@@ -260,16 +260,16 @@ import Testing
     }
 
     @Test func `an unreachable server ends a download until it is requested again`() async throws {
-        let room = try await Classroom()
-        let storage = try room.storage()
+        let scene = try await Classroom()
+        let storage = try scene.storage()
         storage.setNetworkTimeOut(1, retry: 0)
         try storage.start()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let url = room.media("1M-5")
+        let url = scene.media("1M-5")
         let key = try storage.loadContentURL(url)
-        await room.origin.stop()
+        await scene.origin.stop()
         try storage.downloadContent(key)
         guard case .download(key, _, false, _, -8007) = await witness.finals(1).first else {
             Issue.record("\(witness.finals)")
@@ -281,14 +281,14 @@ import Testing
     }
 
     @Test func `nothing is reported after a removal`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
-        let key = try storage.loadContentURL(room.media("16M-6"))
+        let key = try storage.loadContentURL(scene.media("16M-6"))
         // However busy the machine is, it is not complete before it is removed.
-        let passing = try await room.holding("16M-6", after: 2_000_000)
+        let passing = try await scene.holding("16M-6", after: 2_000_000)
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try storage.removeContent(key)
@@ -297,12 +297,12 @@ import Testing
         #expect(try storage.content(key) == nil)
         #expect(storage.storageSize == 0)
         #expect(
-            try FileManager.default.subpathsOfDirectory(atPath: room.place.path + "/store/media").filter {
+            try FileManager.default.subpathsOfDirectory(atPath: scene.place.path + "/store/media").filter {
                 $0.contains(".")
             }.isEmpty)
         try storage.removeContent(key)
         // A whole other download later there is still no event.
-        let other = try storage.loadContentURL(room.media("1M-7"))
+        let other = try storage.loadContentURL(scene.media("1M-7"))
         try storage.downloadContent(other)
         #expect(await witness.finals(1).count == 1)
         let late = witness.reported.dropFirst(reported).filter {
@@ -311,20 +311,20 @@ import Testing
         #expect(late.isEmpty)
         // And it can be downloaded again.
         try await passing()
-        let again = try storage.loadContentURL(room.media("16M-6"))
+        let again = try storage.loadContentURL(scene.media("16M-6"))
         try storage.downloadContent(again)
         #expect(await witness.finals(2).count == 2)
     }
 
     @Test func `pause and resume do not report completion`() async throws {
-        let room = try await Classroom()
-        let storage = try room.started()
+        let scene = try await Classroom()
+        let storage = try scene.started()
         defer { storage.close() }
         let witness = Witness()
         storage.delegate = witness
         let events = storage.events
-        let key = try storage.loadContentURL(room.media("6M-8"))
-        let passing = try await room.holding("6M-8", after: 3_000_000)
+        let key = try storage.loadContentURL(scene.media("6M-8"))
+        let passing = try await scene.holding("6M-8", after: 3_000_000)
         try storage.downloadContent(key)
         #expect(await witness.wait { !$0.isEmpty })
         try await passing()

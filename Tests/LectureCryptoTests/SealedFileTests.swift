@@ -149,13 +149,13 @@ import Testing
         let opener = try opener(length(segments))
         var changed = segments[0]
         changed[changed.count - 1] ^= 1
-        let room = try unsafe SecretBytes(count: 20) { room in
-            unsafe room.copyBytes(from: [UInt8](repeating: 7, count: 20))
+        let buffer = try unsafe SecretBytes(count: 20) { buffer in
+            unsafe buffer.copyBytes(from: [UInt8](repeating: 7, count: 20))
             _ = unsafe changed.withUnsafeBytes { box in
-                #expect(throws: LectureError(.damaged)) { try unsafe opener.open(segment: 0, box, into: room) }
+                #expect(throws: LectureError(.damaged)) { try unsafe opener.open(segment: 0, box, into: buffer) }
             }
         }
-        #expect(room.exposed() == [UInt8](repeating: 0, count: 20))
+        #expect(buffer.exposed() == [UInt8](repeating: 0, count: 20))
     }
 
     // MARK: The nonce invariant

@@ -176,14 +176,14 @@ struct ManagerNetTests {
         #expect(overQuota.error?.code == .quota)
         await bounded.close()
         let full = try site.manager { $0.reserveBytes = 1 << 60 }
-        let noRoom = try await full.fetch("\(nginx.http)/lecture.mp4")
-        #expect(noRoom.stopReason == .space)
-        #expect(noRoom.error?.code == .storageFull)
+        let noSpace = try await full.fetch("\(nginx.http)/lecture.mp4")
+        #expect(noSpace.stopReason == .space)
+        #expect(noSpace.error?.code == .storageFull)
         #expect(try site.mediaFiles().isEmpty)
         await full.close()
-        let roomy = try site.manager()
-        #expect(try await roomy.fetch("\(nginx.http)/lecture.mp4").state == .completed)
-        await roomy.close()
+        let restarted = try site.manager()
+        #expect(try await restarted.fetch("\(nginx.http)/lecture.mp4").state == .completed)
+        await restarted.close()
         await nginx.stop()
     }
 

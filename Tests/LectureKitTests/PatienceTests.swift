@@ -76,13 +76,13 @@ struct PatienceNetTests {
     }
 
     @Test(arguments: [true, false])
-    func `a silent report target is abandoned as configured`(isRoomThere: Bool) async throws {
+    func `a silent report target is abandoned as configured`(hasSentBefore: Bool) async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager {
             $0.stallTimeout = .seconds(600)
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
         }
-        if isRoomThere {
+        if hasSentBefore {
             _ = try await manager.addReport(LearningReport(values: "{}", user: "kim", session: "0"))
             #expect(try await manager.sendReports().delivered == 1)
         }

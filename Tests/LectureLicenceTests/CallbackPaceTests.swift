@@ -144,7 +144,7 @@ struct CallbackPaceTests {
         pace.ended(origin, begun: at(0), .failed, at: at(2100), random: 0)
         #expect(pace.openings(origin) == 1 && pace.mayStart(origin, at: at(9000)) == .busy)
         pace.ended(origin, begun: at(2000), .cancelled, at: at(2200), random: 0)
-        #expect(pace.mayStart(origin, at: at(9000)) == .yes, "a probe that was cancelled makes room for another")
+        #expect(pace.mayStart(origin, at: at(9000)) == .yes, "a probe that was cancelled leaves space for another")
     }
 
     @Test func `a server's wait is obeyed, and the longer one counts`() {

@@ -24,7 +24,7 @@ struct BlockTests {
             #expect(block.end == 7 + UInt64(capacity))
             let bytes = [UInt8](repeating: UInt8(turn), count: capacity + 1)
             #expect(unsafe bytes.withUnsafeBytes { unsafe block.append($0) } == capacity)
-            #expect(block.room == 0)
+            #expect(block.space == 0)
             #expect(holds(block, bytes.prefix(capacity)))
         }
     }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [Int32(14), 1550, 778], [ENOSPC, EDQUOT])
-    func aRefusalForWantOfRoomIsAFullDisk(result: Int32, system: Int32) {
+    func aRefusalForWantOfSpaceIsAFullDisk(result: Int32, system: Int32) {
         let error = SQLiteError(code: result, message: "words", systemError: system).lectureError()
         #expect(error.code == .storageFull)
     }

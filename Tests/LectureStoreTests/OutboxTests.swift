@@ -110,11 +110,11 @@ import Testing
     @Test func aMebibyteOfValuesIsStoredAndNoByteMore() throws {
         try OutboxFixture.with { box in
             var record = OutboxFixture.record("a")
-            let room = ReportCheck.valuesLimit - #"{"x":""}"#.utf8.count
-            record.values = .object([JSONMember("x", .string(String(repeating: "y", count: room)))])
+            let left = ReportCheck.valuesLimit - #"{"x":""}"#.utf8.count
+            record.values = .object([JSONMember("x", .string(String(repeating: "y", count: left)))])
             try box.put(record)
             #expect(try box.stored(try box.row("a")).record == record)
-            record.values = .object([JSONMember("x", .string(String(repeating: "y", count: room + 1)))])
+            record.values = .object([JSONMember("x", .string(String(repeating: "y", count: left + 1)))])
             record.id = "b"
             let error = lectureError { _ = try box.outbox.add(NewReport(record), now: box.now) }
             #expect(error?.code == .reportInvalid && error?.detail == "values")

@@ -21,9 +21,9 @@ import Testing
         }
     }
 
-    @Test func `with room it stays for a removal, and is drawn again after it was given up`() throws {
+    @Test func `with space it stays for a removal, and is drawn again after it was given up`() throws {
         try StoreFixture.with { store in
-            SpaceReserve.makeRoomToRemove(store.location)
+            SpaceReserve.freeSpaceToRemove(store.location)
             #expect(Self.status(store) != nil)
             let directory = try #require(try store.location.resolved())
             #expect(SpaceReserve.giveUp(in: directory))

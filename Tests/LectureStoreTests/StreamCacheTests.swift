@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func roomForAnItemThatIsGoneIsNotGiven() throws {
+    @Test func spaceForAnItemThatIsGoneIsNotReserved() throws {
         try StoreFixture.with { store in
             let cache = SQLiteStreamCache(index: store.index)
             let wanted = [StreamBlock(item: StreamItemID(77), index: 0, bytes: 50)]

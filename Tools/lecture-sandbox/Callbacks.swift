@@ -146,11 +146,11 @@ private func queue(_ reply: Reply, _ delivery: Delivery, on connection: OpaquePo
 
 /// The library requests bytes of a body.
 private func readBody(
-    _ context: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int
+    _ context: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
 ) -> Int {
     guard let context = unsafe context else { return cmhd_reader_failed() }
     let delivery = unsafe Unmanaged<Delivery>.fromOpaque(context).takeUnretainedValue()
-    return unsafe delivery.next(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: buffer, count: room))
+    return unsafe delivery.next(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity))
 }
 
 /// The library no longer needs a body.

@@ -28,28 +28,28 @@ final class Delivery {
     ///   - buffer: where they go.
     /// - Returns: their number, or one of the library's two end codes.
     func next(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        var room = buffer.count
+        var limit = buffer.count
         switch reply.ending {
         case .whole: break
         case .unanswered: return cmhd_reader_failed()
         case .closed(let count):
             guard offset < count else { return cmhd_reader_failed() }
-            room = min(room, count - offset)
+            limit = min(limit, count - offset)
         case .reset(let count):
             guard offset < count else { return reset() }
-            room = min(room, count - offset)
+            limit = min(limit, count - offset)
         case .silent(let count):
             guard offset < count else {
                 _ = pacing.wait(milliseconds: -1, socket: socket)
                 return cmhd_reader_failed()
             }
-            room = min(room, count - offset)
+            limit = min(limit, count - offset)
         }
         if let rate = reply.bytesPerSecond {
             guard let allowed = allowance(rate) else { return cmhd_reader_failed() }
-            room = min(room, allowed)
+            limit = min(limit, allowed)
         }
-        let count = unsafe reply.body.read(at: offset, into: .init(rebasing: buffer[..<room]))
+        let count = unsafe reply.body.read(at: offset, into: .init(rebasing: buffer[..<limit]))
         if count == 0 { return reply.announcedLength == nil ? cmhd_reader_ended() : cmhd_reader_failed() }
         sent += count
         let total = sent

@@ -74,8 +74,8 @@ struct LMSReader {
         let length = request.body.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
         guard length <= limit else { throw Problem.input("too large") }
         var made = -1
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: length + 1) { room, count in
-            guard let base = room.baseAddress else { return }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: length + 1) { target, count in
+            guard let base = target.baseAddress else { return }
             unsafe request.body.withUnsafeBufferPointer { input in
                 guard let start = input.baseAddress else { return }
                 made = unsafe czlib_gunzip(start, input.count, base, length + 1)

@@ -14,7 +14,7 @@ package struct PlanTotals: Sendable, Equatable {
     /// Lectures to download whose size is not known.
     package var unknownSizes = 0
     /// Bytes that the disk and the quota leave; nil if unknown.
-    package var room: Int64?
+    package var space: Int64?
     /// When it would be done; nil if no speed is known.
     package var estimate: FinishEstimate?
 
@@ -22,7 +22,7 @@ package struct PlanTotals: Sendable, Equatable {
     package init() {}
 
     /// Whether the known bytes fit; nil if the space is unknown.
-    package var fits: Bool? { room.map { bytes <= $0 } }
+    package var fits: Bool? { space.map { bytes <= $0 } }
 
     /// Counts a lecture.
     ///
@@ -49,10 +49,10 @@ package struct PlanTotals: Sendable, Equatable {
         if parts.isEmpty { parts = ["nothing to do"] }
         let unknown = unknownSizes > 0 ? " and \(unknownSizes) of unknown size (--check head asks the servers)" : ""
         var sentences = ["\(parts.joined(separator: ", ")): \(HumanText.byteCount(bytes))\(unknown) to download."]
-        if let room, bytes > room {
-            sentences.append("It does not fit: there is space for \(HumanText.byteCount(room)).")
-        } else if let room, bytes > 0 {
-            sentences.append("It fits: there is space for \(HumanText.byteCount(room)).")
+        if let space, bytes > space {
+            sentences.append("It does not fit: there is space for \(HumanText.byteCount(space)).")
+        } else if let space, bytes > 0 {
+            sentences.append("It fits: there is space for \(HumanText.byteCount(space)).")
         }
         if let estimate, bytes > 0 {
             let speed = HumanText.rate(Int64(estimate.bytesPerSecond))
@@ -128,7 +128,7 @@ struct PrecachePlan {
         if command.flag("prune") {
             totals.gone = try await Pruning(manager: manager, session: session).wouldRun(lists, reading)
         }
-        totals.room = try await room(manager)
+        totals.space = try await space(manager)
         totals.estimate = try await manager.finishEstimate(bytes: totals.bytes)
         if session.wantsJSON { try session.context.output.write(machine: JSONLine.plan(totals)) }
         for sentence in totals.sentences(isTerminal: session.context.diagnosticsIsTerminal) { session.report(sentence) }
@@ -163,7 +163,7 @@ struct PrecachePlan {
     }
 
     /// The space that the disk, the reserve and the quota leave.
-    private func room(_ manager: LectureManager) async throws -> Int64? {
+    private func space(_ manager: LectureManager) async throws -> Int64? {
         let space = try await manager.overview().space
         let disk = space.free.map { max(0, $0 - space.reserve) }
         let quota = space.quota.map { max(0, $0 - space.used) }

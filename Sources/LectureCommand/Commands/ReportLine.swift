@@ -3,7 +3,7 @@ import LectureModel
 
 /// A line of `lms add --batch`.
 enum ReportLine {
-    /// The limits of a report, and room for the line around it.
+    /// The limits of a report, and space for the line around it.
     static let limits = JSONScanner.Limits(depth: 34, items: 200_100)
 
     /// The members that a line may have. Others are refused: a report whose payload has a mistyped name would be stored

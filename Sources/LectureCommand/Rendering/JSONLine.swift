@@ -204,7 +204,7 @@ package enum JSONLine {
             writer.member("refused", plan.refused)
             writer.member("bytes", plan.bytes)
             writer.member("unknown_sizes", plan.unknownSizes)
-            writer.member("room_bytes", plan.room)
+            writer.member("room_bytes", plan.space)
             writer.member("fits", plan.fits)
             writer.member("done_ms", plan.estimate?.end.milliseconds)
         }

@@ -12,11 +12,11 @@ package enum ProgressLayout {
     /// - Returns: lines without line ends, the total last.
     package static func bars(_ snapshot: ProgressSnapshot, size: TerminalSize, style: Style) -> [String] {
         let width = max(1, size.columns - 1)
-        let room = max(0, size.rows - 2)
-        let hidden = snapshot.items.count > room ? snapshot.items.count - max(0, room - 1) : 0
+        let most = max(0, size.rows - 2)
+        let hidden = snapshot.items.count > most ? snapshot.items.count - max(0, most - 1) : 0
         let shown = snapshot.items.prefix(snapshot.items.count - hidden)
         var lines = shown.map { line($0, width: width, style: style) }
-        if hidden > 0 && room > 0 { lines.append(TerminalText.clipped("… and \(hidden) more", to: width)) }
+        if hidden > 0 && most > 0 { lines.append(TerminalText.clipped("… and \(hidden) more", to: width)) }
         lines.append(total(snapshot, width: width, style: style))
         return lines
     }

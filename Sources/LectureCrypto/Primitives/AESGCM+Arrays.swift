@@ -27,9 +27,9 @@ extension AESGCM {
         var box = [UInt8](repeating: 0, count: plaintext.count + Self.tagLength)
         // The standard library's closures do not pass on typed errors, so this is done by hand.
         var failure: LectureError?
-        unsafe box.withUnsafeMutableBytes { room in
+        unsafe box.withUnsafeMutableBytes { buffer in
             do throws(LectureError) {
-                try unsafe seal(plaintext, into: room, key: key, nonce: nonce, associated: associated)
+                try unsafe seal(plaintext, into: buffer, key: key, nonce: nonce, associated: associated)
             } catch { failure = error }
         }
         if let failure { throw failure }

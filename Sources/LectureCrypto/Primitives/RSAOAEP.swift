@@ -18,14 +18,14 @@ enum RSAOAEP {
                 return nil
             }
             var isOpen = false
-            let room = try unsafe SecretBytes(count: length) { buffer in
+            let target = try unsafe SecretBytes(count: length) { buffer in
                 let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 isOpen = unsafe EVP_PKEY_decrypt(context, start, &length, box, box.count) == 1
                 ERR_clear_error()
             }
             guard isOpen else { return nil }
             return try unsafe SecretBytes(count: length) { buffer in
-                unsafe room.withBytes {
+                unsafe target.withBytes {
                     unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<length]))
                 }
             }

@@ -60,9 +60,9 @@ package final class SegmentOpener: Sendable {
         var plaintext = [UInt8](repeating: 0, count: max(0, ciphertext.count - AESGCM.tagLength))
         var failure: LectureError?
         unsafe ciphertext.withUnsafeBytes { box in
-            unsafe plaintext.withUnsafeMutableBytes { room in
+            unsafe plaintext.withUnsafeMutableBytes { buffer in
                 do throws(LectureError) {
-                    try unsafe open(segment: segment, box, into: room)
+                    try unsafe open(segment: segment, box, into: buffer)
                 } catch { failure = error }
             }
         }

@@ -79,9 +79,9 @@ package final class SegmentSealer: Sendable {
         var ciphertext = [UInt8](repeating: 0, count: plaintext.count + AESGCM.tagLength)
         var failure: LectureError?
         unsafe plaintext.withUnsafeBytes { text in
-            unsafe ciphertext.withUnsafeMutableBytes { room in
+            unsafe ciphertext.withUnsafeMutableBytes { buffer in
                 do throws(LectureError) {
-                    try unsafe seal(segment: segment, isLast: isLast, text, into: room)
+                    try unsafe seal(segment: segment, isLast: isLast, text, into: buffer)
                 } catch { failure = error }
             }
         }

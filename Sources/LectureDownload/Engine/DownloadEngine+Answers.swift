@@ -41,7 +41,7 @@ extension DownloadEngine {
             return
         }
         if let total = plan.total ?? resource.record.expectedBytes, try quotaIsPassed(by: total) {
-            return try stopForRoom(item, .quota, now: now)
+            return try stopForSpace(item, .quota, now: now)
         }
         resource.record.total = plan.total
         resource.record.entityTag = plan.validator.etag
@@ -54,18 +54,18 @@ extension DownloadEngine {
     }
 
     /// The space for one more file, as far as it is known before the file's length is.
-    func room(for resource: ResourceWork) throws -> Room? {
+    func space(for resource: ResourceWork) throws -> FreeSpace? {
         guard resource.stage == .asking, resource.record.role == .media else { return nil }
         let quota = try settings.quotaBytes.map { quota in
             let planned = try index.plannedBytes()
             return quota - min(quota, planned)
         }
         let free = try? ports.files.freeBytes()
-        return Room(quota: quota, disk: free.map { $0 - min($0, settings.reserveBytes) })
+        return FreeSpace(quota: quota, disk: free.map { $0 - min($0, settings.reserveBytes) })
     }
 
     /// Stops an item for lack of space; it is tried again when there may be some.
-    func stopForRoom(_ item: ItemWork, _ code: LectureError.Code, now: Timestamp) throws {
+    func stopForSpace(_ item: ItemWork, _ code: LectureError.Code, now: Timestamp) throws {
         let (reason, pause): (StopReason, Duration) =
             code == .quota ? (.quota, .seconds(60)) : (.space, .seconds(30))
         try end(item, item.machine.stopped(reason, error: LectureError(code), until: now + pause, now: now))
@@ -282,8 +282,8 @@ extension DownloadEngine {
         case .firstBytes(let refusal):
             let error = LectureError(refusal.code, detail: transfer.origin.host, cause: refusal.cause)
             return try urlFailed(transfer, resource, of: item, error, now: now)
-        case .noRoom(let code):
-            try stopForRoom(item, code, now: now)
+        case .noSpace(let code):
+            try stopForSpace(item, code, now: now)
             return "space"
         case .none: break
         }

@@ -60,7 +60,7 @@ extension DownloadEngine {
                 try index.dropPieces(item.lease, resource.record.id, chunk: chunk, from: piece.start)
                 break
             }
-            guard block.count > 0, block.room > 0 else { continue }
+            guard block.count > 0, block.space > 0 else { continue }
             resource.answers = 2
             resource.remainders[chunk] = ChunkRemainder(
                 lane: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
@@ -72,7 +72,7 @@ extension DownloadEngine {
     }
 
     private func restore(_ piece: StoredPiece, into block: Block, _ resource: ResourceWork) throws -> Bool {
-        guard piece.start == block.offset + UInt64(block.count), piece.count < block.room,
+        guard piece.start == block.offset + UInt64(block.count), piece.count < block.space,
             let bytes = try opened(piece, resource)
         else { return false }
         unsafe bytes.withUnsafeBytes { _ = unsafe block.append($0) }

@@ -112,9 +112,9 @@ extension DownloadEngine {
     /// durable, do not count as jobs, so that the network is used meanwhile.
     private func claim(now: Timestamp) throws {
         let busy = items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
-        let room = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
-        guard room > 0 else { return }
-        for record in try index.claim(run: run, owner: owner, limit: room, now: now) { try takeUp(record, now: now) }
+        let slots = min(settings.jobs - busy, settings.jobs * 4 + 16 - items.count)
+        guard slots > 0 else { return }
+        for record in try index.claim(run: run, owner: owner, limit: slots, now: now) { try takeUp(record, now: now) }
     }
 
     private func takeUp(_ record: ItemRecord, now: Timestamp) throws {

@@ -152,11 +152,11 @@ extension DownloadEngine {
             return true
         }
         let listed = item.record.expectedBytes.flatMap { UInt64(exactly: $0) }
-        guard let bytes = resource.record.expectedBytes ?? listed, let code = try room(for: resource)?.refusal(bytes)
+        guard let bytes = resource.record.expectedBytes ?? listed, let code = try space(for: resource)?.refusal(bytes)
         else {
             return false
         }
-        try stopForRoom(item, code, now: now)
+        try stopForSpace(item, code, now: now)
         return true
     }
 
@@ -227,7 +227,7 @@ extension DownloadEngine {
         asked.maximumBytes = resource.record.expectedBytes
         asked.isFirstContact = isFirstContact
         asked.looksAtFirstBytes = !settings.acceptsAny && !resource.isRepair
-        asked.room = try room(for: resource)
+        asked.space = try space(for: resource)
         // After the validator has changed under a known digest, If-Range would only return the whole, not the range.
         let isConditional = range != nil && owns && !resource.validatorWasChanged
         let ifRange = isConditional ? resource.validator.ifRangeValue : nil

@@ -118,7 +118,7 @@ package struct TransferReport: Sendable {
         /// The first bytes cannot belong to a lecture.
         case firstBytes(FirstBytes.Refusal)
         /// There is no space for a body of the announced length; nothing of it was read.
-        case noRoom(LectureError.Code)
+        case noSpace(LectureError.Code)
 
         /// Whether the first bytes were refused.
         var isFirstBytes: Bool { if case .firstBytes = self { true } else { false } }

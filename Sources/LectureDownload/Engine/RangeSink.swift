@@ -167,11 +167,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private func accept(_ verdict: ResponseVerdict) -> Bool {
         switch verdict {
         case .body(let plan):
-            guard part != nil, hasRoom(for: plan) else { return false }
+            guard part != nil, fits(for: plan) else { return false }
             begin(plan)
             return plan.first == body.offset
         case .noRanges(let plan):
-            guard part != nil, acceptsWholeBody, hasRoom(for: plan) else { return false }
+            guard part != nil, acceptsWholeBody, fits(for: plan) else { return false }
             // The partial chunk is sent again from its first byte.
             if body.block != nil || lane != id { part?.abandon(lane) }
             dropBlock()
@@ -193,9 +193,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     }
 
     /// Whether the announced length fits, so that a body which cannot be kept is not read.
-    private func hasRoom(for plan: BodyPlan) -> Bool {
-        guard let total = plan.total, let code = asked.room?.refusal(total) else { return true }
-        body.cause = .noRoom(code)
+    private func fits(for plan: BodyPlan) -> Bool {
+        guard let total = plan.total, let code = asked.space?.refusal(total) else { return true }
+        body.cause = .noSpace(code)
         return false
     }
 

@@ -21,7 +21,7 @@ package struct Expectation: Sendable {
     /// Whether media that is empty or does not start like media is refused.
     package var looksAtFirstBytes = true
     /// The space for the object; nil when it is not limited.
-    package var room: Room?
+    package var space: FreeSpace?
 
     /// Makes an expectation.
     ///
@@ -52,7 +52,7 @@ package struct Expectation: Sendable {
 
 /// The space for an object when its request starts. The quota is checked again before the object's length is planned;
 /// this check avoids reading a body that cannot be kept.
-package struct Room: Hashable, Sendable {
+package struct FreeSpace: Hashable, Sendable {
     /// Bytes that the quota leaves; nil without a quota.
     package var quota: UInt64?
     /// Free bytes on the disk beyond the reserve; nil if unknown.

@@ -78,8 +78,8 @@ package enum StreamLimit {
     /// - Returns: the smaller of the limit and what the disk allows.
     package static func bound(limit: Int64, used: Int64, free: UInt64, reserve: Int64) -> Int64 {
         let set = limit > 0 ? limit : standard
-        let (room, overflow) = Int64(clamping: free).subtractingReportingOverflow(max(0, reserve))
-        let (most, tooMuch) = used.addingReportingOverflow(overflow ? 0 : room)
+        let (space, overflow) = Int64(clamping: free).subtractingReportingOverflow(max(0, reserve))
+        let (most, tooMuch) = used.addingReportingOverflow(overflow ? 0 : space)
         return tooMuch ? set : max(0, min(set, most))
     }
 }

@@ -163,7 +163,8 @@ extension LectureManager {
 
     /// How long a lecture plays, where its licence limits that and permits a play now. Before the play is taken, so
     /// that media which cannot be read costs none.
-    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ service: LicenceService) async throws -> Duration
+    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ service: LicenceService) async throws
+        -> Duration
     {
         let nominal = PlayingTime.of(byteCount: media.total ?? 0, contained: nil, recorded: nil)
         guard try service.ledger.entry(key)?.record?.policy.playTimeLimit != nil,

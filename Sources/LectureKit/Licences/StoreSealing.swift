@@ -65,7 +65,8 @@ final class DeferredLicensing: DownloadLicensing {
     ///   - present: the ledger, if it is open.
     ///   - open: opens it.
     init(
-        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceService?, open: @escaping () throws -> LicenceService
+        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceService?,
+        open: @escaping () throws -> LicenceService
     ) {
         (self.index, self.present, self.open) = (index, present, open)
     }

@@ -19,7 +19,7 @@ struct ObservedTransport: Transport {
 /// Observes the events that it forwards to another sink.
 ///
 /// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread. The exception,
-/// ``hasRoom``, only asks the other sink.
+/// ``canAccept``, only asks the other sink.
 private final class ObservedSink: TransferSink, @unchecked Sendable {
     private let base: any TransferSink
     private let observation: Observation
@@ -33,7 +33,7 @@ private final class ObservedSink: TransferSink, @unchecked Sendable {
         url = SafeURL.text(request.url)
     }
 
-    var hasRoom: Bool { base.hasRoom }
+    var canAccept: Bool { base.canAccept }
 
     func headReceived(_ head: ResponseHead) -> Bool {
         status = head.status

@@ -61,7 +61,7 @@ private final class DatedSink: TransferSink {
 
     init(base: any TransferSink, dates: ServerDates) { (self.base, self.dates) = (base, dates) }
 
-    var hasRoom: Bool { base.hasRoom }
+    var canAccept: Bool { base.canAccept }
 
     func headReceived(_ head: ResponseHead) -> Bool {
         // A cache answers with the date at which it stored the response (RFC 9111 section 5.1).

@@ -79,7 +79,7 @@ final class BlockCollector: Sendable {
     // MARK: For the exchange
 
     /// Whether there is space for more.
-    var hasRoom: Bool { state.withLock { $0.ready.count < StreamAhead.waiting } }
+    var canAccept: Bool { state.withLock { $0.ready.count < StreamAhead.waiting } }
 
     /// Starts an exchange at ``position``.
     func begin() { state.withLock { $0.gained = 0 } }
@@ -131,7 +131,7 @@ final class BlockCollector: Sendable {
 /// One exchange for a collector: its head is judged before the first byte is taken.
 ///
 /// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread. The exception,
-/// ``hasRoom``, asks the collector, which locks.
+/// ``canAccept``, asks the collector, which locks.
 final class BlockSink: TransferSink, @unchecked Sendable {
     private let collector: BlockCollector
     private let expectation: Expectation
@@ -151,7 +151,7 @@ final class BlockSink: TransferSink, @unchecked Sendable {
         collector.begin()
     }
 
-    var hasRoom: Bool { collector.hasRoom }
+    var canAccept: Bool { collector.canAccept }
 
     func headReceived(_ head: ResponseHead) -> Bool {
         var judged = ResponseJudge.judge(head, asked: expectation)

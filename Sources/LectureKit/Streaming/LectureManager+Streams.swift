@@ -100,12 +100,12 @@ extension LectureManager {
     }
 
     /// Reserves space for blocks of a stream.
-    func takeStreamRoom(_ blocks: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
-        try streams?.takeRoom(blocks) ?? ([], false)
+    func reserveStreamSpace(_ blocks: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
+        try streams?.reserveSpace(blocks) ?? ([], false)
     }
 
     /// Releases space that a stream could not use.
-    func giveStreamRoomBack(_ blocks: [StreamBlock]) { try? streams?.giveRoomBack(blocks) }
+    func releaseStreamSpace(_ blocks: [StreamBlock]) { try? streams?.releaseSpace(blocks) }
 
     /// Records which blocks a stream has returned.
     func touchStream(_ blocks: Set<Int>, of item: StreamItemID) { try? streams?.touch(blocks, of: item) }

@@ -232,9 +232,9 @@ public actor LectureStream {
 
     /// Puts a block into the cache, if there is space.
     private func keep(_ bytes: [UInt8], as index: Int) async {
-        if isKept, let due = shelf.asksForRoom(index, before: collector?.range.upperBound ?? 0) {
+        if isKept, let due = shelf.spaceToReserve(index, before: collector?.range.upperBound ?? 0) {
             do {
-                let (granted, isDiskFull) = try await parts.manager.takeStreamRoom(due)
+                let (granted, isDiskFull) = try await parts.manager.reserveStreamSpace(due)
                 shelf.got(granted)
                 if isDiskFull { await notify(LectureError(.storageFull, detail: "the streaming cache")) }
             } catch {
@@ -246,7 +246,7 @@ public actor LectureStream {
         do throws(LectureError) {
             try shelf.write(bytes, as: index)
         } catch {
-            await parts.manager.giveStreamRoomBack(shelf.giveUp())
+            await parts.manager.releaseStreamSpace(shelf.giveUp())
             await notify(error)
         }
         await noteUse(atLeast: StreamShelf.noted)

@@ -130,7 +130,7 @@ final class StreamService {
     /// - Parameter wanted: the blocks, in order.
     /// - Returns: which have space, and whether the disk is full for the others.
     /// - Throws: ``LectureError`` of the store or the disk.
-    func takeRoom(_ wanted: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
+    func reserveSpace(_ wanted: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
         let limit = try cache.limit() ?? StreamLimit.standard
         let used = try cache.sums().bytes
         let bound = StreamLimit.bound(limit: limit, used: used, free: try freeBytes(), reserve: reserve)
@@ -141,7 +141,7 @@ final class StreamService {
     }
 
     /// Releases unused space.
-    func giveRoomBack(_ blocks: [StreamBlock]) throws {
+    func releaseSpace(_ blocks: [StreamBlock]) throws {
         try index.transaction { for block in blocks { try cache.remove(block) } }
     }
 

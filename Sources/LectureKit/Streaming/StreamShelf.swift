@@ -7,7 +7,7 @@ struct StreamShelf {
     /// Uses recorded in one transaction.
     static let noted = 64
     /// Blocks whose space is reserved in one transaction.
-    static let roomAtOnce = 8
+    static let reservedAtOnce = 8
 
     /// The place; nil when nothing is cached.
     private(set) var place: StreamPlace?
@@ -15,14 +15,14 @@ struct StreamShelf {
     var isWritable = true
     private let blocks: StreamBlocks
     private var there: Set<Int>
-    private var room: Set<Int>
+    private var reserved: Set<Int>
     private var asked: Set<Int>
     private var touched: Set<Int> = []
     private var hasReportedFailure = false
 
     init(_ place: StreamPlace?, _ blocks: StreamBlocks) {
         (self.place, self.blocks) = (place, blocks)
-        (there, room, asked) = (place?.blocks ?? [], place?.blocks ?? [], place?.blocks ?? [])
+        (there, reserved, asked) = (place?.blocks ?? [], place?.blocks ?? [], place?.blocks ?? [])
     }
 
     /// Whether a block is believed to be cached.
@@ -44,9 +44,9 @@ struct StreamShelf {
     }
 
     /// The blocks for which space is to be reserved, when not done yet.
-    mutating func asksForRoom(_ index: Int, before end: Int) -> [StreamBlock]? {
+    mutating func spaceToReserve(_ index: Int, before end: Int) -> [StreamBlock]? {
         guard let place, isWritable, !asked.contains(index), !there.contains(index) else { return nil }
-        let due = (index..<max(index + 1, min(index + Self.roomAtOnce, end))).filter {
+        let due = (index..<max(index + 1, min(index + Self.reservedAtOnce, end))).filter {
             !there.contains($0) && !asked.contains($0)
         }
         asked.formUnion(due)
@@ -54,11 +54,11 @@ struct StreamShelf {
     }
 
     /// Records reserved space.
-    mutating func got(_ granted: Set<Int>) { room.formUnion(granted) }
+    mutating func got(_ granted: Set<Int>) { reserved.formUnion(granted) }
 
     /// Writes a block that has space; skips others.
     mutating func write(_ bytes: [UInt8], as index: Int) throws(LectureError) {
-        guard let place, isWritable, room.contains(index) else { return }
+        guard let place, isWritable, reserved.contains(index) else { return }
         try place.files.write(
             bytes, as: block(index, place), isLast: blocks.isLast(index), place.cipher, by: place.owner)
         there.insert(index)
@@ -71,8 +71,8 @@ struct StreamShelf {
     mutating func giveUp() -> [StreamBlock] {
         isWritable = false
         guard let place else { return [] }
-        defer { room = there }
-        return room.subtracting(there).map { block($0, place) }
+        defer { reserved = there }
+        return reserved.subtracting(there).map { block($0, place) }
     }
 
     /// Whether a failure is to be reported: only the first time.

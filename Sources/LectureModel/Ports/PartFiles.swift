@@ -31,14 +31,14 @@
     deinit { unsafe BlockMemory.giveBack(memory, capacity) }
 
     /// How many bytes still fit.
-    package var room: Int { capacity - count }
+    package var space: Int { capacity - count }
 
     /// Appends as many bytes as fit.
     ///
     /// - Parameter bytes: the next bytes.
     /// - Returns: how many were taken.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let taken = min(room, bytes.count)
+        let taken = min(space, bytes.count)
         if taken > 0, let source = bytes.baseAddress {
             unsafe (memory + count).copyMemory(from: source, byteCount: taken)
             count += taken

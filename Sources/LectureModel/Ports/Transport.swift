@@ -64,12 +64,12 @@ package protocol TransferSink: AnyObject, Sendable {
     func transferEnded(_ outcome: TransferOutcome)
     /// Whether more of the body may be delivered now. While it may not, the connection is not read: for a slow consumer
     /// that must not slow down all other exchanges.
-    var hasRoom: Bool { get }
+    var canAccept: Bool { get }
 }
 
 extension TransferSink {
     /// Always.
-    package var hasRoom: Bool { true }
+    package var canAccept: Bool { true }
 }
 
 /// How an exchange ended.

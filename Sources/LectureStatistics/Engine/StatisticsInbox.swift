@@ -110,9 +110,9 @@ final class SendSink: TransferSink {
 
     func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
-            let room = AnswerJudge.bodyLimit - state.body.count
-            unsafe state.body.append(contentsOf: bytes.prefix(room))
-            state.isLong = bytes.count > room
+            let left = AnswerJudge.bodyLimit - state.body.count
+            unsafe state.body.append(contentsOf: bytes.prefix(left))
+            state.isLong = bytes.count > left
             return !state.isLong
         }
     }

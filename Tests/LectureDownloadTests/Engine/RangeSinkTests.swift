@@ -12,11 +12,11 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
     var flushes = 0
     var abandoned: [TransferID] = []
     /// How many blocks are accepted before the file refuses one.
-    var room = Int.max
+    var capacity = Int.max
 
     func open(_ plan: PartFilePlan) {}
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
-        guard blocks.count < room else { return false }
+        guard blocks.count < capacity else { return false }
         unsafe block.withBytes { unsafe blocks.append((block.offset, Array($0), transfer, endsObject)) }
         return true
     }
@@ -315,7 +315,7 @@ struct RangeSinkTests {
 
     @Test func `a part file that accepts no more bytes ends the transfer at its last complete chunk`() throws {
         let bench = Bench(asked: Self.asked())
-        bench.part.room = 2
+        bench.part.capacity = 2
         #expect(bench.head(200, ["Content-Length": "9000000"]))
         _ = bench.deliver(lectureBytes(4 << 20))
         let report = try bench.end(.stopped)
