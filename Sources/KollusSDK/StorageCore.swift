@@ -125,7 +125,7 @@ final class StorageCore: @unchecked Sendable {
         // Callbacks still pending from the last run, for instance of completed downloads.
         beginning { [weak self] in
             do {
-                if try await !manager.debts().isEmpty { try await manager.payDebts() }
+                if try await !manager.pendingCallbacks().isEmpty { try await manager.sendPendingCallbacks() }
             } catch { self?.notify(.trouble(KollusError.of(error))) }
         }
     }

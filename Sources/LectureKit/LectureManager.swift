@@ -45,7 +45,8 @@ import LectureTransport
 /// - ``acceptDevice()``
 /// - ``planRenewal(_:)``
 /// - ``importLicence(_:trust:)``
-/// - ``debts()``
+/// - ``pendingCallbacks()``
+/// - ``sendPendingCallbacks()``
 /// ### Learning reports
 /// - ``addReport(_:)``
 /// - ``addReports(_:)``

@@ -58,7 +58,7 @@ extension SQLiteDownloadIndex {
 
 extension SQLiteLicenceLedger {
     /// Makes every pending callback due at once, on a user's request.
-    package func hastenDebts() throws {
+    package func hastenCallbacks() throws {
         try connection.execute("UPDATE debt SET next_attempt_ms = NULL, wait_set_ms = NULL")
     }
 }

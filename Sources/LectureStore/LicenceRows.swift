@@ -90,19 +90,20 @@ struct LicenceRows {
 
     // MARK: Pending callbacks
 
-    static let debtColumns = "id, content_key, kind, created_ms, attempts, next_attempt_ms, error_code, error_detail"
+    static let callbackColumns =
+        "id, content_key, kind, created_ms, attempts, next_attempt_ms, error_code, error_detail"
 
-    static func debt(_ row: borrowing Row) -> LicenceDebt {
-        LicenceDebt(
+    static func pendingCallback(_ row: borrowing Row) -> PendingCallback {
+        PendingCallback(
             id: row.id(0), key: ContentKey(stored: row.text(1)), kind: row.int(2), created: row.timestamp(3),
             attempts: row.int(4), nextAttempt: row.optionalTimestamp(5),
             error: row.optionalInt(6).map { LectureError(.stored($0), detail: row.text(7)) })
     }
 
     /// Pending callbacks, the oldest first.
-    func debts(limit: Int) throws -> [LicenceDebt] {
-        try connection.query("SELECT \(Self.debtColumns) FROM debt ORDER BY id LIMIT ?", max(0, limit)) {
-            Self.debt($0)
+    func pendingCallbacks(limit: Int) throws -> [PendingCallback] {
+        try connection.query("SELECT \(Self.callbackColumns) FROM debt ORDER BY id LIMIT ?", max(0, limit)) {
+            Self.pendingCallback($0)
         }
     }
 

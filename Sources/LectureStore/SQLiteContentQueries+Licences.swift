@@ -36,10 +36,14 @@ extension SQLiteContentQueries: LicenceQueries {
     }
 
     /// Callbacks still to be sent to servers.
-    package func debts(limit: Int) throws -> [LicenceDebt] { try licenceRows().debts(limit: limit) }
+    package func pendingCallbacks(limit: Int) throws -> [PendingCallback] {
+        try licenceRows().pendingCallbacks(limit: limit)
+    }
 
     /// How many callbacks are still to be sent to servers.
-    package func debtCount() throws -> Int { try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0 }
+    package func pendingCallbackCount() throws -> Int {
+        try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0
+    }
 
     /// The candidates of a selection.
     package func candidates(

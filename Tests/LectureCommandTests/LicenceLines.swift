@@ -12,8 +12,8 @@ enum LicenceLines {
         (report.total, report.renewed, report.failed, report.waiting) = (4, 1, 2, 1)
         (report.playable, report.unbelieved) = (0, [key])
         report.left = [RenewalReport.Left(key, .unknown)]
-        let debt = LicenceDebt(
-            id: DebtID(1), key: key, kind: 2, created: Timestamp(milliseconds: 1), attempts: 3,
+        let callback = PendingCallback(
+            id: PendingCallbackID(1), key: key, kind: 2, created: Timestamp(milliseconds: 1), attempts: 3,
             nextAttempt: Timestamp(milliseconds: 2), error: error)
         let candidate = RenewalCandidate(
             key: key, callbackURL: "https://drm.example/callback?secret", deadline: Timestamp(milliseconds: 9),
@@ -28,7 +28,7 @@ enum LicenceLines {
             ("event-summary-renewal", JSONLine.renewalSummary(report, elapsed: .milliseconds(1500))),
             ("record-renewal", JSONLine.planned(PlannedRenewal(candidate, request: 1))),
             ("record-renewal", JSONLine.planned(PlannedRenewal(candidate, request: nil))),
-            ("record-debt", JSONLine.debt(DebtStatus(debt))),
+            ("record-debt", JSONLine.pendingCallback(PendingCallbackStatus(callback))),
             (
                 "record-rekey",
                 JSONLine.keyChange(

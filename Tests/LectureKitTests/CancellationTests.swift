@@ -127,7 +127,7 @@ struct CancellationNetTests {
         "beginPlay": { manager, key, _ in _ = try await manager.beginPlay(key) },
         "openStream": { manager, _, _ in _ = try await manager.openStream("http://127.0.0.1:1/a.mp4") },
         "renewLicences": { manager, _, _ in _ = try await manager.renewLicences(.all) },
-        "payDebts": { manager, _, _ in try await manager.payDebts() },
+        "sendPendingCallbacks": { manager, _, _ in try await manager.sendPendingCallbacks() },
         "sendReports": { manager, _, _ in _ = try await manager.sendReports() },
         "exportReports": { manager, _, site in
             _ = try await manager.exportReports(to: .file(site.directory.file("out.jsonl"), mayReplace: false))

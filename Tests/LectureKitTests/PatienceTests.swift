@@ -122,7 +122,7 @@ struct PatienceNetTests {
         await manager.setLicenceParameter(text)
         let key = try ContentKey("bytes-64K-4")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.payDebts()
+        try await manager.sendPendingCallbacks()
         var items = try await sandbox.callbackItems()
         #expect(Set(items.map(\.kind)) == [1, 2] && items.allSatisfy { $0.extra == text })
         await manager.setLicenceParameter("")
@@ -147,7 +147,7 @@ struct PatienceNetTests {
         let manager = try Self.manager(site, sandbox)
         let key = try ContentKey("bytes-64K-5")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.payDebts()
+        try await manager.sendPendingCallbacks()
         let seen = try await sandbox.callbackItems().count
         await manager.setLicenceParameter("first")
         try await sandbox.set(habits: "status:503;retry=2;times=1")

@@ -26,7 +26,7 @@ struct ServerCancellationNetTests {
         let manager = try manager(site, sandbox)
         let key = try ContentKey("bytes-64K-3")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.payDebts()
+        try await manager.sendPendingCallbacks()
         try await sandbox.set(habits: "timeout:100")
         return (sandbox, manager, key)
     }

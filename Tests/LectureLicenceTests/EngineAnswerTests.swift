@@ -18,7 +18,7 @@ struct EngineAnswerTests {
         }
         try world.index.transaction { try world.engine.completed(key, now: world.clock.now()) }
         world.server.behave(permitting(#""x":1"#))
-        #expect(world.run { world in (try? world.ledger.debts(limit: 9).isEmpty) == true })
+        #expect(world.run { world in (try? world.ledger.pendingCallbacks(limit: 9).isEmpty) == true })
         #expect(world.server.requests.map(\.kind) == [2])
         let entry = try world.entry("d")
         #expect(entry.token == "the.granting.token" && entry.tokenID == "first" && entry.checked != nil)

@@ -198,7 +198,7 @@ struct EngineAskingTests {
 
     /// Whether no callback is pending after a while.
     private func paysAll(_ world: LicenceWorld) -> Bool {
-        world.run(for: .seconds(4000)) { world in (try? world.ledger.debts(limit: 9).isEmpty) == true }
+        world.run(for: .seconds(4000)) { world in (try? world.ledger.pendingCallbacks(limit: 9).isEmpty) == true }
     }
 
     @Test func `a pending callback is retried until it is answered, over days and restarts`() throws {
@@ -214,7 +214,7 @@ struct EngineAskingTests {
         world.server.behave(permitting(#""check_expiration_date":1861919999"#))
         #expect(paysAll(world))
         #expect(try world.record("d").policy.checkAt != nil)
-        #expect(world.notices.contains { if case .debtPaid(_, nil) = $0 { true } else { false } })
+        #expect(world.notices.contains { if case .callbackSent(_, nil) = $0 { true } else { false } })
     }
 
     @Test func `many pending callbacks share requests, and a missing answer is requested again alone`() throws {

@@ -174,43 +174,43 @@ import Testing
     // MARK: Pending callbacks
 
     @Test("A pending callback is recorded once, survives the lecture, is claimed, postponed and settled")
-    func debts() throws {
+    func pendingCallbacks() throws {
         let store = try filled()
         let key = try ContentKey("soon")
-        for _ in 0..<2 { try store.ledger.addDebt(key, kind: 2, now: now) }
-        try store.ledger.addDebt(try ContentKey("late"), kind: 2, now: now + .seconds(1))
-        #expect(try store.ledger.nextDebt() == Timestamp(milliseconds: 0))
+        for _ in 0..<2 { try store.ledger.addPendingCallback(key, kind: 2, now: now) }
+        try store.ledger.addPendingCallback(try ContentKey("late"), kind: 2, now: now + .seconds(1))
+        #expect(try store.ledger.nextCallback() == Timestamp(milliseconds: 0))
         try store.removeContent("soon")
         let queries = try SQLiteContentQueries(opening: store.location)
-        #expect(try queries.debtCount() == 2)
-        #expect(try queries.debts(limit: 1).map(\.key) == [key])
-        let first = try #require(try store.ledger.claimDebts(owner: store.owner, limit: 1, now: now).first)
+        #expect(try queries.pendingCallbackCount() == 2)
+        #expect(try queries.pendingCallbacks(limit: 1).map(\.key) == [key])
+        let first = try #require(try store.ledger.claimCallbacks(owner: store.owner, limit: 1, now: now).first)
         #expect(first.key == key && first.created == now && first.attempts == 0 && first.error == nil)
         let other = try store.another()
-        #expect(try other.ledger.claimDebts(owner: other.owner, limit: 9, now: now).map(\.key.text) == ["late"])
-        #expect(try store.ledger.nextDebt() == nil)
+        #expect(try other.ledger.claimCallbacks(owner: other.owner, limit: 9, now: now).map(\.key.text) == ["late"])
+        #expect(try store.ledger.nextCallback() == nil)
         try store.index.dismissOwner(other.owner, now: now)
-        let second = try #require(try store.ledger.claimDebts(owner: store.owner, limit: 9, now: now).first)
-        try store.ledger.settleDebt(second.id)
-        try store.ledger.postponeDebt(
+        let second = try #require(try store.ledger.claimCallbacks(owner: store.owner, limit: 9, now: now).first)
+        try store.ledger.settleCallback(second.id)
+        try store.ledger.postponeCallback(
             first.id, attempts: 1, until: now + .seconds(60), now: now,
             error: LectureError(.completionRefused, detail: "drm.example"))
-        #expect(try store.ledger.nextDebt() == now + .seconds(60))
-        let stored = try #require(try store.ledger.debts(limit: 9).first)
+        #expect(try store.ledger.nextCallback() == now + .seconds(60))
+        let stored = try #require(try store.ledger.pendingCallbacks(limit: 9).first)
         #expect(stored.attempts == 1 && stored.error?.code == .completionRefused)
         #expect(stored.error?.detail == "drm.example" && stored.nextAttempt == now + .seconds(60))
     }
 
     @Test("A postponed callback is claimed when due, and at once when the clock was set back")
-    func debtsWait() throws {
+    func pendingCallbacksWait() throws {
         let store = try filled()
-        try store.ledger.addDebt(try ContentKey("soon"), kind: 2, now: now)
+        try store.ledger.addPendingCallback(try ContentKey("soon"), kind: 2, now: now)
         func claim(_ seconds: Int64) throws -> Int {
             let moment = now + .seconds(seconds)
-            let found = try store.ledger.claimDebts(owner: store.owner, limit: 9, now: moment)
-            for debt in found {
-                try store.ledger.postponeDebt(
-                    debt.id, attempts: 1, until: now + .seconds(60), now: now, error: LectureError(.answerMissing))
+            let found = try store.ledger.claimCallbacks(owner: store.owner, limit: 9, now: moment)
+            for callback in found {
+                try store.ledger.postponeCallback(
+                    callback.id, attempts: 1, until: now + .seconds(60), now: now, error: LectureError(.answerMissing))
             }
             return found.count
         }
@@ -233,7 +233,7 @@ import Testing
         ]
         for condition in Waiting.conditions {
             let count = condition.takesNow ? 2 : 1
-            questions.append((SQLiteLicenceLedger.dueDebts(condition).sql, count))
+            questions.append((SQLiteLicenceLedger.dueCallbacks(condition).sql, count))
             questions.append((SQLiteLicenceLedger.dueRenewals(RenewalRunID(1), condition), count))
         }
         let key = try ContentKey("soon")

@@ -443,7 +443,7 @@ import Testing
     func backup() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", nil)])
-        try store.ledger.addDebt(try ContentKey("a"), kind: 2, now: store.now)
+        try store.ledger.addPendingCallback(try ContentKey("a"), kind: 2, now: store.now)
         let copy = StoreLocation(directory: store.directory.file("copy"))
         _ = try copy.make()
         try StoreMaintenance.backup(store.location, to: "\(copy.directory)/lecturekit.db")
@@ -451,7 +451,7 @@ import Testing
             index: try SQLiteDownloadIndex(opening: copy, now: store.now), authenticator: store.authenticator)
         #expect(
             try ledger.inspect(against: store.anchor) == .intact(try #require(try store.ledger.newestTime())))
-        #expect(try ledger.debts(limit: 9) == store.ledger.debts(limit: 9))
+        #expect(try ledger.pendingCallbacks(limit: 9) == store.ledger.pendingCallbacks(limit: 9))
         #expect(try ledger.entries(after: nil, limit: 9) == store.ledger.entries(after: nil, limit: 9))
     }
 

@@ -81,7 +81,7 @@ import Testing
         #expect(try queries.licence(try ContentKey("queued"))?.record == nil)
         #expect(try queries.licence(try ContentKey("a lecture that is gone"))?.record?.isForceExpired == true)
         #expect(try queries.licences(after: nil, limit: 9).map(\.entry.key.text) == ["completed", "queued"])
-        #expect(try queries.debts(limit: 9).map(\.attempts) == [1])
+        #expect(try queries.pendingCallbacks(limit: 9).map(\.attempts) == [1])
         #expect(try queries.licenceAttempts(try ContentKey("completed"), limit: 9).map(\.outcome) == ["permitted"])
         var soon = ContentFilter()
         soon.expiresBefore = Timestamp(milliseconds: 1_750_000_000_001)

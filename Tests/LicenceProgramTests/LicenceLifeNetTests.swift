@@ -215,8 +215,8 @@ import Testing
             // The first request is the grant; later ones are not answered.
             try await me.sandbox.set(habits: "status:503;after=1")
             let key = try await me.fetch("200K-7", .ending(in: 3600))
-            let debts = try await me("licence", "debts", "--json")
-            #expect(debts.status == 0 && debts.text.contains(#""key":"\#(key)""#), "\(debts.text)")
+            let callbacks = try await me("licence", "debts", "--json")
+            #expect(callbacks.status == 0 && callbacks.text.contains(#""key":"\#(key)""#), "\(callbacks.text)")
             #expect(try await me.plays(key, atMost: 1) == (isStrict ? 0 : 1))
             #expect(try await me("licence", "debts", "--pay").status == 75)
             try await me.goOnline()

@@ -21,7 +21,7 @@ package enum CommandActions {
         "licence rekey": LicenceCommands.rekey,
         "licence renew": RenewCommand.run,
         "licence regrant": RenewCommand.regrant,
-        "licence pending": LicenceCommands.debts,
+        "licence pending": LicenceCommands.pendingCallbacks,
         "licence verify": LicenceVerifyCommand.run,
         "lms add": ReportAddCommand.run,
         "lms list": ReportCommands.list,

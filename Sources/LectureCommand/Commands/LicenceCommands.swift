@@ -171,23 +171,28 @@ enum LicenceCommands {
         }
     }
 
-    @Sendable static func debts(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
+    @Sendable static func pendingCallbacks(_ command: ParsedCommand, _ context: CommandContext) async throws
+        -> ExitStatus
+    {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
-            if command.flag("pay") { try await manager.payDebts() }
-            let debts = try await manager.debts()
+            if command.flag("pay") { try await manager.sendPendingCallbacks() }
+            let callbacks = try await manager.pendingCallbacks()
             if session.wantsJSON {
-                try context.output.write(machine: debts.map(JSONLine.debt).joined())
+                try context.output.write(machine: callbacks.map(JSONLine.pendingCallback).joined())
             } else {
-                for debt in debts { try context.output.write(.row(columns(debt))) }
-                if debts.isEmpty { session.report("No notices are pending.") }
+                for callback in callbacks { try context.output.write(.row(columns(callback))) }
+                if callbacks.isEmpty { session.report("No notices are pending.") }
             }
-            return command.flag("pay") && !debts.isEmpty ? .tryAgain : .done
+            return command.flag("pay") && !callbacks.isEmpty ? .tryAgain : .done
         }
     }
 
-    private static func columns(_ debt: DebtStatus) -> [String] {
-        [debt.key.text, "\(debt.kind)", "since \(HumanText.date(debt.since))", "\(debt.attempts) attempts"]
-            + [debt.nextAttempt.map { "next \(HumanText.date($0))" }, debt.error?.message].compactMap(\.self)
+    private static func columns(_ callback: PendingCallbackStatus) -> [String] {
+        [
+            callback.key.text, "\(callback.kind)", "since \(HumanText.date(callback.since))",
+            "\(callback.attempts) attempts",
+        ]
+            + [callback.nextAttempt.map { "next \(HumanText.date($0))" }, callback.error?.message].compactMap(\.self)
     }
 }

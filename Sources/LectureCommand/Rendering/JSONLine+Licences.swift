@@ -118,17 +118,17 @@ extension JSONLine {
 
     /// A notice not yet delivered to a licence server.
     ///
-    /// - Parameter debt: the pending notice.
+    /// - Parameter callback: the pending notice.
     /// - Returns: the line.
-    package static func debt(_ debt: DebtStatus) -> String {
+    package static func pendingCallback(_ callback: PendingCallbackStatus) -> String {
         line { writer in
             writer.member("record", "debt")
-            writer.member("key", debt.key.text)
-            writer.member("kind", debt.kind)
-            writer.member("since_ms", debt.since.milliseconds)
-            writer.member("attempts", debt.attempts)
-            writer.member("next_attempt_ms", debt.nextAttempt?.milliseconds)
-            problem(debt.error, &writer)
+            writer.member("key", callback.key.text)
+            writer.member("kind", callback.kind)
+            writer.member("since_ms", callback.since.milliseconds)
+            writer.member("attempts", callback.attempts)
+            writer.member("next_attempt_ms", callback.nextAttempt?.milliseconds)
+            problem(callback.error, &writer)
         }
     }
 }

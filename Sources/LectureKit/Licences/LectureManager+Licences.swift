@@ -197,9 +197,9 @@ extension LectureManager {
     ///
     /// - Returns: all of them.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func debts() throws -> [DebtStatus] {
+    public func pendingCallbacks() throws -> [PendingCallbackStatus] {
         guard try writer.hasLicences() else { return [] }
-        return try licenceQueries().debts(limit: .max).map(DebtStatus.init)
+        return try licenceQueries().pendingCallbacks(limit: .max).map(PendingCallbackStatus.init)
     }
 
     /// Sends the pending callbacks to licence servers, also those waiting for a later attempt, and returns when each
@@ -207,12 +207,12 @@ extension LectureManager {
     ///
     /// - Throws: ``LectureError`` when the store cannot be written, or `configuration`; `CancellationError` when the
     ///   task is cancelled: the callbacks are still sent.
-    public func payDebts() async throws {
+    public func sendPendingCallbacks() async throws {
         try Task.checkCancellation()
         guard try writer.hasLicences() else { return }
         let service = try openLicences()
-        try service.ledger.hastenDebts()
-        service.engine.lookForDebts()
+        try service.ledger.hastenCallbacks()
+        service.engine.checkPendingCallbacks()
         let waiter = Waiter<Void>()
         service.untilIdle(waiter)
         defer { service.forget(waiter) }

@@ -110,7 +110,7 @@ final class LicenceService: @unchecked Sendable {
                         answer: record.payload?.text, error: record.error)))
         case .ended(let key): hub.send(.licenceEnded(key))
         case .deleted(let key, _): hub.send(.licenceDeleted(key))
-        case .debtPaid(_, let error): if let error { hub.send(.trouble(error)) }
+        case .callbackSent(_, let error): if let error { hub.send(.trouble(error)) }
         case .suspected(let doubt): hub.send(.trouble(LectureError(Self.code(of: doubt))))
         case .trouble(let error): reportFailure(error)
         case .stopped: finishStop()

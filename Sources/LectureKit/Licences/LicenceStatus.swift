@@ -107,7 +107,7 @@ public struct PlannedRenewal: Sendable, Hashable {
 }
 
 /// A callback still to be sent to a licence server.
-public struct DebtStatus: Sendable, Hashable {
+public struct PendingCallbackStatus: Sendable, Hashable {
     /// The lecture.
     public let key: ContentKey
     /// The kind of callback: `completion`.
@@ -123,10 +123,10 @@ public struct DebtStatus: Sendable, Hashable {
 
     /// Creates the status of a pending callback in the ledger.
     ///
-    /// - Parameter debt: the row.
-    package init(_ debt: LicenceDebt) {
-        (key, kind, since) = (debt.key, "completion", debt.created)
-        (attempts, nextAttempt, error) = (debt.attempts, debt.nextAttempt, debt.error)
+    /// - Parameter callback: the row.
+    package init(_ callback: PendingCallback) {
+        (key, kind, since) = (callback.key, "completion", callback.created)
+        (attempts, nextAttempt, error) = (callback.attempts, callback.nextAttempt, callback.error)
     }
 }
 

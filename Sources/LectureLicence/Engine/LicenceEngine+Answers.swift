@@ -187,9 +187,10 @@ extension LicenceEngine {
             try postpone(asked, fault.error, by: fault.wait ?? Backoff().delay(failures: 1, random: random), turn)
         case .renewal(let run), .regrant(let run):
             try failedRenewal(asked, run, fault, isInCompany: isInCompany, random, &turn)
-        case .debt(let debt):
-            let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: random)
-            try postponeDebt(debt, fault.error, attempts: debt.attempts + 1, by: max(delay, fault.wait ?? .zero), turn)
+        case .pendingCallback(let callback):
+            let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: random)
+            try postponeCallback(
+                callback, fault.error, attempts: callback.attempts + 1, by: max(delay, fault.wait ?? .zero), turn)
         }
     }
 
@@ -206,7 +207,7 @@ extension LicenceEngine {
         _ asked: Asked, _ error: LectureError, until: Timestamp?, counts: Bool = true, _ turn: Turn
     ) throws {
         switch asked.purpose {
-        case .check, .debt: return
+        case .check, .pendingCallback: return
         case .grant, .renewal, .regrant: break
         }
         guard var entry = try ledger.entry(asked.key) else { return }
@@ -238,15 +239,15 @@ extension LicenceEngine {
             notices.append(
                 .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
         case .renewal(let run), .regrant(let run): try settle(asked.key, run, error, turn)
-        case .debt(let debt):
-            work.heldDebts[debt.id] = nil
+        case .pendingCallback(let callback):
+            work.heldCallbacks[callback.id] = nil
             // Refused permanently, or no server to notify; unanswered callbacks are retried forever.
             if let error, !Self.refusals.contains(error.code), error.code != .licenceMissing {
-                let delay = Self.debtBackoff.delay(failures: debt.attempts + 1, random: ports.random.next())
-                return try postponeDebt(debt, error, attempts: debt.attempts + 1, by: delay, turn)
+                let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: ports.random.next())
+                return try postponeCallback(callback, error, attempts: callback.attempts + 1, by: delay, turn)
             }
-            try ledger.settleDebt(debt.id)
-            notices.append(.debtPaid(asked.key, error))
+            try ledger.settleCallback(callback.id)
+            notices.append(.callbackSent(asked.key, error))
         }
     }
 
@@ -266,7 +267,8 @@ extension LicenceEngine {
         case .renewal(let run), .regrant(let run):
             try keepError(asked, error, until: turn.now + delay, counts: false, turn)
             try release(asked.key, run, until: turn.boot + delay)
-        case .debt(let debt): try postponeDebt(debt, error, attempts: debt.attempts, by: delay, turn)
+        case .pendingCallback(let callback):
+            try postponeCallback(callback, error, attempts: callback.attempts, by: delay, turn)
         }
     }
 
@@ -275,8 +277,9 @@ extension LicenceEngine {
         switch asked.purpose {
         case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, turn)
         case .renewal(let run), .regrant(let run): try release(asked.key, run, until: nil)
-        case .debt(let debt):
-            try postponeDebt(debt, debt.error ?? LectureError(.interrupted), attempts: debt.attempts, by: .zero, turn)
+        case .pendingCallback(let callback):
+            try postponeCallback(
+                callback, callback.error ?? LectureError(.interrupted), attempts: callback.attempts, by: .zero, turn)
         }
     }
 

@@ -189,8 +189,8 @@ extension Asked {
         return switch (purpose, other.purpose) {
         case (.check, .check), (.grant, .grant): true
         case (.renewal(let one), .renewal(let two)), (.regrant(let one), .regrant(let two)): one == two
-        case (.debt(let one), .debt(let two)): one.id == two.id
-        case (.check, _), (.grant, _), (.renewal, _), (.regrant, _), (.debt, _): false
+        case (.pendingCallback(let one), .pendingCallback(let two)): one.id == two.id
+        case (.check, _), (.grant, _), (.renewal, _), (.regrant, _), (.pendingCallback, _): false
         }
     }
 }

@@ -36,8 +36,8 @@ extension LicenceEngine: DownloadLicensing {
     package func completed(_ key: ContentKey, now: Timestamp) throws {
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
-        try ledger.addDebt(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
-        work.debtsAt = nil
+        try ledger.addPendingCallback(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
+        work.callbacksAt = nil
         inbox.post(.poked)
         guard settings.isStrict, !entry.owesCompletion else { return }
         entry.owesCompletion = true

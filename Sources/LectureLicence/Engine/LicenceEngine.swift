@@ -69,12 +69,12 @@ package final class LicenceEngine {
         /// Plays that a server has permitted, and until when.
         var permits: [ContentKey: BootInstant] = [:]
         /// Pending callbacks of this owner that wait for a request or an answer.
-        var heldDebts: [DebtID: LicenceDebt] = [:]
+        var heldCallbacks: [PendingCallbackID: PendingCallback] = [:]
         /// When pending callbacks are looked up again; nil at once.
-        var debtsAt: BootInstant?
+        var callbacksAt: BootInstant?
         /// Claims of a failed step: they are in the store, but no work is being done on them.
         var orphans: [(run: RenewalRunID, key: ContentKey)] = []
-        var orphanedDebts: [LicenceDebt] = []
+        var orphanedCallbacks: [PendingCallback] = []
         /// A download's transaction has stored licences; its row of the chain is not anchored yet.
         var mustAppend = false
     }
@@ -175,8 +175,8 @@ package final class LicenceEngine {
     }
 
     /// Looks up pending callbacks in the next step, whenever the next one would be due.
-    package func lookForDebts() {
-        work.debtsAt = nil
+    package func checkPendingCallbacks() {
+        work.callbacksAt = nil
         inbox.post(.poked)
     }
 
@@ -246,7 +246,7 @@ package final class LicenceEngine {
         for request in work.selections { try beginRun(request.selection, request.kind, turn) }
         work.selections = []
         try fillRuns(turn)
-        try fillDebts(&turn)
+        try fillCallbacks(&turn)
         try startRequests(&turn)
         reportOverdue(turn)
         // Items that failed without a request may have emptied a run.
@@ -346,7 +346,7 @@ package final class LicenceEngine {
             case .check: notices.append(.checked(asked.key, .unreachable(error)))
             case .grant(let content):
                 notices.append(.granted(GrantOutcome(content: content, key: asked.key, error: error)))
-            case .renewal, .regrant, .debt: break
+            case .renewal, .regrant, .pendingCallback: break
             }
         }
         // Only claims from before the step: its own were rolled back and may be another process's by now.
@@ -355,8 +355,8 @@ package final class LicenceEngine {
             work.runs[run]?.claimed = []
             work.runs[run]?.claimAt = nil
         }
-        work.orphanedDebts += work.heldDebts.values
-        (work.heldDebts, work.debtsAt) = ([:], nil)
+        work.orphanedCallbacks += work.heldCallbacks.values
+        (work.heldCallbacks, work.callbacksAt) = ([:], nil)
         (work.requests, work.lanes, work.exchanges) = ([], [:], [:])
         pace.forget()
         troubles += 1
@@ -370,12 +370,12 @@ package final class LicenceEngine {
 
     private func giveBackOrphans(_ turn: Turn) throws {
         for (run, key) in work.orphans { try ledger.releaseRenewal(run, key) }
-        for debt in work.orphanedDebts {
-            try ledger.postponeDebt(
-                debt.id, attempts: debt.attempts, until: turn.now, now: turn.now,
-                error: debt.error ?? LectureError(.interrupted))
+        for callback in work.orphanedCallbacks {
+            try ledger.postponeCallback(
+                callback.id, attempts: callback.attempts, until: turn.now, now: turn.now,
+                error: callback.error ?? LectureError(.interrupted))
         }
-        (work.orphans, work.orphanedDebts) = ([], [])
+        (work.orphans, work.orphanedCallbacks) = ([], [])
     }
 
     // MARK: Helpers

@@ -20,7 +20,7 @@ package struct LicenceSettings: Sendable {
     /// licences says nothing, since the user could be that server.
     package var hasOwnAuthority = false
     /// Whether pending callbacks are sent.
-    package var paysDebts = true
+    package var sendsPendingCallbacks = true
     /// Licences in one request at the most.
     package var groupSize = RenewalPlan.groupSize
     /// How often a licence is requested within a run before it fails.
@@ -173,7 +173,7 @@ package enum LicenceNotice: Sendable {
     /// A server has ordered a lecture to be removed, and it is gone.
     case deleted(ContentKey, message: String?)
     /// A completed download was reported to its server, or the server refused it permanently.
-    case debtPaid(ContentKey, LectureError?)
+    case callbackSent(ContentKey, LectureError?)
     /// The store or an anchor could not be written; it is tried again.
     case trouble(LectureError)
     /// The store differs from the one this device last wrote; its licences wait for their servers.
@@ -191,13 +191,13 @@ enum AskPurpose: Sendable {
     case renewal(RenewalRunID)
     /// A new grant for an untrusted licence.
     case regrant(RenewalRunID)
-    case debt(LicenceDebt)
+    case pendingCallback(PendingCallback)
 
     var kind: CallbackAnswer.Kind {
         switch self {
         case .check, .renewal: .check
         case .grant, .regrant: .grant
-        case .debt: .completion
+        case .pendingCallback: .completion
         }
     }
 
@@ -205,7 +205,7 @@ enum AskPurpose: Sendable {
     var run: RenewalRunID? {
         switch self {
         case .renewal(let run), .regrant(let run): run
-        case .check, .grant, .debt: nil
+        case .check, .grant, .pendingCallback: nil
         }
     }
 
@@ -215,7 +215,7 @@ enum AskPurpose: Sendable {
         case .check: 0
         case .grant: 1
         case .renewal, .regrant: 2
-        case .debt: 3
+        case .pendingCallback: 3
         }
     }
 }

@@ -142,9 +142,9 @@ package struct LicenceAttempt: Hashable, Sendable {
 }
 
 /// A callback still to be sent to a server.
-package struct LicenceDebt: Hashable, Sendable {
+package struct PendingCallback: Hashable, Sendable {
     /// The row.
-    package var id: DebtID
+    package var id: PendingCallbackID
     /// The lecture.
     package var key: ContentKey
     /// 2: the download is complete.
@@ -160,7 +160,7 @@ package struct LicenceDebt: Hashable, Sendable {
 
     /// Creates a pending callback from the store.
     package init(
-        id: DebtID, key: ContentKey, kind: Int, created: Timestamp, attempts: Int, nextAttempt: Timestamp?,
+        id: PendingCallbackID, key: ContentKey, kind: Int, created: Timestamp, attempts: Int, nextAttempt: Timestamp?,
         error: LectureError?
     ) {
         (self.id, self.key, self.kind, self.created) = (id, key, kind, created)

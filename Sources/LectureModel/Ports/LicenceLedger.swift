@@ -210,17 +210,18 @@ package protocol LicenceLedger: AnyObject {
     // MARK: Pending callbacks
 
     /// Records a callback still to be sent to a server; once.
-    func addDebt(_ key: ContentKey, kind: Int, now: Timestamp) throws
+    func addPendingCallback(_ key: ContentKey, kind: Int, now: Timestamp) throws
     /// Pending callbacks, the oldest first.
-    func debts(limit: Int) throws -> [LicenceDebt]
+    func pendingCallbacks(limit: Int) throws -> [PendingCallback]
     /// Claims pending callbacks that are due and not claimed by a live owner.
-    func claimDebts(owner: OwnerID, limit: Int, now: Timestamp) throws -> [LicenceDebt]
+    func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback]
     /// Deletes a callback that was sent.
-    func settleDebt(_ id: DebtID) throws
+    func settleCallback(_ id: PendingCallbackID) throws
     /// Releases a callback that could not be sent.
-    func postponeDebt(_ id: DebtID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError) throws
+    func postponeCallback(
+        _ id: PendingCallbackID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError) throws
     /// When the next unclaimed callback is due, the epoch when one was never tried; nil when there is none.
-    func nextDebt() throws -> Timestamp?
+    func nextCallback() throws -> Timestamp?
 
     // MARK: Batches
 
@@ -294,12 +295,12 @@ package struct RenewalProgress: Hashable, Sendable {
 }
 
 /// See ``ContentTable``.
-package enum DebtTable {}
+package enum PendingCallbackTable {}
 /// See ``ContentTable``.
 package enum RenewalRunTable {}
 
 /// A row of `debt`.
-package typealias DebtID = RowID<DebtTable>
+package typealias PendingCallbackID = RowID<PendingCallbackTable>
 /// A row of `renewal_run`.
 package typealias RenewalRunID = RowID<RenewalRunTable>
 

@@ -49,9 +49,9 @@ package protocol LicenceQueries: AnyObject {
     /// The latest requests about a licence, latest first.
     func licenceAttempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt]
     /// Callbacks still to be sent to servers, the oldest first.
-    func debts(limit: Int) throws -> [LicenceDebt]
+    func pendingCallbacks(limit: Int) throws -> [PendingCallback]
     /// How many callbacks are still to be sent to servers.
-    func debtCount() throws -> Int
+    func pendingCallbackCount() throws -> Int
     /// The candidates of a selection, for a plan that changes nothing.
     func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]
 }

@@ -5,7 +5,7 @@ import LectureSQLite
 
 extension SQLiteLicenceLedger {
     /// Records a pending callback; an existing one is unchanged.
-    package func addDebt(_ key: ContentKey, kind: Int, now: Timestamp) throws {
+    package func addPendingCallback(_ key: ContentKey, kind: Int, now: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO debt(content_key, kind, created_ms) VALUES (?, ?, ?)
@@ -14,39 +14,43 @@ extension SQLiteLicenceLedger {
     }
 
     /// Pending callbacks, the oldest first.
-    package func debts(limit: Int) throws -> [LicenceDebt] { try rows.debts(limit: limit) }
+    package func pendingCallbacks(limit: Int) throws -> [PendingCallback] { try rows.pendingCallbacks(limit: limit) }
 
     /// Claims pending callbacks that are due and not claimed by a live owner: those never tried, then those whose wait
     /// is over, then those whose wait a clock that was set back would lengthen.
-    package func claimDebts(owner: OwnerID, limit: Int, now: Timestamp) throws -> [LicenceDebt] {
+    package func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback] {
         try atomically {
-            var found: [LicenceDebt] = []
+            var found: [PendingCallback] = []
             for condition in Waiting.conditions where found.count < limit {
-                let select = Self.dueDebts(condition)
+                let select = Self.dueCallbacks(condition)
                 found += try connection.query(
                     select.sql, values: (select.takesNow ? [now.sqliteValue] : []) + [(limit - found.count).sqliteValue]
-                ) { LicenceRows.debt($0) }
+                ) { LicenceRows.pendingCallback($0) }
             }
-            for debt in found { try connection.execute("UPDATE debt SET owner_id = ? WHERE id = ?", owner, debt.id) }
+            for callback in found {
+                try connection.execute("UPDATE debt SET owner_id = ? WHERE id = ?", owner, callback.id)
+            }
             return found
         }
     }
 
-    static func dueDebts(_ condition: Waiting) -> (sql: String, takesNow: Bool) {
+    static func dueCallbacks(_ condition: Waiting) -> (sql: String, takesNow: Bool) {
         (
             """
-            SELECT \(LicenceRows.debtColumns) FROM debt INDEXED BY debt_next_attempt
+            SELECT \(LicenceRows.callbackColumns) FROM debt INDEXED BY debt_next_attempt
             WHERE owner_id IS NULL AND \(condition.sql) ORDER BY next_attempt_ms, \(condition.tie) LIMIT ?
             """, condition.takesNow
         )
     }
 
     /// Deletes a callback that was sent.
-    package func settleDebt(_ id: DebtID) throws { try connection.execute("DELETE FROM debt WHERE id = ?", id) }
+    package func settleCallback(_ id: PendingCallbackID) throws {
+        try connection.execute("DELETE FROM debt WHERE id = ?", id)
+    }
 
     /// Releases a callback that could not be sent.
-    package func postponeDebt(
-        _ id: DebtID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError
+    package func postponeCallback(
+        _ id: PendingCallbackID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError
     ) throws {
         try connection.execute(
             """
@@ -56,7 +60,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// When the next unclaimed callback is due; the epoch for one that was never tried.
-    package func nextDebt() throws -> Timestamp? {
+    package func nextCallback() throws -> Timestamp? {
         try connection.first(
             """
             SELECT coalesce(next_attempt_ms, 0) FROM debt INDEXED BY debt_next_attempt
