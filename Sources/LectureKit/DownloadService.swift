@@ -118,7 +118,7 @@ final class DownloadService: @unchecked Sendable {
             } else {
                 hub.send(.published(key: key, path: path))
             }
-        case .storeTrouble(let error): hub.send(.trouble(error))
+        case .storeFailed(let error): hub.send(.trouble(error))
         case .stopped: finishStop()
         }
     }
@@ -212,7 +212,7 @@ final class DownloadService: @unchecked Sendable {
     private func isAtRest(longestWait: Duration) -> Bool {
         guard engine.activeCount == 0 else { return false }
         // A store that cannot be written for seconds is like a full disk: reported, and left to the next run.
-        if engine.isTroubled { return true }
+        if engine.isFailing { return true }
         // Until then nothing counts as queued: the items are leased but not being worked on.
         if engine.isRecovering { return false }
         // For example, a server is being notified that a download is complete.

@@ -115,7 +115,7 @@ struct ReportRows {
             condition.wait = Self.wait(row, due: 6, set: 7)
             condition.suspension = row.isNull(8) ? nil : try row.enumeration(8, SuspendReason.self)
             condition.bytesLimit = row.optionalInt(9)
-            condition.lastTrouble = try row.optionalTimestamp(10).map { try Self.answer(row, from: 10, at: $0) }
+            condition.lastFailure = try row.optionalTimestamp(10).map { try Self.answer(row, from: 10, at: $0) }
             return TargetEntry(
                 id: row.id(0), address: try Self.target(row, from: 1), condition: condition, open: row.int(14))
         }

@@ -172,14 +172,14 @@ package final class SQLiteOutbox: StatisticsOutbox {
 
     /// Stores the condition of a target.
     package func store(_ condition: TargetCondition, of target: TargetID) throws {
-        let trouble = condition.lastTrouble
+        let failure = condition.lastFailure
         try connection.execute(
             """
             UPDATE lms_target SET failures = ?, next_attempt_ms = ?, wait_set_ms = ?, suspension = ?, bytes_limit = ?,
                 trouble_ms = ?, trouble_status = ?, trouble_reason = ?, trouble_text = ? WHERE id = ?
             """, condition.failures, condition.wait?.due, condition.wait?.setAt, condition.suspension?.rawValue,
-            condition.bytesLimit, trouble?.at, trouble?.status, trouble?.reason?.rawValue,
-            trouble.map { AnswerLimit.text($0.text) } ?? "", target)
+            condition.bytesLimit, failure?.at, failure?.status, failure?.reason?.rawValue,
+            failure.map { AnswerLimit.text($0.text) } ?? "", target)
     }
 
     /// The lane of a session, which is created when it is new.

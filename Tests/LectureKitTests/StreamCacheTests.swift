@@ -273,22 +273,22 @@ struct StreamCacheNetTests {
     .timeLimit(.minutes(2)))
 struct StreamDiskNetTests {
     @Test(arguments: ["full", "reserve", "read-only"])
-    func `an unwritable disk is reported once, and the stream continues`(trouble: String) async throws {
+    func `an unwritable disk is reported once, and the stream continues`(failure: String) async throws {
         let site = try Site()
         let disk = try TightDisk("size=6m")
         let sandbox = try await SandboxOrigin.start()
-        let path = trouble == "read-only" ? "/media/bytes-2M-35.mp4" : "/media/bytes-8M-35.mp4"
+        let path = failure == "read-only" ? "/media/bytes-2M-35.mp4" : "/media/bytes-8M-35.mp4"
         let due = try await sandbox.bytes(of: path)
-        let manager = try LectureManager(configuration(site, disk, reserve: trouble == "reserve" ? 4 << 20 : 0))
-        let troubles = Troubles(manager)
-        let cover = trouble == "read-only" ? try TightDisk("ro", at: "\(disk.path)/store/cache") : nil
+        let manager = try LectureManager(configuration(site, disk, reserve: failure == "reserve" ? 4 << 20 : 0))
+        let failures = StoreFailures(manager)
+        let cover = failure == "read-only" ? try TightDisk("ro", at: "\(disk.path)/store/cache") : nil
         let stream = try await manager.openStream("\(sandbox.http)\(path)")
-        if trouble != "read-only" { _ = try await stream.data(0..<10) }
-        if trouble == "full" { _ = try? Data(repeating: 1, count: 6 << 20).write(to: URL(filePath: disk.path + "/x")) }
+        if failure != "read-only" { _ = try await stream.data(0..<10) }
+        if failure == "full" { _ = try? Data(repeating: 1, count: 6 << 20).write(to: URL(filePath: disk.path + "/x")) }
         #expect(try await stream.data() == due)
-        #expect(troubles.codes.count == 1, "\(troubles.codes)")
-        #expect(troubles.codes.first == (trouble == "read-only" ? .storeReadOnly : .storageFull), "\(troubles.codes)")
-        if trouble == "reserve" { #expect(try await manager.streamCacheBytes() <= 2 << 20) }
+        #expect(failures.codes.count == 1, "\(failures.codes)")
+        #expect(failures.codes.first == (failure == "read-only" ? .storeReadOnly : .storageFull), "\(failures.codes)")
+        if failure == "reserve" { #expect(try await manager.streamCacheBytes() <= 2 << 20) }
         await stream.end()
         await manager.close()
         withExtendedLifetime(cover) {}

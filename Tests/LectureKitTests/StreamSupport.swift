@@ -54,7 +54,7 @@ extension SandboxOrigin {
 }
 
 /// The errors that a manager reports.
-final class Troubles: Sendable {
+final class StoreFailures: Sendable {
     private let held = Guarded<[LectureError]>([])
 
     var codes: [LectureError.Code] { held.withLock { $0.map(\.code) } }

@@ -113,9 +113,9 @@ struct EngineCampaignSlowTests {
         world.run { $0.progress.count >= 100 }
         for trigger in ["INSERT ON licence_attempt", "UPDATE ON licence", "INSERT ON time_ledger"] {
             try run("CREATE TRIGGER breaks BEFORE \(trigger) \(fails)")
-            let troubles = world.troubles
+            let failures = world.failures
             world.engine.grant(content, key: key)
-            #expect(world.run { $0.troubles > troubles + 1 })
+            #expect(world.run { $0.failures > failures + 1 })
             try run("DROP TRIGGER breaks;")
             let done = world.progress.count
             #expect(world.run { $0.progress.count >= done + 50 })
@@ -143,5 +143,5 @@ struct EngineCampaignSlowTests {
 }
 
 extension LicenceWorld {
-    var troubles: Int { notices.count { if case .trouble = $0 { true } else { false } } }
+    var failures: Int { notices.count { if case .failure = $0 { true } else { false } } }
 }

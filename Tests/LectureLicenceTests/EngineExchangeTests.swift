@@ -24,7 +24,7 @@ struct EngineExchangeTests {
             switch notice {
             case .exchange(let record): "exchange \(record.kind.rawValue)"
             case .deleted(let key, _): "deleted \(key.text)"
-            case .trouble(let error): "\(error.code.name) \(error.detail)"
+            case .failure(let error): "\(error.code.name) \(error.detail)"
             case .stopped: "stopped"
             default: nil
             }

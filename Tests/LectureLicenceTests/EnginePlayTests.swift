@@ -256,7 +256,7 @@ struct EnginePlayTests {
         _ = try world.renew()
         world.settle()
         let before = try anchored(world)
-        #expect(world.notices.contains { if case .trouble(let error) = $0 { error.code == .writeFile } else { false } })
+        #expect(world.notices.contains { if case .failure(let error) = $0 { error.code == .writeFile } else { false } })
         world.anchors.refuse(false)
         _ = try world.renew()
         world.settle(for: .seconds(20))

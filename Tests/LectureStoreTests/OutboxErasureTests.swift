@@ -38,7 +38,7 @@ import Testing
         }
         let open = try box.outbox.planRows(box.target, lanes: 50, rows: 2)
         var condition = TargetCondition()
-        condition.lastTrouble = box.answer(500, "cannot store 'Ada%20Lovelace-0xDEAD'", .serverFailed)
+        condition.lastFailure = box.answer(500, "cannot store 'Ada%20Lovelace-0xDEAD'", .serverFailed)
         try box.outbox.store(condition, of: box.target)
         let piece = SealedPiece(
             id: "sealed", reports: open.map(\.id), mediaType: "", body: Array("body \(learner)".utf8))
@@ -67,7 +67,7 @@ import Testing
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) == [])
             #expect(try Self.isNamed("Ada%20Lovelace-0xDEAD", in: Self.database(box)) == [])
             #expect(try Self.isNamed("other learner 1", in: Self.database(box)) != [])
-            #expect(try box.queries.targets()[0].condition.lastTrouble?.text == "")
+            #expect(try box.queries.targets()[0].condition.lastFailure?.text == "")
             #expect(try box.queries.otherTraces(of: Self.learner) == [])
             #expect(try box.outbox.erase(user: Self.learner, isForced: false) == ErasedReports())
             let left = try box.queries.reports(ReportSelection(), after: nil, limit: 9_999)

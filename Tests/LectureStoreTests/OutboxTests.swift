@@ -184,9 +184,9 @@ import Testing
             condition.suspension = .forbidden
             condition.bytesLimit = 1_000
             let long = String(repeating: "é", count: 600)
-            condition.lastTrouble = box.answer(503, long, .busy)
+            condition.lastFailure = box.answer(503, long, .busy)
             try box.outbox.store(condition, of: box.target)
-            condition.lastTrouble?.text = String(repeating: "é", count: 512)
+            condition.lastFailure?.text = String(repeating: "é", count: 512)
             #expect(try box.queries.targets()[0].condition == condition)
             try box.outbox.store(TargetCondition(), of: box.target)
             #expect(try box.queries.targets()[0].condition == TargetCondition())

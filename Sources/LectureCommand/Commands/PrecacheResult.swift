@@ -122,8 +122,8 @@ struct PrecacheResult: Sendable {
     /// Why the run is incomplete: these are errors, so `--quiet` does not silence them.
     ///
     /// - Returns: messages for standard error.
-    func troubles() -> [String] {
-        var sentences = unfinished.filter(Self.isTrouble).map(Self.sentence(stopped:))
+    func failureSentences() -> [String] {
+        var sentences = unfinished.filter(Self.isFailure).map(Self.sentence(stopped:))
         if isDeadlineOver { sentences.append(LectureError(.deadline, detail: "--deadline").message) }
         return sentences
     }
@@ -132,7 +132,7 @@ struct PrecacheResult: Sendable {
     ///
     /// - Returns: messages for standard error.
     func sentences() -> [String] {
-        var sentences = unfinished.filter { !Self.isTrouble($0) }.map(Self.sentence(stopped:))
+        var sentences = unfinished.filter { !Self.isFailure($0) }.map(Self.sentence(stopped:))
         let more = count(.stopped) - unfinished.count
         if more > 0, !unfinished.isEmpty { sentences.append("… and \(more) more are stopped") }
         var parts = ["\(completed) downloaded"]
@@ -150,7 +150,7 @@ struct PrecacheResult: Sendable {
     }
 
     /// Whether it stopped because of an error; what a user has stopped is none.
-    static func isTrouble(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
+    static func isFailure(_ content: Content) -> Bool { content.error != nil && content.stopReason != .user }
 
     static func sentence(stopped content: Content) -> String {
         let person = "paused or cancelled; 'lecturectl resume' continues it."

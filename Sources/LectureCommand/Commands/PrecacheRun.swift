@@ -77,7 +77,7 @@ struct PrecacheRun {
         tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
         try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
         if let error = result.error { throw error }
-        for sentence in result.troubles() { context.say(sentence) }
+        for sentence in result.failureSentences() { context.say(sentence) }
         for sentence in result.sentences() { session.report(sentence) }
         let totals = result.totals(at: context.clock.boot())
         if session.wantsJSON { try context.output.write(machine: JSONLine.summary(totals)) }
@@ -175,7 +175,7 @@ struct PrecacheRun {
     /// Writes what failed or stopped to the list of `--report`.
     private mutating func writeReport() async throws {
         guard let path = command.text("report") else { return }
-        let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isTrouble)
+        let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isFailure)
         let keys = (try await manager.fetched(in: .failed) + stopped).map(\.key)
         do {
             try await manager.writeCourseList(of: keys, to: path)

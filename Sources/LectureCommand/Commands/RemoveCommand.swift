@@ -77,12 +77,12 @@ struct Removal {
     static let patience = Duration.seconds(30)
 
     /// The wait without progress after a failed commit or deletion; it is retried once in this time.
-    static let patienceInTrouble = Duration.seconds(5)
+    static let patienceAfterFailure = Duration.seconds(5)
 
     /// What the removal waits for.
     private enum Event: Sendable {
         case removed(ContentKey)
-        case trouble(LectureError)
+        case failure(LectureError)
         case ticker(Ticker.Event)
     }
 
@@ -101,7 +101,7 @@ struct Removal {
             for await event in library {
                 switch event {
                 case .removed(let key): continuation.yield(.removed(key))
-                case .trouble(let error): continuation.yield(.trouble(error))
+                case .trouble(let error): continuation.yield(.failure(error))
                 default: continue
                 }
             }
@@ -172,16 +172,16 @@ struct Removal {
         defer { ticking.cancel() }
         var (count, hasProgressed) = (count, false)
         var (end, patience) = (clock.boot() + Self.patience, Self.patience)
-        var trouble: LectureError?
+        var failure: LectureError?
         guard count > 0 else { return .done }
         for await event in events {
             let now: Int
             switch event {
             case .ticker(.signal(.stop(let number))): return .signal(number)
             case .ticker(.signal(.resized)): continue
-            case .trouble(let error):
-                if trouble == nil { end = min(end, clock.boot() + Self.patienceInTrouble) }
-                (trouble, patience) = (error, Self.patienceInTrouble)
+            case .failure(let error):
+                if failure == nil { end = min(end, clock.boot() + Self.patienceAfterFailure) }
+                (failure, patience) = (error, Self.patienceAfterFailure)
                 try session.report(error)
                 continue
             case .removed(let key):
@@ -195,18 +195,18 @@ struct Removal {
             if now == 0 { return .done }
             if now < count { end = clock.boot() + patience }
             count = now
-            guard clock.boot() < end else { return giveUp(count, trouble) }
+            guard clock.boot() < end else { return giveUp(count, failure) }
         }
         return .done
     }
 
-    private func giveUp(_ count: Int, _ trouble: LectureError?) -> ExitStatus {
-        guard let trouble else {
+    private func giveUp(_ count: Int, _ failure: LectureError?) -> ExitStatus {
+        guard let failure else {
             session.context.say(
                 "\(HumanText.lectures(count)) still in use by another process, which deletes them when it stops.")
             return .tryAgain
         }
         session.context.say("\(HumanText.lectures(count)) could not be deleted; the next run tries again.")
-        return ExitStatus.status(for: trouble.code)
+        return ExitStatus.status(for: failure.code)
     }
 }

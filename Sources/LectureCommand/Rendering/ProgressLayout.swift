@@ -27,7 +27,7 @@ package enum ProgressLayout {
     /// - Returns: a line without its end.
     package static func plain(_ snapshot: ProgressSnapshot) -> String {
         var parts = ["\(snapshot.done) of \(snapshot.count) complete"]
-        parts += troubles(snapshot)
+        parts += stalled(snapshot)
         parts.append(amount(snapshot.bytes, snapshot.total))
         if snapshot.speed > 0 { parts.append(HumanText.rate(snapshot.speed)) }
         if let left = snapshot.secondsLeft { parts.append("\(HumanText.duration(seconds: left)) left") }
@@ -49,7 +49,7 @@ package enum ProgressLayout {
     }
 
     private static func total(_ snapshot: ProgressSnapshot, width: Int, style: Style) -> String {
-        let title = (["\(snapshot.done)/\(snapshot.count)"] + troubles(snapshot)).joined(separator: ", ")
+        let title = (["\(snapshot.done)/\(snapshot.count)"] + stalled(snapshot)).joined(separator: ", ")
         let facts = [
             snapshot.total.map { "\(HumanText.percent(snapshot.bytes, of: $0))%" } ?? "",
             amount(snapshot.bytes, snapshot.total),
@@ -61,7 +61,7 @@ package enum ProgressLayout {
     }
 
     /// Items that make no progress, by reason.
-    private static func troubles(_ snapshot: ProgressSnapshot) -> [String] {
+    private static func stalled(_ snapshot: ProgressSnapshot) -> [String] {
         [(snapshot.failed, "failed"), (snapshot.paused, "paused"), (snapshot.waiting, "waiting")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     }

@@ -200,7 +200,7 @@ extension DownloadEngine {
         }
         resource.gained += gain(transfer, report, resource)
         let gains = resource.gained >= Self.leastGain || isMedia && report.reachedEnd
-        noteTrouble(transfer, report, resource, gained: gains)
+        recordFailure(transfer, report, resource, gained: gains)
         guard gains else { return false }
         resource.gained = 0
         resource.failures = 0

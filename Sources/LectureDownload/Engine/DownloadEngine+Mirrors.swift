@@ -33,19 +33,21 @@ extension DownloadEngine {
 
     /// Whether a URL has not failed repeatedly, and its server does not ask to wait.
     private func isCalm(_ url: URLLeaseRecord, _ resource: ResourceWork, _ boot: BootInstant) -> Bool {
-        guard resource.troubles[url.id] ?? 0 < Self.patience, let origin = try? originOf(url.url) else { return false }
+        guard resource.urlFailures[url.id] ?? 0 < Self.patience, let origin = try? originOf(url.url) else {
+            return false
+        }
         if case .waiting = governor.mayStart(origin, at: boot) { return false }
         return true
     }
 
     /// Counts the failures of a URL. One that fails repeatedly before anything is known is moved behind the others.
-    func noteTrouble(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, gained: Bool) {
+    func recordFailure(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, gained: Bool) {
         guard let lease = transfer.lease else { return }
         if gained {
-            resource.troubles[lease] = nil
-        } else if report.isTrouble {
-            resource.troubles[lease, default: 0] += 1
-            guard resource.troubles[lease, default: 0] >= Self.patience else { return }
+            resource.urlFailures[lease] = nil
+        } else if report.isFailure {
+            resource.urlFailures[lease, default: 0] += 1
+            guard resource.urlFailures[lease, default: 0] >= Self.patience else { return }
             _ = turnToMirror(resource, from: lease, ports.clock.boot())
         }
     }
@@ -87,7 +89,7 @@ extension DownloadEngine {
 
 extension TransferReport {
     /// Whether the server, or the way to it, is to blame.
-    fileprivate var isTrouble: Bool {
+    fileprivate var isFailure: Bool {
         if case .failed = outcome.end { return true }
         switch verdict {
         case .wait, .retry: return true

@@ -36,7 +36,7 @@ extension DownloadEngine {
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
         if isAtRest { return nil }
-        if let troubledUntil { return troubledUntil }
+        if let failedUntil { return failedUntil }
         if !unchecked.isEmpty, !isStopping { return boot }
         if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
         return boot + .milliseconds(500)
@@ -218,7 +218,7 @@ extension DownloadEngine {
                     try index.release(lease)
                     // The delay used after any disk error; an immediate retry would keep the engine from becoming idle.
                     undeletable[content] = ports.clock.boot() + .seconds(30)
-                    notices.append(.storeTrouble(error))
+                    notices.append(.storeFailed(error))
                 } else {
                     try index.deleteContent(lease)
                     notices.append(.removed(key))

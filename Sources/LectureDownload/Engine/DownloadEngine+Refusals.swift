@@ -9,7 +9,7 @@ extension DownloadEngine {
         _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> String {
         let error = LectureError(code, detail: transfer.origin.host)
-        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeTroubles.contains(code)
+        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeFailures.contains(code)
         let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
         guard isAboutRange, !resource.avoidsRanges, resource.stage == .fetching, !(hasMirror && mayCombine(resource))
         else { return try urlFailed(transfer, resource, of: item, error, now: now) }
@@ -21,7 +21,7 @@ extension DownloadEngine {
     }
 
     /// The errors of a server that gets ranges wrong.
-    private static let rangeTroubles: Set<LectureError.Code> = [
+    private static let rangeFailures: Set<LectureError.Code> = [
         .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
     ]
 
@@ -195,7 +195,7 @@ extension DownloadEngine {
         }
         if failures >= settings.maxAttempts {
             if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
-            if error.isNetworkTrouble {
+            if error.isNetworkFailure {
                 try end(item, item.machine.stopped(.network, error: error, until: now + .seconds(60), now: now))
             } else {
                 try end(item, item.machine.failed(error))

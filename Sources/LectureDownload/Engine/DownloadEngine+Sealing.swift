@@ -39,14 +39,14 @@ extension DownloadEngine {
         do {
             resource.cipher = try ports.seals.cipher(for: item.record, role: resource.record.role)
             return true
-        } catch let error as LectureError where Self.sealTroubles.contains(error.code) {
+        } catch let error as LectureError where Self.sealFailures.contains(error.code) {
             try end(item, item.machine.failed(error))
             return false
         }
     }
 
     /// Errors that end one item; any other error is the store's and affects all items.
-    private static let sealTroubles: Set<LectureError.Code> = [
+    private static let sealFailures: Set<LectureError.Code> = [
         .sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
     ]
 

@@ -101,8 +101,8 @@ package final class DownloadEngine {
     /// When the timetable allows downloads again; nil while it allows them.
     var closedUntil: Timestamp?
     /// After a failed commit, the next attempt is not before this moment.
-    var troubledUntil: BootInstant?
-    var troubles = 0
+    var failedUntil: BootInstant?
+    var failedSteps = 0
 
     /// Makes an engine. Nothing happens before the first ``step()``.
     ///
@@ -141,8 +141,8 @@ package final class DownloadEngine {
     /// idle, the notice ``EngineNotice/stopped`` follows.
     package func stop() {
         isStopping = true
-        troubledUntil = nil
-        troubles = 0
+        failedUntil = nil
+        failedSteps = 0
     }
 
     /// Handles waiting events, reconciles, commits, and then runs the effects.
@@ -151,8 +151,8 @@ package final class DownloadEngine {
     ///   something.
     package func step() -> (notices: [EngineNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
-        if let until = troubledUntil, boot < until { return ([], until) }
-        troubledUntil = nil
+        if let until = failedUntil, boot < until { return ([], until) }
+        failedUntil = nil
         let events = inbox.take()
         countFetched()
         do {
@@ -160,7 +160,7 @@ package final class DownloadEngine {
                 for event in events { try handle(event) }
                 try reconcile(boot: boot)
             }
-            troubles = 0
+            failedSteps = 0
             begun = []
             let due = effects
             effects = []
@@ -276,7 +276,7 @@ package final class DownloadEngine {
     /// again later: a failed commit is handled like a crash.
     private func collapse(_ error: LectureError, losing events: [EngineEvent], boot: BootInstant) {
         effects = []
-        notices = [.storeTrouble(error)]
+        notices = [.storeFailed(error)]
         for event in events {
             // Events are not repeated: ended transfers and closed part files are recorded here.
             switch event {
@@ -305,24 +305,24 @@ package final class DownloadEngine {
         unchecked = []
         hasListed = false
         isClearing = false
-        troubles += 1
-        troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
+        failedSteps += 1
+        failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
         wasPoked = true
         needsAdoption = true
         // The failed step's idle notice was lost. A store that can no longer be written is left to the next program,
         // which recovers it as after a crash.
-        isAtRest = isStopping && troubles >= Self.troublesBeforeRest
+        isAtRest = isStopping && failedSteps >= Self.failedStepsBeforeIdle
         if isAtRest { notices.append(.stopped) }
     }
 
     /// Whether commits have failed repeatedly, so that no caller should wait for one. Commits are still retried.
-    package var isTroubled: Bool { troubles >= Self.troublesBeforeRest }
+    package var isFailing: Bool { failedSteps >= Self.failedStepsBeforeIdle }
 
     /// Whether a commit failed and its items, which are still leased, are about to be requeued.
-    package var isRecovering: Bool { troubledUntil != nil || needsAdoption }
+    package var isRecovering: Bool { failedUntil != nil || needsAdoption }
 
     /// How many commits may fail before a stop no longer waits for them.
-    private static let troublesBeforeRest = 3
+    private static let failedStepsBeforeIdle = 3
 
     /// Files of the media directory that were not yet checked against the rows.
     var unchecked: [String] = []

@@ -26,7 +26,7 @@ extension LectureError {
     }
 
     /// Whether the network or the server was out of reach, so that the item is stopped rather than failed.
-    var isNetworkTrouble: Bool {
+    var isNetworkFailure: Bool {
         // libcurl's results below HTTP except those of TLS and certificates, which waiting does not fix.
         switch -code.number {
         case 8001...8099: !isFinalForURL

@@ -176,7 +176,7 @@ package enum EngineNotice: Sendable {
     /// The finished file was published to a path outside the store, or could not be.
     case published(ContentKey, path: String, LectureError?)
     /// The store could not be written, or a file could not be deleted; the engine tries again.
-    case storeTrouble(LectureError)
+    case storeFailed(LectureError)
     /// All work that ``DownloadEngine/stop()`` ended is finished; the engine is idle.
     case stopped
 }

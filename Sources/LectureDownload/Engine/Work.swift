@@ -121,7 +121,7 @@ final class ResourceWork {
     /// The URL the redirect came from.
     var redirectLease: URLLeaseID?
     /// How often in a row each URL failed.
-    var troubles: [URLLeaseID: Int] = [:]
+    var urlFailures: [URLLeaseID: Int] = [:]
     /// How often since the last progress a URL was refused that had delivered bytes before.
     var refusals = 0
     /// Bytes a second of each URL.

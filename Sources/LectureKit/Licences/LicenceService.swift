@@ -32,7 +32,7 @@ final class LicenceService: @unchecked Sendable {
     private var idleWaiters: [Waiter<Void>] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
-    private var troubles = 0
+    private var failures = 0
 
     /// Opens the ledger, and checks it against its anchor.
     ///
@@ -89,7 +89,7 @@ final class LicenceService: @unchecked Sendable {
     }
 
     private func notify(_ notice: LicenceNotice) {
-        if case .trouble = notice {} else { troubles = 0 }
+        if case .failure = notice {} else { failures = 0 }
         switch notice {
         case .granted(let outcome): notify(outcome)
         case .checked(let key, let outcome):
@@ -112,7 +112,7 @@ final class LicenceService: @unchecked Sendable {
         case .deleted(let key, _): hub.send(.licenceDeleted(key))
         case .callbackSent(_, let error): if let error { hub.send(.trouble(error)) }
         case .suspected(let doubt): hub.send(.trouble(LectureError(Self.code(of: doubt))))
-        case .trouble(let error): reportFailure(error)
+        case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
     }
@@ -142,8 +142,8 @@ final class LicenceService: @unchecked Sendable {
     /// and the next run continues.
     private func reportFailure(_ error: LectureError) {
         hub.send(.trouble(error))
-        troubles += 1
-        guard troubles >= 3 else { return }
+        failures += 1
+        guard failures >= 3 else { return }
         let waiters = begun + renewals.values.flatMap(\.self)
         (begun, renewals) = ([], [:])
         for waiter in waiters { waiter.fail(error) }

@@ -18,7 +18,7 @@ extension Observation {
         count("lecturekit_store_troubles_total", 1, ["error": error.code.name])
     }
 
-    private func trouble(_ error: LectureError) {
+    private func storeFailed(_ error: LectureError) {
         log(.warning, .store, "The store or one of its files could not be used for now.", fields(error))
         count("lecturekit_store_troubles_total", 1, ["error": error.code.name])
     }
@@ -63,7 +63,7 @@ extension Observation {
         case .unchanged(let content): checked(content.key, "unchanged")
         case .outdated(let content): checked(content.key, "outdated")
         case .checkFailed(let key, let error): checked(key, "failed", error)
-        case .trouble(let error): trouble(error)
+        case .trouble(let error): storeFailed(error)
         case .published, .progress: break
         case .licenceGranted, .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .licenceEnded, .licenceDeleted:
             takeLicence(event)

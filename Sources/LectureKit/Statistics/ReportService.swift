@@ -28,7 +28,7 @@ final class ReportService: @unchecked Sendable {
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastLivenessLook: BootInstant?
     private var isStopped = false
-    private var troubles = 0
+    private var failures = 0
 
     /// Creates the engine.
     ///
@@ -82,7 +82,7 @@ final class ReportService: @unchecked Sendable {
     }
 
     private func notify(_ notice: StatisticsNotice) {
-        if case .trouble = notice {} else { troubles = 0 }
+        if case .failure = notice {} else { failures = 0 }
         switch notice {
         case .progress(let order, let summary):
             progress[order] = summary
@@ -101,7 +101,7 @@ final class ReportService: @unchecked Sendable {
             progress[order] = nil
             namingOrders.remove(order)
             waiters.removeValue(forKey: order)?.answer(summary)
-        case .trouble(let error): reportFailure(error)
+        case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
     }
@@ -110,8 +110,8 @@ final class ReportService: @unchecked Sendable {
     /// call continues.
     private func reportFailure(_ error: LectureError) {
         hub.send(.trouble(error))
-        troubles += 1
-        guard troubles >= 3 else { return }
+        failures += 1
+        guard failures >= 3 else { return }
         let left = waiters
         waiters = [:]
         for waiter in left.values { waiter.fail(error) }

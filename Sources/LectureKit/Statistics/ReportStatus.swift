@@ -152,7 +152,7 @@ public struct ReportTargetStatus: Sendable, Hashable {
         (target, open) = (ReportTarget(entry.address), entry.open)
         (failures, suspension) = (entry.condition.failures, entry.condition.suspension)
         waitsUntil = entry.condition.wait?.due
-        answer = entry.condition.lastTrouble.map(ReportAnswer.init)
+        answer = entry.condition.lastFailure.map(ReportAnswer.init)
     }
 }
 

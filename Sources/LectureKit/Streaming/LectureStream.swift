@@ -254,7 +254,7 @@ public actor LectureStream {
 
     /// Reports once that the stream continues without caching.
     private func notify(_ error: LectureError) async {
-        if shelf.takesTrouble() { await parts.manager.reportStreamFailure(error) }
+        if shelf.reportsFailure() { await parts.manager.reportStreamFailure(error) }
     }
 
     private func noteUse(atLeast count: Int) async {

@@ -76,7 +76,7 @@ struct StreamShelf {
     }
 
     /// Whether a failure is to be reported: only the first time.
-    mutating func takesTrouble() -> Bool {
+    mutating func reportsFailure() -> Bool {
         defer { hasReportedFailure = true }
         return !hasReportedFailure
     }

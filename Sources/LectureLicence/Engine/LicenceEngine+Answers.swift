@@ -326,7 +326,7 @@ extension LicenceEngine {
         guard moment <= turn.boot else { return wake(at: moment) }
         for held in work.held {
             for key in held.waiting.sorted(by: { $0.text < $1.text }) {
-                notices.append(.trouble(LectureError(.removalWaits, detail: key.text)))
+                notices.append(.failure(LectureError(.removalWaits, detail: key.text)))
             }
         }
         notices += giveUpHeld()

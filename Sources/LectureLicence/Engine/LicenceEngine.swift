@@ -96,8 +96,8 @@ package final class LicenceEngine {
     var notices: [LicenceNotice] = []
     /// When the next step is due at the latest.
     var wake: BootInstant?
-    var troubledUntil: BootInstant?
-    var troubles = 0
+    var failedUntil: BootInstant?
+    var failedSteps = 0
     var isStopping = false
     var isAtRest = false
     /// Exchange numbers are shared with downloads on the same transport: theirs start at 1.
@@ -183,7 +183,7 @@ package final class LicenceEngine {
     /// Ends all work: requests are cancelled, claims released. The notice ``LicenceNotice/stopped`` follows.
     package func stop() {
         isStopping = true
-        (troubledUntil, troubles) = (nil, 0)
+        (failedUntil, failedSteps) = (nil, 0)
         inbox.post(.poked)
     }
 
@@ -199,8 +199,8 @@ package final class LicenceEngine {
     ///   something.
     package func step() -> (notices: [LicenceNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
-        if let until = troubledUntil, boot < until { return ([], until) }
-        troubledUntil = nil
+        if let until = failedUntil, boot < until { return ([], until) }
+        failedUntil = nil
         wake = nil
         let events = inbox.take()
         let before = work
@@ -211,7 +211,7 @@ package final class LicenceEngine {
                 try decide(&turn)
                 if work.mustAppend { turn.mustAppend = true }
             }
-            troubles = 0
+            failedSteps = 0
             work.mustAppend = false
             if let anchor { anchorDue = anchor }
         } catch {
@@ -222,7 +222,7 @@ package final class LicenceEngine {
         for effect in due { effect() }
         keepAnchor(boot: boot)
         defer { (notices, reported) = ([], []) }
-        return (reported + notices, troubledUntil ?? wake)
+        return (reported + notices, failedUntil ?? wake)
     }
 
     private func handle(_ event: LicenceEvent, _ turn: inout Turn) throws {
@@ -234,7 +234,7 @@ package final class LicenceEngine {
             isAnchoring = false
             guard let error else { return }
             anchorFailedAt = turn.boot
-            notices.append(.trouble(error))
+            notices.append(.failure(error))
         case .witnessed(let date, let boot): witnessed(date, at: boot, &turn)
         case .poked: break
         }
@@ -338,7 +338,7 @@ package final class LicenceEngine {
     private func collapse(_ error: LectureError, to before: Work, losing events: [LicenceEvent], boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
         effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
-        notices = [.trouble(error)]
+        notices = [.failure(error)]
         if events.contains(where: { if case .anchored = $0 { true } else { false } }) { isAnchoring = false }
         work = before
         for asked in work.requests + work.lanes.values.flatMap(\.self) + work.exchanges.values.flatMap(\.items) {
@@ -359,10 +359,10 @@ package final class LicenceEngine {
         (work.heldCallbacks, work.callbacksAt) = ([:], nil)
         (work.requests, work.lanes, work.exchanges) = ([], [:], [:])
         pace.forget()
-        troubles += 1
-        troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
+        failedSteps += 1
+        failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
         // A store that can no longer be written is left to the next program, which recovers it as after a crash.
-        guard isStopping, troubles >= 3, !isAtRest else { return }
+        guard isStopping, failedSteps >= 3, !isAtRest else { return }
         isAtRest = true
         notices += giveUpHeld()
         notices.append(.stopped)

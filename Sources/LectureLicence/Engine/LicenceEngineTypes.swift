@@ -175,7 +175,7 @@ package enum LicenceNotice: Sendable {
     /// A completed download was reported to its server, or the server refused it permanently.
     case callbackSent(ContentKey, LectureError?)
     /// The store or an anchor could not be written; it is tried again.
-    case trouble(LectureError)
+    case failure(LectureError)
     /// The store differs from the one this device last wrote; its licences wait for their servers.
     case suspected(ClockDoubt)
     /// All work that ``LicenceEngine/stop()`` ended is finished; the engine is idle.

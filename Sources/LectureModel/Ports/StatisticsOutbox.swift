@@ -209,7 +209,7 @@ package struct TargetCondition: Hashable, Sendable {
     /// The body size limit, lowered after it refused a body as too large; nil when it never did.
     package var bytesLimit: Int?
     /// The last unsuccessful answer, and when.
-    package var lastTrouble: SendAnswer?
+    package var lastFailure: SendAnswer?
 
     /// Creates the condition of a healthy target.
     package init() {}

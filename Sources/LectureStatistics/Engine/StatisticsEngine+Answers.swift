@@ -42,7 +42,7 @@ extension StatisticsEngine {
         // A server's requested wait is kept as long as it lasts.
         if verdict == .delivered || isAskedToWait && answer.reason != .busy { return }
         if case .follow = verdict { return }
-        work.targets[flight.target]?.lastTrouble = answer
+        work.targets[flight.target]?.lastFailure = answer
     }
 
     private func judge(_ reply: SendReply, _ flight: FlightWork, _ target: TargetWork, _ url: String) -> SendVerdict {

@@ -90,12 +90,12 @@ extension StatisticsEngine {
         let host = Self.host(entry.address.url)
         var error = target?.obstacle
         if condition.suspension != nil {
-            error = error ?? LectureError(.reportTargetRefuses, detail: host, cause: Self.status(condition.lastTrouble))
+            error = error ?? LectureError(.reportTargetRefuses, detail: host, cause: Self.status(condition.lastFailure))
             return TargetObstacle(
                 target: entry.id, error: error ?? LectureError(.reportTargetRefuses, detail: host), again: nil)
         }
-        if error == nil, let trouble = condition.lastTrouble, condition.wait != nil {
-            error = LectureError(.reportTargetWaits, detail: host, cause: Self.status(trouble))
+        if error == nil, let failure = condition.lastFailure, condition.wait != nil {
+            error = LectureError(.reportTargetWaits, detail: host, cause: Self.status(failure))
         }
         // An unclaimed request has its own wait, or another program works on it.
         let due = [condition.wait, try outbox.nextFlight(entry.id)].compactMap(\.self).map {

@@ -76,8 +76,8 @@ package final class StatisticsEngine {
     var notices: [StatisticsNotice] = []
     /// When the next step is due at the latest.
     var wake: BootInstant?
-    private var troubledUntil: BootInstant?
-    private var troubles = 0
+    private var failedUntil: BootInstant?
+    private var failedSteps = 0
     private(set) var isStopping = false
     private var isAtRest = false
     /// Exchange numbers are shared with the whole transport: downloads start at 1, licences at 2^62.
@@ -118,7 +118,7 @@ package final class StatisticsEngine {
     /// ``StatisticsNotice/stopped`` follows.
     package func stop() {
         isStopping = true
-        (troubledUntil, troubles) = (nil, 0)
+        (failedUntil, failedSteps) = (nil, 0)
         inbox.post(.poked)
     }
 
@@ -131,8 +131,8 @@ package final class StatisticsEngine {
     ///   something.
     package func step() -> (notices: [StatisticsNotice], next: BootInstant?) {
         let boot = ports.clock.boot()
-        if let until = troubledUntil, boot < until { return ([], until) }
-        troubledUntil = nil
+        if let until = failedUntil, boot < until { return ([], until) }
+        failedUntil = nil
         wake = nil
         let events = inbox.take()
         guard !isAtRest, isStopping || !work.isIdle else { return ([], nil) }
@@ -145,7 +145,7 @@ package final class StatisticsEngine {
                 try decide(turn)
                 try storeConditions()
             }
-            troubles = 0
+            failedSteps = 0
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), to: before, boot: boot)
         }
@@ -153,7 +153,7 @@ package final class StatisticsEngine {
         effects = []
         for effect in due { effect() }
         defer { notices = [] }
-        return (notices, troubledUntil ?? wake)
+        return (notices, failedUntil ?? wake)
     }
 
     private func handle(_ event: StatisticsEvent, _ turn: Turn) throws {
@@ -212,7 +212,7 @@ package final class StatisticsEngine {
     private func collapse(_ error: LectureError, to before: Work, boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
         effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
-        notices = [.trouble(error)]
+        notices = [.failure(error)]
         isAtRest = false
         work = before
         // Only requests from before the step: its own were rolled back.
@@ -220,13 +220,13 @@ package final class StatisticsEngine {
         work.orphans.formUnion(work.aside.keys)
         (work.flights, work.aside, work.exchanges) = ([:], [:], [:])
         for target in work.targets.keys { work.targets[target]?.forgetRequests() }
-        troubles += 1
-        troubledUntil = boot + .seconds(min(60, 1 << min(troubles, 6)))
+        failedSteps += 1
+        failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
         // A store that can no longer be written is left to the next program, which recovers it as after a crash.
-        guard isStopping, troubles >= 3 else { return }
+        guard isStopping, failedSteps >= 3 else { return }
         for order in work.orders { notices.append(.ended(order: order.order.id, order.summary)) }
         for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
-        (work, isAtRest, troubledUntil) = (Work(), true, nil)
+        (work, isAtRest, failedUntil) = (Work(), true, nil)
         notices.append(.stopped)
     }
 

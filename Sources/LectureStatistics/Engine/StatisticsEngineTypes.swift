@@ -104,7 +104,7 @@ package enum StatisticsNotice: Hashable, Sendable {
     /// An order is over.
     case ended(order: Int, SendSummary)
     /// The store could not be written; the engine tries again.
-    case trouble(LectureError)
+    case failure(LectureError)
     /// The engine has stopped.
     case stopped
 }

@@ -92,7 +92,7 @@ struct TargetWork {
     /// The stored condition.
     var stored: TargetCondition
     var bytesLimit: Int?
-    var lastTrouble: SendAnswer?
+    var lastFailure: SendAnswer?
     /// `Content-Encoding` of requests that are frozen from now on.
     var encoding: String
     /// Unsuccessful answers in a row, those of one burst counted once; and when the last one was received.
@@ -108,7 +108,7 @@ struct TargetWork {
 
     init(_ entry: TargetEntry, _ settings: TargetSettings) {
         (id, address, self.settings, stored) = (entry.id, entry.address, settings, entry.condition)
-        (bytesLimit, lastTrouble, open) = (entry.condition.bytesLimit, entry.condition.lastTrouble, entry.open)
+        (bytesLimit, lastFailure, open) = (entry.condition.bytesLimit, entry.condition.lastFailure, entry.open)
         limits = settings.limits
         if let bytesLimit { limits.bytes = min(limits.bytes, bytesLimit) }
         encoding = settings.encoding
@@ -120,13 +120,13 @@ struct TargetWork {
     var condition: TargetCondition {
         var condition = TargetCondition()
         (condition.failures, condition.wait, condition.suspension) = (pace.failures, pace.wait, pace.suspension)
-        (condition.bytesLimit, condition.lastTrouble) = (bytesLimit, lastTrouble)
+        (condition.bytesLimit, condition.lastFailure) = (bytesLimit, lastFailure)
         return condition
     }
 
     /// Whether the target has asked to wait for longer than until now.
     func isAskedToWait(at now: Timestamp) -> Bool {
-        lastTrouble?.reason == .busy && (pace.wait?.remaining(at: now) ?? .zero) > .zero
+        lastFailure?.reason == .busy && (pace.wait?.remaining(at: now) ?? .zero) > .zero
     }
 
     /// An operator asks to send.

@@ -225,7 +225,7 @@ struct StoreScenarios {
         }
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
-        #expect(scene.program.notices.contains { if case .storeTrouble = $0 { true } else { false } })
+        #expect(scene.program.notices.contains { if case .storeFailed = $0 { true } else { false } })
         #expect(try scene.contradictions() == [])
         // Nothing of the failed commits may count against the server's limit.
         let more = try (1...8).map { number in

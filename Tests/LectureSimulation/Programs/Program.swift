@@ -57,7 +57,7 @@ package final class Program {
         index = SQLiteDownloadIndex(connection: connection)
         var isBound = false
         let pages = connection
-        port = ProgramIndex(index, world: world, program: number, trouble: place.trouble) { bounds in
+        port = ProgramIndex(index, world: world, program: number, storeFault: place.storeFault) { bounds in
             guard bounds != isBound else { return }
             isBound = bounds
             try pages.run(script: "PRAGMA max_page_count = \(bounds ? 1 : 1 << 30)")
@@ -143,7 +143,7 @@ struct Surroundings {
     var disk: MemoryDisk
     var location: StoreLocation
     var census = Census()
-    var trouble = StoreTrouble()
+    var storeFault = StoreFaultInjector()
     var connections = ConnectionPool()
     var seals = WorldSealing()
 }

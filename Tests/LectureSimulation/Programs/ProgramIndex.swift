@@ -21,24 +21,24 @@ final class ProgramIndex: DownloadIndex {
     var onCommit: (Claims) throws -> Void = { _ in }
     private let world: VirtualWorld
     private let program: Int
-    private let trouble: StoreTrouble
+    private let storeFault: StoreFaultInjector
     private let setsPages: (Bool) throws -> Void
     private var claims = Claims()
 
     init(
-        _ base: SQLiteDownloadIndex, world: VirtualWorld, program: Int, trouble: StoreTrouble,
+        _ base: SQLiteDownloadIndex, world: VirtualWorld, program: Int, storeFault: StoreFaultInjector,
         setsPages: @escaping (Bool) throws -> Void
     ) {
         self.base = base
         self.world = world
         self.program = program
-        self.trouble = trouble
+        self.storeFault = storeFault
         self.setsPages = setsPages
     }
 
     func calling<Result>(_ call: () throws -> Result) throws -> Result {
         guard world.isAlive(program) else { throw Self.dead }
-        if let error = trouble.refusal(of: .call) {
+        if let error = storeFault.refusal(of: .call) {
             world.note("    the store refuses a statement")
             throw error
         }
@@ -47,14 +47,14 @@ final class ProgramIndex: DownloadIndex {
 
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         guard world.beginAction(program, "begins a transaction"), world.endAction(program) else { throw Self.dead }
-        if let error = trouble.refusal(of: .begin) { throw error }
+        if let error = storeFault.refusal(of: .begin) { throw error }
         claims = Claims()
-        try setsPages(trouble.isFull)
+        try setsPages(storeFault.isFull)
         var hasBegun = false
         do {
             let result = try base.transaction {
                 let result = try body()
-                if let error = trouble.refusal(of: .commit) { throw error }
+                if let error = storeFault.refusal(of: .commit) { throw error }
                 // A program that dies here loses the transaction; one that dies after the action has committed it.
                 guard world.beginAction(program, "commits") else { throw Self.dead }
                 hasBegun = true
@@ -84,7 +84,7 @@ final class ProgramIndex: DownloadIndex {
 }
 
 /// The failure of the store.
-final class StoreTrouble {
+final class StoreFaultInjector {
     /// The moment of a refusal.
     enum Moment {
         case begin

@@ -187,7 +187,7 @@ package final class Simulation {
         else {
             return false
         }
-        guard place.trouble.kind == nil else { return false }
+        guard place.storeFault.kind == nil else { return false }
         let leased = try onlookerConnection.first("SELECT count(*) FROM content WHERE lease_owner IS NOT NULL") {
             $0.int(0)
         }
@@ -301,15 +301,15 @@ package final class Simulation {
         try onlookerConnection.run(script: "PRAGMA busy_timeout = 0")
         onlooker = SQLiteDownloadIndex(connection: onlookerConnection)
         files.removeFormer()
-        if place.trouble.kind == .busy { place.trouble.kind = nil }
+        if place.storeFault.kind == .busy { place.storeFault.kind = nil }
     }
 
     // MARK: Store failures
 
     private func schedule(_ fault: StoreFault) {
         later(fault.at) { [unowned self] in
-            place.trouble.kind = fault.kind
-            place.trouble.left = fault.count
+            place.storeFault.kind = fault.kind
+            place.storeFault.left = fault.count
             watch.hasStoreFailed = true
             if fault.kind == .busy {
                 do {
@@ -323,7 +323,7 @@ package final class Simulation {
             later(fault.lasts) { [unowned self] in
                 try? blocker?.run(script: "ROLLBACK")
                 blocker = nil
-                place.trouble.kind = nil
+                place.storeFault.kind = nil
             }
         }
     }

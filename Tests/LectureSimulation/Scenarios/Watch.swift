@@ -25,7 +25,7 @@ final class Watch {
     private var reported: [Int: [ContentID: ItemState]] = [:]
     /// Lectures that were reported complete, and must stay so.
     private var complete: Set<ContentID> = []
-    private(set) var troubled: Set<Int> = []
+    private(set) var failing: Set<Int> = []
     /// The target state of each lecture.
     var requests: [Int: Desire] = [:]
     /// How often work on an item ended before it was complete, since the last death.
@@ -144,9 +144,9 @@ final class Watch {
             // The lecture was reported when it became complete.
             case .alreadyComplete: continue
             case .progress(let reported): try check(reported, by: program)
-            case .storeTrouble(let error):
+            case .storeFailed(let error):
                 hasReportedFailure = true
-                troubled.insert(program.number)
+                failing.insert(program.number)
                 world.note("\(program.number) reports: store failure, \(error)")
                 if error.code == .bug { world.found("the engine found a bug: \(error.detail) \(error.cause)") }
             case .removed(let key):
@@ -200,9 +200,9 @@ final class Watch {
         for position in holds.indices where holds[position].program == program.number && !holds[position].isArmed {
             if program.lastStep >= holds[position].since { holds[position].isArmed = true }
         }
-        if troubled.contains(program.number) {
+        if failing.contains(program.number) {
             holds.removeAll { $0.program == program.number }
-            troubled.remove(program.number)
+            failing.remove(program.number)
         }
     }
 

@@ -99,7 +99,7 @@ struct EngineAnswerTests {
         #expect(condition.suspension == row.suspension)
         #expect((condition.failures > 0) == row.isOfTarget)
         #expect((condition.wait != nil) == row.isOfTarget)
-        if let reason = row.reason { #expect(condition.lastTrouble?.reason == reason) }
+        if let reason = row.reason { #expect(condition.lastFailure?.reason == reason) }
         // An assigned id stays: after any answer, the same bytes were sent under the report's own id.
         #expect(Set(world.lms.requests.map(\.id)) == ["a"])
         #expect(try world.lms.breaches.isEmpty && world.isConserved())

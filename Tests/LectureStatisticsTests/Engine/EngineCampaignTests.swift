@@ -66,7 +66,7 @@ struct EngineCampaignTests {
             world.run(for: .seconds(300)) { $0.process.ends.count > 10 }
             #expect(try world.isConserved())
         }
-        #expect(world.process.outbox.failed > 5 && world.process.troubles > 0)
+        #expect(world.process.outbox.failed > 5 && world.process.failures > 0)
         world.process.outbox.failures = 0
         world.run(for: .seconds(3600)) { !$0.process.engine.isBusy }
         #expect(!world.process.engine.isBusy)

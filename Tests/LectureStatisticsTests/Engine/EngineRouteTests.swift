@@ -111,7 +111,7 @@ struct EngineRouteTests {
         }
         #expect(world.run { !$0.process.ends.isEmpty })
         #expect(try world.state("a") == nil && world.state("b") == .dead && world.isConserved())
-        #expect(world.process.troubles == 0 && world.lms.breaches.isEmpty)
+        #expect(world.process.failures == 0 && world.lms.breaches.isEmpty)
     }
 
     // MARK: Formats

@@ -36,7 +36,7 @@ final class SendProcess {
     var exchanges: [ReportExchange] {
         notices.compactMap { if case .exchange(let exchange) = $0 { exchange } else { nil } }
     }
-    var troubles: Int { notices.count { if case .trouble = $0 { true } else { false } } }
+    var failures: Int { notices.count { if case .failure = $0 { true } else { false } } }
 }
 
 /// A store with reports, programs that send them, and the LMSes they go to, in virtual time.

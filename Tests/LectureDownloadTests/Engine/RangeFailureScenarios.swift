@@ -4,7 +4,7 @@ import LectureSimulation
 import Testing
 
 /// Servers with wrong ranges, lengths or bytes, where continuing as before would never end.
-struct RangeTroubleScenarios {
+struct RangeFailureScenarios {
     private static let url = FetchingScenarios.url
 
     /// A world in which the first body breaks in its middle and every later range gets a changed answer.

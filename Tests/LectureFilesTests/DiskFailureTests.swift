@@ -7,7 +7,7 @@ import Testing
 @Suite(
     .enabled(if: SmallDisk.isPossible, "this process may not mount; full and read-only disks are NOT tested"),
     .timeLimit(.minutes(1)))
-struct DiskTroubleTests {
+struct DiskFailureTests {
     private func began(_ store: TestStore, _ plan: PartFilePlan) async throws -> TestPart {
         let part = store.make()
         part.file.open(plan)
