@@ -19,7 +19,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     // The requests are in the store: from here on nothing is lost if this process is killed.
     let worker = try BackgroundWorker(configuration)
     say("worker \(worker.processIdentifier)")
-    try await manager.untilRest()
+    try await manager.waitUntilIdle()
 
     var isComplete = true
     for answer in answers {

@@ -12,7 +12,7 @@ class Downloads: NSObject, KollusStorageDelegate {
     /// At this percentage a download is cancelled once, as if a learner had tapped on it.
     var cancelPercent: UInt?
     /// Called when no download is left; a view controller would update its views.
-    var onRest: ((Bool) -> Void)?
+    var onIdle: ((Bool) -> Void)?
     private var addresses: [String] = []
     private var isComplete = true
 
@@ -30,7 +30,7 @@ class Downloads: NSObject, KollusStorageDelegate {
 
     /// Loading waits for a server, so it runs off the main queue.
     private func next() {
-        guard !addresses.isEmpty else { return onRest?(isComplete) ?? () }
+        guard !addresses.isEmpty else { return onIdle?(isComplete) ?? () }
         let url = addresses.removeFirst()
         DispatchQueue.global(qos: .userInitiated).async {
             do {
@@ -119,7 +119,7 @@ extension Downloads: GuideChapter {
             cancelPercent = UInt(urls[1])
             urls.removeFirst(2)
         }
-        onRest = end
+        onIdle = end
         download(urls)
     }
 }

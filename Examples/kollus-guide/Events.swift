@@ -10,7 +10,7 @@ import KollusSDK
 class EventLog: NSObject, KollusStorageDelegate {
     let storage: KollusStorage
     /// Called when all downloads have ended and the reports are sent.
-    var onRest: ((Bool) -> Void)?
+    var onIdle: ((Bool) -> Void)?
     /// How many downloads have not ended.
     private(set) var running = 0
     private var isGood = true
@@ -76,14 +76,14 @@ class EventLog: NSObject, KollusStorageDelegate {
     /// The stored reports were sent, as far as possible.
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
         print("reports: \(successCount) sent, \(failCount) not")
-        onRest?(isGood && failCount == 0)
+        onIdle?(isGood && failCount == 0)
     }
 }
 
 /// `kollus-guide events URL…`: promises complete downloads and that no report is left.
 extension EventLog: GuideChapter {
     func begin(_ words: [String], end: @escaping (Bool) -> Void) {
-        onRest = end
+        onIdle = end
         begin(words)
     }
 }

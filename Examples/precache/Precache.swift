@@ -16,7 +16,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
         for await event in events { report(event) }
     }
     let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-    try await manager.untilRest()
+    try await manager.waitUntilIdle()
 
     var isComplete = true
     for (address, answer) in zip(addresses, answers) {

@@ -52,7 +52,7 @@ func keepComplete(_ list: String, with manager: LectureManager) async throws {
         }
         _ = try await manager.enqueue(requests)
         say("\(requests.count) lectures")
-        try await manager.untilRest()
+        try await manager.waitUntilIdle()
         let counts = try await manager.summary().counts
         say("\(counts[.completed] ?? 0) complete, \(counts[.failed] ?? 0) failed")
         try await Task.sleep(for: .seconds(3600))

@@ -27,7 +27,7 @@ final class DownloadService: @unchecked Sendable {
     private let clock: any LectureClock
     private let hub: EventHub<LectureEvent>
     private let timer: StepTimer
-    private var restWaiters: [RestWaiter] = []
+    private var idleWaiters: [IdleWaiter] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
     private var lastLivenessLook: BootInstant?
@@ -35,7 +35,7 @@ final class DownloadService: @unchecked Sendable {
     private var follower = Follower()
 
     /// A caller that waits until the engine is idle.
-    private struct RestWaiter {
+    private struct IdleWaiter {
         var longestWait: Duration
         var deadline: BootInstant?
         var waiter: Waiter<Bool>
@@ -83,7 +83,7 @@ final class DownloadService: @unchecked Sendable {
             observation.active(engine.progressOfActive.count)
         }
         reportFollowed()
-        answerRestWaiters()
+        answerIdleWaiters()
         guard !isStopped else { return }
         timer.schedule(next)
     }
@@ -177,39 +177,39 @@ final class DownloadService: @unchecked Sendable {
     /// Waits until nothing of the run will progress within `longestWait`, or the deadline has passed.
     ///
     /// The result is whether it became idle before the deadline.
-    func rest(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
+    func waitUntilIdle(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
         guard !isStopped else {
             waiter.answer(false)
             return
         }
-        restWaiters.append(RestWaiter(longestWait: longestWait, deadline: deadline, waiter: waiter))
+        idleWaiters.append(IdleWaiter(longestWait: longestWait, deadline: deadline, waiter: waiter))
         wake()
     }
 
     /// The caller stops waiting; the work continues.
-    func forget(_ waiter: Waiter<Bool>) { restWaiters.removeAll { $0.waiter === waiter } }
+    func forget(_ waiter: Waiter<Bool>) { idleWaiters.removeAll { $0.waiter === waiter } }
 
-    private func answerRestWaiters() {
-        guard !restWaiters.isEmpty else { return }
+    private func answerIdleWaiters() {
+        guard !idleWaiters.isEmpty else { return }
         let boot = clock.boot()
-        var left: [RestWaiter] = []
-        for waiter in restWaiters {
+        var left: [IdleWaiter] = []
+        for waiter in idleWaiters {
             if let deadline = waiter.deadline, boot >= deadline {
                 waiter.waiter.answer(false)
-            } else if isAtRest(longestWait: waiter.longestWait) {
+            } else if isIdle(longestWait: waiter.longestWait) {
                 waiter.waiter.answer(true)
             } else {
                 left.append(waiter)
             }
         }
-        restWaiters = left
+        idleWaiters = left
     }
 
     /// Whether nothing of the run progresses, or will by itself within `longestWait`.
     ///
     /// Delays requested by a server and the timetable are waited for; a network that is down, a full disk and an
     /// exhausted quota are not: they are reported, and the next run continues.
-    private func isAtRest(longestWait: Duration) -> Bool {
+    private func isIdle(longestWait: Duration) -> Bool {
         guard engine.activeCount == 0 else { return false }
         // A store that cannot be written for seconds is like a full disk: reported, and left to the next run.
         if engine.isFailing { return true }
@@ -258,9 +258,9 @@ final class DownloadService: @unchecked Sendable {
         guard !isStopped else { return }
         isStopped = true
         timer.stop()
-        for waiter in restWaiters { waiter.waiter.answer(false) }
+        for waiter in idleWaiters { waiter.waiter.answer(false) }
         for waiter in stopWaiters { waiter.resume() }
-        restWaiters = []
+        idleWaiters = []
         stopWaiters = []
     }
 }

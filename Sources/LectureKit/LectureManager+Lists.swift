@@ -37,7 +37,7 @@ public struct PlannedReading: Sendable {
 extension LectureManager {
     /// Records that a course list was read as a whole, so that ``lecturesGone(from:for:assuming:)`` finds what it no
     /// longer names. What it names are the requests that were enqueued from it with this manager. Call it after
-    /// ``untilRest(longestWait:deadline:)``, and not for a list with lines that could not be used.
+    /// ``waitUntilIdle(longestWait:deadline:)``, and not for a list with lines that could not be used.
     ///
     /// A gateway link names its lecture only when the gateway has answered. While one has not, nothing counts as gone.
     ///

@@ -98,7 +98,7 @@ extension LectureManager {
     ///   - key: a lecture with a complete version.
     ///   - options: how much to read, how fast, and whether to repair.
     /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
-    ///   downloaded again; ``untilRest(longestWait:deadline:)`` waits for them.
+    ///   downloaded again; ``waitUntilIdle(longestWait:deadline:)`` waits for them.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
     ///   repaired. `CancellationError` when the task is cancelled; findings up to then are not stored.
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {

@@ -18,7 +18,7 @@ import LectureTransport
 ///     for await event in events { report(event) }
 /// }
 /// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-/// try await manager.untilRest()
+/// try await manager.waitUntilIdle()
 /// ```
 ///
 /// The full example is in <doc:PrecachingACourse>.
@@ -30,7 +30,7 @@ import LectureTransport
 /// - ``download(_:)-(ContentKey)``
 /// - ``enqueue(_:check:origin:)``
 /// - ``downloadUnfinished()``
-/// - ``untilRest(longestWait:deadline:)``
+/// - ``waitUntilIdle(longestWait:deadline:)``
 /// ### Controlling
 /// - ``pause(_:)``
 /// - ``resume(_:)``
@@ -297,11 +297,11 @@ public actor LectureManager {
     /// - Returns: whether everything became idle before the deadline; false also when the manager was closed.
     /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
     @discardableResult
-    public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
+    public func waitUntilIdle(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
         try Task.checkCancellation()
         guard let service else { return true }
         let waiter = Waiter<Bool>()
-        service.rest(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
+        service.waitUntilIdle(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
         defer { service.forget(waiter) }
         return try await waiter.value()
     }

@@ -146,7 +146,7 @@ struct ContentList {
 
     private static func index(_ filter: ContentFilter, sort: ContentSort, on connection: Connection) throws -> String? {
         if let narrow = try narrowIndex(filter, sort: sort, on: connection) { return narrow }
-        if filter.states.count == 1, let state = filter.states.first, state.isAtRest {
+        if filter.states.count == 1, let state = filter.states.first, state.isSettled {
             switch sort {
             case .added: return "content_state"
             case .title: return "content_state_title"
@@ -190,7 +190,7 @@ struct ContentList {
         }
         // A resting state has an index for nearly every order, which needs no counting.
         let isOrderedByState = sort != .expiry && sort != .folder
-        let hasOwnOrder = isOrderedByState && filter.states.count == 1 && filter.states.allSatisfy(\.isAtRest)
+        let hasOwnOrder = isOrderedByState && filter.states.count == 1 && filter.states.allSatisfy(\.isSettled)
         if filter.states.isEmpty || hasOwnOrder { return nil }
         let states = filter.states.map { String($0.rawValue) }.joined(separator: ", ")
         let count =
@@ -208,7 +208,7 @@ struct ContentList {
 
 extension ItemState {
     /// Whether lectures stay in this state; only a few at a time are in the states between.
-    var isAtRest: Bool {
+    var isSettled: Bool {
         switch self {
         case .queued, .completed, .stopped, .failed: true
         case .loading, .downloading, .verifying, .removing: false

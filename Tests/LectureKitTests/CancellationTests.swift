@@ -17,8 +17,8 @@ struct CancellationNetTests {
 
     @Test func `when idle a cancelled task gets its error, and every other task its answer`() async throws {
         let manager = try Site().manager()
-        #expect(await cancelledBefore { try await manager.untilRest() }.isCancelled)
-        #expect(try await manager.untilRest())
+        #expect(await cancelledBefore { try await manager.waitUntilIdle() }.isCancelled)
+        #expect(try await manager.waitUntilIdle())
         await manager.close()
     }
 
@@ -29,7 +29,7 @@ struct CancellationNetTests {
         let manager = try Self.manager(site)
         let key = try await manager.download(DownloadRequest(url: server.url))
         await server.untilHeld()
-        let tasks = (0..<100).map { _ in Task { try await manager.untilRest() } }
+        let tasks = (0..<100).map { _ in Task { try await manager.waitUntilIdle() } }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
         // The download has not been released meanwhile, and was not requested again.
@@ -49,7 +49,7 @@ struct CancellationNetTests {
         let manager = try Self.manager(site)
         let key = try await manager.download(DownloadRequest(url: server.url))
         await server.untilHeld()
-        let waiting = Task { try await manager.untilRest() }
+        let waiting = Task { try await manager.waitUntilIdle() }
         _ = try await cancelledBefore { await manager.close() }.get()
         #expect(try await waiting.value == false)
         await server.untilLeft()
@@ -58,7 +58,7 @@ struct CancellationNetTests {
         #expect(try await again.downloadUnfinished() == 1)
         await server.untilHeld()
         server.letGo(2)
-        #expect(try await again.untilRest())
+        #expect(try await again.waitUntilIdle())
         #expect(try await again.content(key)?.state == .completed)
         await again.close()
     }
@@ -117,7 +117,7 @@ struct CancellationNetTests {
 
     /// Calls that wait, by name.
     private static let calls: [String: @Sendable (LectureManager, ContentKey, Site) async throws -> Void] = [
-        "untilRest": { manager, _, _ in try await manager.untilRest() },
+        "waitUntilIdle": { manager, _, _ in try await manager.waitUntilIdle() },
         "load": { manager, _, _ in _ = try await manager.load("http://127.0.0.1:1/a.mp4") },
         "document": { manager, _, _ in _ = try await manager.document("http://127.0.0.1:1/a.txt") },
         "plan": { manager, _, _ in _ = try await manager.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")]) },

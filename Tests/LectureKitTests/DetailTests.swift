@@ -45,7 +45,7 @@ struct DetailNetTests {
         // All files of one lecture: media, its pictures.
         #expect(try await manager.mediaBytes() == 2 << 20 + 5000 + 7000)
         try await manager.remove(content.key)
-        #expect(try await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.details().map(\.content.key) == [waiting.key])
         #expect(try await manager.mediaBytes() == 0)
         await manager.close()
@@ -130,7 +130,7 @@ struct DetailNetTests {
         // A lecture that is removed during its play takes its resume point along, and no error is reported.
         let last = try await manager.beginPlay(key)
         try await manager.remove(key)
-        #expect(try await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         try await last.reached(.seconds(30))
         try await last.end()
         try await recorder.report()

@@ -56,13 +56,13 @@ struct FetchingNetTests {
         let manager = try site.manager { $0.jobs = 16 }
         let results = try await manager.enqueue((0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
         #expect(results.allSatisfy { (try? $0.get().outcome) == .added })
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await manager.summary().counts == [.completed: 60])
         #expect(try await nginx.requests(atLeast: 60).count == 60)
         // Safe to repeat: a complete lecture is not fetched again.
         let again = try await manager.enqueue((0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
         #expect(again.allSatisfy { (try? $0.get().outcome) == .alreadyComplete })
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await nginx.requests(atLeast: 60).count == 60)
         await manager.close()
         await nginx.stop()
@@ -86,7 +86,7 @@ struct FetchingNetTests {
             configuration.jobs = 16
         }
         _ = try await manager.enqueue((0..<20).map { DownloadRequest(url: "\(nginx.https)/f\($0).mp4") })
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await manager.summary().counts == [.completed: 20])
         #expect(try await nginx.requests(atLeast: 20).allSatisfy { $0.version == "HTTP/2.0" })
         await manager.close()

@@ -80,7 +80,7 @@ struct GatewayRefusalNetTests {
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-4")
         let derived = try await manager.enqueue([DownloadRequest(url: link)])[0].get().key
-        #expect(try await manager.untilRest())
+        #expect(try await manager.waitUntilIdle())
         #expect(try await manager.contents().map(\.key) == [try ContentKey("bytes-64K-4")])
         #expect(try await manager.verify(derived).chunks > 0)
         #expect(try await manager.content(derived)?.isPlayable == true)

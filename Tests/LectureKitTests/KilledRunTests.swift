@@ -48,7 +48,7 @@ struct KilledRunNetTests {
                 }
                 try await manager.download(key)
             }
-            _ = try await manager.untilRest()
+            _ = try await manager.waitUntilIdle()
             #expect(try await manager.content(key)?.state == .completed, what)
             await #expect(throws: LectureError(.alreadyDownloaded, detail: "k")) { try await manager.download(key) }
             await manager.close()
@@ -84,7 +84,7 @@ struct KilledRunNetTests {
                 break
             }
         }
-        #expect(try await two.untilRest())
+        #expect(try await two.waitUntilIdle())
         try await one.remove(key)
         // Gone for both, and requested as something that was never loaded.
         while try await two.content(key) != nil { await Task.yield() }
@@ -104,7 +104,7 @@ struct KilledRunNetTests {
         let key = try await manager.fetch("\(nginx.http)/a.mp4").key
         try FileManager.default.removeItem(atPath: try await manager.path(key))
         try await manager.download(key)
-        _ = try await manager.untilRest()
+        _ = try await manager.waitUntilIdle()
         #expect(FileManager.default.contents(atPath: try await manager.path(key))?.count == 300_000)
         await manager.close()
         await nginx.stop()

@@ -22,7 +22,7 @@ struct ManagerNetTests {
         #expect(try site.mediaFiles().isEmpty)
 
         try await manager.download(described.key)
-        #expect(try await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.content(described.key)?.state == .completed)
         #expect(try await manager.content(media.key)?.state == .queued, "it was not requested")
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.download(described.key) }
@@ -64,7 +64,7 @@ struct ManagerNetTests {
         }
         await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.download(key) }
         try await manager.pause(key)
-        #expect(try await manager.untilRest(deadline: .seconds(20)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(20)))
         let paused = try #require(try await manager.content(key))
         #expect(paused.state == .stopped)
         #expect(paused.stopReason == .user)
@@ -74,7 +74,7 @@ struct ManagerNetTests {
         #expect(try await manager.resumeAll() == 0)
         try await sandbox.set(fault: "", on: path)
         try await manager.resume(key)
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(key)]).text.prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.pause(key) }
@@ -115,8 +115,8 @@ struct ManagerNetTests {
         let second = try site.manager()
         _ = try await first.enqueue(requests)
         _ = try await second.enqueue(requests)
-        async let one = first.untilRest(deadline: .seconds(60))
-        async let two = second.untilRest(deadline: .seconds(60))
+        async let one = first.waitUntilIdle(deadline: .seconds(60))
+        async let two = second.waitUntilIdle(deadline: .seconds(60))
         #expect(try await one)
         #expect(try await two)
         #expect(try await first.summary().counts == [.completed: 40])
@@ -151,7 +151,7 @@ struct ManagerNetTests {
         var options = VerifyOptions()
         options.repairs = true
         #expect(try await manager.verify(content.key, options).isRepairQueued)
-        #expect(try await manager.untilRest(deadline: .seconds(30)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.verify(content.key).damaged.isEmpty)
         #expect(try await manager.bytes(content.key) == bytes)
         let repair = try #require(try await nginx.requests(atLeast: 2).last)
@@ -194,7 +194,7 @@ struct ManagerNetTests {
         let manager = try site.manager { $0.timetable = "else=off" }
         let events = manager.events
         let key = try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
-        #expect(!(try await manager.untilRest(deadline: .seconds(1))))
+        #expect(!(try await manager.waitUntilIdle(deadline: .seconds(1))))
         #expect(try await manager.content(key)?.state != .completed)
         #expect(try await nginx.requests().isEmpty)
         _ = events
@@ -211,7 +211,7 @@ struct ManagerNetTests {
         let begin = ContinuousClock.now
         try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
         // However slow the machine is: no more than the rate allows in that time, plus a first burst.
-        #expect(!(try await manager.untilRest(deadline: .seconds(2))))
+        #expect(!(try await manager.waitUntilIdle(deadline: .seconds(2))))
         let fetched = try await manager.summary().fetchedBytes
         let seconds = Double((ContinuousClock.now - begin).components.seconds + 1)
         #expect(fetched > 0)

@@ -62,7 +62,7 @@ struct ObserverNetTests {
         var urls = (0..<20).map { "\(sandbox.http)/media/bytes-64K-\($0).mp4" }
         urls += ["\(sandbox.http)/media/bytes-3M-5.mp4", "\(sandbox.http)/media/none.mp4"]
         let answers = try await manager.enqueue(urls.map { DownloadRequest(url: $0) })
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         let summary = try await manager.summary()
         #expect(summary.counts == [.completed: 21, .failed: 1])
         await manager.close()
@@ -131,7 +131,7 @@ struct ObserverNetTests {
         _ = try await manager.first(in: events) { if case .stopped = $0 { true } else { false } }
         try await sandbox.set(fault: "", on: "/media/bytes-3M-5.mp4")
         try await manager.resume(key)
-        #expect(try await manager.untilRest())
+        #expect(try await manager.waitUntilIdle())
         #expect(try await manager.verify(key).damaged.isEmpty)
         let path = try await manager.path(key)
         let file = try FileHandle(forUpdating: URL(filePath: path))
@@ -140,7 +140,7 @@ struct ObserverNetTests {
         try file.close()
         #expect(try await manager.verify(key).damaged.count == 1)
         try await manager.remove(key)
-        #expect(try await manager.untilRest())
+        #expect(try await manager.waitUntilIdle())
         await manager.close()
         #expect(
             recorder.messages(of: key) == [
@@ -196,7 +196,7 @@ struct ObserverNetTests {
         request.headers["Authorization"] = "Bearer canary-header"
         request.title = "canary-title"
         _ = try await manager.download(request)
-        #expect(try await manager.untilRest())
+        #expect(try await manager.waitUntilIdle())
         let renewal = try await manager.renewLicences(.keys([key]))
         try await sandbox.setLMS(habits: "poison:bad")
         let added = try await manager.addReports(

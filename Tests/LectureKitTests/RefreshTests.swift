@@ -24,7 +24,7 @@ import Testing
         #expect(results[keys[1]] == .success(.outdated))
         #expect(results[keys[2]] == .success(.damaged))
         #expect(results[unknown] == .failure(LectureError(.unknownContent, detail: "unknown")))
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         for (key, expected) in zip(keys, bytes) { #expect(try await manager.bytes(key) == expected) }
         #expect(
             try await manager.refresh(keys)

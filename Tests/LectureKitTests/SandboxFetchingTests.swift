@@ -99,7 +99,7 @@ struct SandboxFetchingNetTests {
         #expect(stored.state == .queued)
         #expect(stored.provenChunks >= 3)
         try await second.downloadUnfinished()
-        #expect(try await second.untilRest(deadline: .seconds(60)))
+        #expect(try await second.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await second.content(key)?.state == .completed)
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.path(key)]).text.prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
@@ -122,7 +122,7 @@ struct SandboxFetchingNetTests {
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
         let provisional = try await manager.download(DownloadRequest(url: link))
-        #expect(try await manager.untilRest(deadline: .seconds(60)))
+        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
         let content = try #require(try await manager.contents().first)
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.key.text == "bytes-4M-9")

@@ -59,7 +59,7 @@ extension LectureManager {
         var request = DownloadRequest(url: url)
         change(&request)
         let key = try download(request)
-        #expect(try await untilRest(deadline: .seconds(60)), "it did not become idle")
+        #expect(try await waitUntilIdle(deadline: .seconds(60)), "it did not become idle")
         return try #require(try content(key))
     }
 

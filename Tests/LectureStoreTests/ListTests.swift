@@ -198,7 +198,7 @@ import Testing
                     var filter = ContentFilter()
                     filter.states = state.map { [$0] } ?? []
                     let plan = try queries.plan(filter, sort: sort)
-                    let hasOwnOrder = state?.isAtRest != false && (state == nil || ![.expiry, .folder].contains(sort))
+                    let hasOwnOrder = state?.isSettled != false && (state == nil || ![.expiry, .folder].contains(sort))
                     let isSmall = try queries.count(filter) <= ContentList.few && !hasOwnOrder
                     if !isSmall { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)") }
                     let last = try queries.contents(filter, sort: sort, page: ContentPage(offset: 40, limit: 50))

@@ -58,7 +58,7 @@ struct NamedLists: Sendable {
 
     /// Records what the lists no longer name. Those that were not read as a whole stay as they are.
     ///
-    /// - Parameter manager: the manager that has read them, at rest.
+    /// - Parameter manager: the manager that has read them, idle.
     /// - Throws: `LectureError` when the store cannot be written.
     mutating func finish(_ manager: LectureManager) async throws {
         for place in lists.indices where lists[place].obstacle == nil {

@@ -22,7 +22,7 @@ struct PrecacheRun {
         case library(LectureEvent)
         case libraryEnded
         case ticker(Ticker.Event)
-        case rest(isReached: Bool)
+        case idle(isReached: Bool)
     }
 
     private let manager: LectureManager
@@ -119,14 +119,14 @@ struct PrecacheRun {
         }
     }
 
-    private func awaitRest() {
+    private func awaitIdle() {
         let deadline = command.duration("deadline").map { limit in
             max(.zero, limit - (context.clock.boot() - result.began))
         }
         Task { [manager, continuation] in
             // This task is never cancelled; a signal closes the manager, which ends the wait.
-            let isReached = (try? await manager.untilRest(deadline: deadline)) ?? false
-            continuation.yield(.rest(isReached: isReached))
+            let isReached = (try? await manager.waitUntilIdle(deadline: deadline)) ?? false
+            continuation.yield(.idle(isReached: isReached))
         }
     }
 
@@ -141,7 +141,7 @@ struct PrecacheRun {
             case .sourcesEnded(let error?):
                 result.error = error
                 try await close()
-            case .sourcesEnded(nil): if !isClosing { awaitRest() }
+            case .sourcesEnded(nil): if !isClosing { awaitIdle() }
             case .library(let event): try take(event)
             case .libraryEnded: return
             case .ticker(.tick): try await count(atLeastEvery: .seconds(1))
@@ -149,7 +149,7 @@ struct PrecacheRun {
             case .ticker(.signal(.stop(let number))):
                 if result.signal == nil { result.signal = number }
                 try await close()
-            case .rest(let isReached):
+            case .idle(let isReached):
                 if !isClosing {
                     result.isDeadlineOver = !isReached
                     if isReached { try await result.lists.finish(manager) }

@@ -94,7 +94,7 @@ private struct VerifyRun {
     func finish() async throws -> ExitStatus {
         var left = damaged.count
         if session.command.flag("repair"), !damaged.isEmpty {
-            try await manager.untilRest()
+            try await manager.waitUntilIdle()
             left = 0
             for key in damaged where try await manager.content(key)?.state != .completed {
                 left += 1

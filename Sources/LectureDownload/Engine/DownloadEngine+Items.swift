@@ -262,7 +262,7 @@ extension DownloadEngine {
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
         if item.discardsVersion { try giveUpVersion(item) }
         for resource in item.resources { try noteClean(resource, of: item) }
-        item.machine.cameToRest(wanting: try index.item(item.id)?.desire ?? .fetch)
+        item.machine.settled(wanting: try index.item(item.id)?.desire ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)
         for resource in item.resources { parts[resource.token] = nil }

@@ -24,8 +24,8 @@ extension DownloadEngine {
         flushIfDue(boot: boot)
         try keepPieces(boot: boot)
         try reportProgress(boot: boot)
-        if isStopping, items.isEmpty, removing.isEmpty, deleting.isEmpty, publishing.isEmpty, !isAtRest {
-            isAtRest = true
+        if isStopping, items.isEmpty, removing.isEmpty, deleting.isEmpty, publishing.isEmpty, !isStopped {
+            isStopped = true
             notices.append(.stopped)
         }
     }
@@ -35,7 +35,7 @@ extension DownloadEngine {
 
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
-        if isAtRest { return nil }
+        if isStopped { return nil }
         if let failedUntil { return failedUntil }
         if !unchecked.isEmpty, !isStopping { return boot }
         if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }

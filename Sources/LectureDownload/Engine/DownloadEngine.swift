@@ -87,7 +87,7 @@ package final class DownloadEngine {
     var notices: [EngineNotice] = []
     var nextID: UInt64 = 1
     var isStopping = false
-    var isAtRest = false
+    var isStopped = false
     /// Whether a desire may have changed.
     var wasPoked = true
     var seenDataVersion: Int64 = -1
@@ -126,7 +126,7 @@ package final class DownloadEngine {
     /// This program changed a desire in the store; the next step applies it.
     package func poke() {
         wasPoked = true
-        isAtRest = false
+        isStopped = false
     }
 
     /// Changes the settings; they apply to what starts from now on.
@@ -311,8 +311,8 @@ package final class DownloadEngine {
         needsAdoption = true
         // The failed step's idle notice was lost. A store that can no longer be written is left to the next program,
         // which recovers it as after a crash.
-        isAtRest = isStopping && failedSteps >= Self.failedStepsBeforeIdle
-        if isAtRest { notices.append(.stopped) }
+        isStopped = isStopping && failedSteps >= Self.failedStepsBeforeIdle
+        if isStopped { notices.append(.stopped) }
     }
 
     /// Whether commits have failed repeatedly, so that no caller should wait for one. Commits are still retried.

@@ -27,7 +27,7 @@ package import LectureModel
 /// | it cannot go on for now | ``stopped(_:error:until:now:)`` | every state but removing |
 /// | it cannot go on | ``failed(_:)`` | every state but removing |
 /// | it is to be deleted | ``removalBegan()`` | every state |
-/// | its work has ended, its desire may have changed | ``cameToRest(wanting:)`` | queued, stopped, removing |
+/// | its work has ended, its desire may have changed | ``settled(wanting:)`` | queued, stopped, removing |
 ///
 /// An event that is not legal comes late (after a stop, say): it changes nothing and returns ``Action/nothing``.
 package struct ItemMachine: Sendable {
@@ -177,7 +177,7 @@ package struct ItemMachine: Sendable {
     /// item leased and left it unchanged.
     ///
     /// - Parameter desire: the item's desire.
-    package mutating func cameToRest(wanting desire: Desire) {
+    package mutating func settled(wanting desire: Desire) {
         switch (desire, status.state) {
         case (.fetch, .removing):
             status = ItemStatus(.queued)

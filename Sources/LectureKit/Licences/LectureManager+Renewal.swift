@@ -122,7 +122,7 @@ extension LectureManager {
     }
 
     /// Waits until the removals ordered by a server are done.
-    func untilRemoved() async throws { if service != nil { try await untilRest() } }
+    func untilRemoved() async throws { if service != nil { try await waitUntilIdle() } }
 
     /// Ends a running renewal: renewed licences stay, the rest waits for the next one. It completes even in a cancelled
     /// task.

@@ -99,7 +99,7 @@ package final class LicenceEngine {
     var failedUntil: BootInstant?
     var failedSteps = 0
     var isStopping = false
-    var isAtRest = false
+    var isStopped = false
     /// Exchange numbers are shared with downloads on the same transport: theirs start at 1.
     var nextID: UInt64 = 1 << 62
 
@@ -263,10 +263,10 @@ package final class LicenceEngine {
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
         let isAnchored = anchorFailedAt != nil || anchorDue == nil && !isAnchoring && !turn.mustAppend
-        guard work.exchanges.isEmpty, isAnchored, !isAtRest else { return }
+        guard work.exchanges.isEmpty, isAnchored, !isStopped else { return }
         stoppedTallies = work.runs.mapValues(\.tally)
         work.runs = [:]
-        isAtRest = true
+        isStopped = true
         // The next program completes the ordered removals.
         notices += giveUpHeld()
         notices.append(.stopped)
@@ -362,8 +362,8 @@ package final class LicenceEngine {
         failedSteps += 1
         failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
         // A store that can no longer be written is left to the next program, which recovers it as after a crash.
-        guard isStopping, failedSteps >= 3, !isAtRest else { return }
-        isAtRest = true
+        guard isStopping, failedSteps >= 3, !isStopped else { return }
+        isStopped = true
         notices += giveUpHeld()
         notices.append(.stopped)
     }

@@ -79,7 +79,7 @@ package final class StatisticsEngine {
     private var failedUntil: BootInstant?
     private var failedSteps = 0
     private(set) var isStopping = false
-    private var isAtRest = false
+    private var isStopped = false
     /// Exchange numbers are shared with the whole transport: downloads start at 1, licences at 2^62.
     private var nextID: UInt64 = 1 << 62 | 1 << 61
 
@@ -135,7 +135,7 @@ package final class StatisticsEngine {
         failedUntil = nil
         wake = nil
         let events = inbox.take()
-        guard !isAtRest, isStopping || !work.isIdle else { return ([], nil) }
+        guard !isStopped, isStopping || !work.isIdle else { return ([], nil) }
         let before = work
         do {
             try outbox.transaction {
@@ -179,13 +179,13 @@ package final class StatisticsEngine {
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
         for flight in work.flights.values where !flight.isRunning { try release(flight.id) }
         for flight in work.aside.keys { try release(flight) }
-        guard work.flights.isEmpty, !isAtRest else { return }
+        guard work.flights.isEmpty, !isStopped else { return }
         for order in work.orders { try end(order) }
         for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
         // The conditions are stored with this transaction; after it the state is empty.
         try storeConditions()
         work = Work()
-        isAtRest = true
+        isStopped = true
         notices.append(.stopped)
     }
 
@@ -213,7 +213,7 @@ package final class StatisticsEngine {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
         effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
         notices = [.failure(error)]
-        isAtRest = false
+        isStopped = false
         work = before
         // Only requests from before the step: its own were rolled back.
         work.orphans.formUnion(work.flights.keys)
@@ -226,7 +226,7 @@ package final class StatisticsEngine {
         guard isStopping, failedSteps >= 3 else { return }
         for order in work.orders { notices.append(.ended(order: order.order.id, order.summary)) }
         for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
-        (work, isAtRest, failedUntil) = (Work(), true, nil)
+        (work, isStopped, failedUntil) = (Work(), true, nil)
         notices.append(.stopped)
     }
 

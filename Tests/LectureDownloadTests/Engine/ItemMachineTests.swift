@@ -97,7 +97,7 @@ struct ItemMachineTests {
     func `the last request decides the final state of an item`(state: ItemState, desire: Desire) {
         var status = Self.status(state)
         var machine = ItemMachine(status)
-        machine.cameToRest(wanting: desire)
+        machine.settled(wanting: desire)
         #expect(Self.isConsistent(machine.status))
         switch (desire, state) {
         case (.pause, .queued), (.pause, .stopped), (.pause, .removing): #expect(machine.status.stopReason == .user)
@@ -110,7 +110,7 @@ struct ItemMachineTests {
         guard state == .stopped, desire == .fetch else { return }
         status.stopReason = .user
         machine = ItemMachine(status)
-        machine.cameToRest(wanting: .fetch)
+        machine.settled(wanting: .fetch)
         #expect(machine.status.state == .queued)
     }
 }

@@ -130,7 +130,7 @@ package final class Program {
     }
 
     /// Whether the program is idle, and stays so without an event.
-    package func isAtRest(in index: SQLiteDownloadIndex, at now: Timestamp) throws -> Bool {
+    package func isIdle(in index: SQLiteDownloadIndex, at now: Timestamp) throws -> Bool {
         guard engine.activeCount == 0, transport.runningCount == 0 else { return false }
         return try index.nextDue(run: run) == nil && index.contentsToRemove(limit: 1).isEmpty
     }

@@ -143,7 +143,7 @@ package final class Simulation {
     }
 
     private func work() throws {
-        while try !isAtRest() {
+        while try !isIdle() {
             guard mayGoOn() else { return }
             turn()
         }
@@ -180,7 +180,7 @@ package final class Simulation {
     }
 
     /// Whether all is idle, and stays so for an hour.
-    private func isAtRest() throws -> Bool {
+    private func isIdle() throws -> Bool {
         guard waiting == 0 else { return false }
         // A program that has not made a step yet does not know its work.
         guard programs.allSatisfy({ $0.lastStep > 0 && $0.engine.activeCount == 0 && $0.transport.runningCount == 0 })

@@ -129,7 +129,7 @@ package final class Scene {
 
     /// Lets the running program work until it is idle.
     package func rest(within longest: Duration = .seconds(7200)) throws {
-        try run(within: longest) { try self.program.isAtRest(in: self.index, at: self.world.now) }
+        try run(within: longest) { try self.program.isIdle(in: self.index, at: self.world.now) }
     }
 
     /// Lets the running program work until a condition is true.

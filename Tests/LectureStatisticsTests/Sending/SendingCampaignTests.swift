@@ -108,7 +108,7 @@ private struct VirtualOutbox {
         counts.add()
     }
 
-    var isAtRest: Bool { flights.isEmpty && counts[.pending] + counts[.leased] == 0 }
+    var isSettled: Bool { flights.isEmpty && counts[.pending] + counts[.leased] == 0 }
 
     private mutating func handle(_ id: OutboxID, _ event: OutboxMachine.Event) {
         if let change = rows[id]?.machine.handle(event) { counts.apply(change) }
@@ -236,7 +236,7 @@ struct SendingCampaignTests {
 
     private func run(_ scenario: inout Scenario, _ chance: inout SeededGenerator) {
         var steps = 0
-        while !(scenario.outbox.isAtRest && scenario.later.isEmpty), steps < 100_000 {
+        while !(scenario.outbox.isSettled && scenario.later.isEmpty), steps < 100_000 {
             if Int.random(in: 0..<3, using: &chance) == 0, let row = scenario.later.popLast() {
                 scenario.outbox.add(row)
             }
@@ -244,7 +244,7 @@ struct SendingCampaignTests {
             if scenario.crashes, Int.random(in: 0..<20, using: &chance) == 0 { scenario.outbox.crash() }
             steps += 1
         }
-        #expect(scenario.outbox.isAtRest, "every report has a final state")
+        #expect(scenario.outbox.isSettled, "every report has a final state")
         #expect(scenario.outbox.broken.isEmpty && scenario.server.broken.isEmpty)
     }
 
