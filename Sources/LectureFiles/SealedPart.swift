@@ -10,7 +10,7 @@ import LectureModel
 /// replaces the part file when it is durable.
 @safe final class SealedPart {
     /// A segment whose plaintext is being received.
-    private struct Lane {
+    private struct Stream {
         let segment: Int
         let range: Range<Int>
         var text: [UInt8] = []
@@ -34,7 +34,7 @@ import LectureModel
     private var last: Int?
     /// Chunks of which all bytes are in the file.
     private var whole: Set<Int>
-    private var lanes: [TransferID: Lane] = [:]
+    private var streams: [TransferID: Stream] = [:]
     /// Chunks whose bytes have all been received, by their ends, and whose last segment is not written yet.
     private var ending: [Int: ChunkAssembler.Finished] = [:]
     private let box: UnsafeMutableRawBufferPointer
@@ -159,13 +159,13 @@ import LectureModel
         var position = Int(offset)
         let end = position + bytes.count
         while position < end {
-            var lane = lanes.removeValue(forKey: transfer)
-            if let full = lane, full.isFull {
+            var stream = streams.removeValue(forKey: transfer)
+            if let full = stream, full.isFull {
                 // Held back while the length was unknown; more bytes show that it is not the last one.
                 guard try unsafe put(full, isLast: false, written) else { return false }
-                lane = nil
+                stream = nil
             }
-            var begun = lane ?? begin(at: position)
+            var begun = stream ?? begin(at: position)
             guard position < begun.range.upperBound else {
                 throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came after the end")
             }
@@ -183,25 +183,25 @@ import LectureModel
             if isEndKnown, begun.isFull {
                 guard try unsafe put(begun, isLast: stop == layout.plaintextLength, written) else { return false }
             } else {
-                lanes[transfer] = begun
+                streams[transfer] = begun
             }
         }
-        guard endsObject, let lane = lanes.removeValue(forKey: transfer) else { return true }
-        return try unsafe put(lane, isLast: true, written)
+        guard endsObject, let stream = streams.removeValue(forKey: transfer) else { return true }
+        return try unsafe put(stream, isLast: true, written)
     }
 
-    private func begin(at position: Int) -> Lane {
+    private func begin(at position: Int) -> Stream {
         let segment = layout.segment(at: position)
         // A transfer that was cut at the end of a segment has left it held back. It now belongs to this transfer.
-        for (id, lane) in lanes where lane.segment == segment { lanes[id] = nil }
-        return Lane(segment: segment, range: layout.plaintextRange(ofSegment: segment))
+        for (id, stream) in streams where stream.segment == segment { streams[id] = nil }
+        return Stream(segment: segment, range: layout.plaintextRange(ofSegment: segment))
     }
 
     /// Drops what was received of a transfer's segment.
     ///
     /// - Parameter transfer: the transfer.
     func abandon(_ transfer: TransferID) {
-        if let lane = lanes.removeValue(forKey: transfer) { ending[lane.range.upperBound] = nil }
+        if let stream = streams.removeValue(forKey: transfer) { ending[stream.range.upperBound] = nil }
     }
 
     /// Seals the only segment of an empty resource.
@@ -213,14 +213,14 @@ import LectureModel
     }
 
     private func put(
-        _ lane: Lane, isLast: Bool,
+        _ stream: Stream, isLast: Bool,
         _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
     ) throws(LectureError) -> Bool {
-        let range = lane.range.lowerBound..<(lane.range.lowerBound + lane.text.count)
+        let range = stream.range.lowerBound..<(stream.range.lowerBound + stream.text.count)
         var result = Result<Bool, LectureError>.success(false)
-        unsafe lane.text.withUnsafeBytes { text in
+        unsafe stream.text.withUnsafeBytes { text in
             do throws(LectureError) {
-                result = .success(try unsafe put(lane.segment, range, text, isLast: isLast, written))
+                result = .success(try unsafe put(stream.segment, range, text, isLast: isLast, written))
             } catch {
                 result = .failure(error)
             }

@@ -71,7 +71,7 @@ enum ReportCheck {
 struct KnownReport {
     let id: OutboxID
     let uuid: String
-    let lane: Int64
+    let queue: Int64
     let user: String
     let session: String
     let target: TargetID?
@@ -99,7 +99,7 @@ struct KnownReport {
             """, uuid
         ) { row in
             KnownReport(
-                id: row.id(0), uuid: uuid, lane: row.int64(1), user: row.text(2), session: row.text(3),
+                id: row.id(0), uuid: uuid, queue: row.int64(1), user: row.text(2), session: row.text(3),
                 target: row.optionalInt64(4).map { TargetID($0) },
                 firstTarget: row.optionalInt64(5).map { TargetID($0) },
                 sequence: row.int64(6), isFree: row.bool(7), content: row.text(8), course: row.optionalText(9),

@@ -1,7 +1,7 @@
 import LectureModel
 import LectureSQLite
 
-/// Reads reports with their session lanes, targets and requests, on the writer's connection or a reader's.
+/// Reads reports with their session queues, targets and requests, on the writer's connection or a reader's.
 struct ReportRows {
     /// What ``report(_:)`` reads.
     static let columns = """
@@ -14,13 +14,13 @@ struct ReportRows {
         """
 
     /// The joins after `report`, or after `lms_lane` and `report`.
-    static let targetAndFlight = """
+    static let targetAndInFlightBatch = """
         LEFT JOIN lms_target ON lms_target.id = lms_lane.target_id \
         LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
         """
 
-    /// From the reports to their lanes; CROSS JOIN keeps SQLite from starting with the session lanes.
-    static let fromReports = "CROSS JOIN lms_lane ON lms_lane.id = report.lane_id \(targetAndFlight)"
+    /// From the reports to their queues; CROSS JOIN keeps SQLite from starting with the session queues.
+    static let fromReports = "CROSS JOIN lms_lane ON lms_lane.id = report.lane_id \(targetAndInFlightBatch)"
 
     /// Stored values may nest this deep; programs accept less.
     static let limits = JSONScanner.Limits(depth: 64, items: .max)
@@ -182,7 +182,7 @@ struct ReportSearch {
         if let user = selection.user {
             let source = """
                 lms_lane CROSS JOIN report INDEXED BY report_session ON report.lane_id = lms_lane.id \
-                \(ReportRows.targetAndFlight)
+                \(ReportRows.targetAndInFlightBatch)
                 """
             return [rest.behind(source, "lms_lane.client_user_id = ?", user.sqliteValue).among(states)]
         }

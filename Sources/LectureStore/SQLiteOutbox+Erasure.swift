@@ -21,16 +21,16 @@ extension SQLiteOutbox {
     package func erase(user: String, isForced: Bool) throws -> ErasedReports {
         try atomically {
             var erased = ErasedReports()
-            let flights: [FlightID] = try connection.query(
+            let inFlightBatches: [InFlightBatchID] = try connection.query(
                 """
                 SELECT DISTINCT report.flight_id FROM lms_lane
                 CROSS JOIN report INDEXED BY report_session ON report.lane_id = lms_lane.id
                 WHERE lms_lane.client_user_id = ? AND report.flight_id IS NOT NULL
                 """, user
             ) { $0.id(0) }
-            guard flights.isEmpty || isForced else { throw LectureError(.reportsUnderWay) }
-            for flight in flights { try dissolve(flight) }
-            erased.flights = flights.count
+            guard inFlightBatches.isEmpty || isForced else { throw LectureError(.reportsUnderWay) }
+            for inFlightBatch in inFlightBatches { try dissolve(inFlightBatch) }
+            erased.inFlightBatches = inFlightBatches.count
             erased.sessions =
                 try connection.first("SELECT count(DISTINCT session) FROM lms_lane WHERE client_user_id = ?", user) {
                     $0.int(0)

@@ -9,8 +9,8 @@ extension SQLiteOutbox {
     /// Redirects everything open to another target.
     ///
     /// A request whose result is unknown moves with its id and its bytes when the format is the same, unless the new
-    /// target has such a request with reports of the same session: a session lane is held by one request. Then it stays
-    /// where it is, and so do its reports.
+    /// target has such a request with reports of the same session: a session queue is held by one request. Then it
+    /// stays where it is, and so do its reports.
     package func readdress(to target: TargetID) throws -> Int {
         try atomically {
             let format = try connection.first("SELECT format FROM lms_target WHERE id = ?", target) { $0.int(0) }
@@ -20,88 +20,90 @@ extension SQLiteOutbox {
             }
             var moved = 0
             for other in others {
-                let flights: [(id: FlightID, isFree: Bool)] = try connection.query(
+                let inFlightBatches: [(id: InFlightBatchID, isFree: Bool)] = try connection.query(
                     "SELECT id, owner_id IS NULL FROM lms_flight WHERE target_id = ? ORDER BY id", other.id
                 ) { ($0.id(0), $0.bool(1)) }
-                for flight in flights {
-                    if flight.isFree, other.format != format {
-                        try dissolve(flight.id)
-                    } else if flight.isFree {
-                        moved += try readdress(flight.id, to: target)
+                for inFlightBatch in inFlightBatches {
+                    if inFlightBatch.isFree, other.format != format {
+                        try dissolve(inFlightBatch.id)
+                    } else if inFlightBatch.isFree {
+                        moved += try readdress(inFlightBatch.id, to: target)
                     }
-                    for lane in try lanes(of: flight.id, but: target) { moved += try readdress(lane, to: target) }
+                    for queue in try queues(of: inFlightBatch.id, but: target) {
+                        moved += try readdress(queue, to: target)
+                    }
                 }
             }
             for source in others.map({ Optional($0.id) }) + [nil] {
-                let ready = try connection.query(Self.readyLanesOf, source) { row in
-                    Lane(id: row.int64(0), user: row.text(1), session: row.text(2), target: source)
+                let ready = try connection.query(Self.readyQueuesOf, source) { row in
+                    QueueRow(id: row.int64(0), user: row.text(1), session: row.text(2), target: source)
                 }
-                for lane in ready { moved += try readdress(lane, to: target) }
+                for queue in ready { moved += try readdress(queue, to: target) }
             }
             return moved
         }
     }
 
-    /// Every session lane of a target, or of none, that is in no request and has open reports.
-    static let readyLanesOf = """
+    /// Every session queue of a target, or of none, that is in no request and has open reports.
+    static let readyQueuesOf = """
         SELECT id, client_user_id, session FROM lms_lane INDEXED BY lms_lane_ready
         WHERE target_id IS ? AND (open > 0 AND flight_id IS NULL) = 1 ORDER BY id
         """
 
-    /// A session lane to be moved.
-    private struct Lane {
+    /// A session queue to be moved.
+    private struct QueueRow {
         let id: Int64
         let user: String
         let session: String
         let target: TargetID?
     }
 
-    /// The session lanes of a request that go to another target than this.
-    private func lanes(of flight: FlightID, but target: TargetID) throws -> [Lane] {
+    /// The session queues of a request that go to another target than this.
+    private func queues(of inFlightBatch: InFlightBatchID, but target: TargetID) throws -> [QueueRow] {
         try connection.query(
             """
             SELECT id, client_user_id, session, target_id FROM lms_lane
             WHERE flight_id = ? AND target_id IS NOT ? ORDER BY id
-            """, flight, target
+            """, inFlightBatch, target
         ) { row in
-            Lane(
+            QueueRow(
                 id: row.int64(0), user: row.text(1), session: row.text(2),
                 target: row.optionalInt64(3).map { TargetID($0) })
         }
     }
 
-    /// Moves what is pending in a session lane and in no request.
-    private func readdress(_ lane: Lane, to target: TargetID) throws -> Int {
-        let other = try self.lane(lane.user, lane.session, target)
+    /// Moves what is pending in a session queue and in no request.
+    private func readdress(_ queue: QueueRow, to target: TargetID) throws -> Int {
+        let other = try self.queue(queue.user, queue.session, target)
         let count = try connection.execute(
             """
             UPDATE report INDEXED BY report_lane SET lane_id = ?, first_target = coalesce(first_target, ?)
             WHERE lane_id = ? AND state < 2 AND state = 0 AND flight_id IS NULL
-            """, other, lane.target, lane.id)
-        try forgetLanes([lane.id, other])
+            """, other, queue.target, queue.id)
+        try deleteEmptyQueues([queue.id, other])
         return count
     }
 
-    /// Moves an unclaimed request with all its reports, unless a session lane of the target is held by another.
-    private func readdress(_ flight: FlightID, to target: TargetID) throws -> Int {
-        let lanes = try lanes(of: flight, but: target)
-        let places = try lanes.map { try self.lane($0.user, $0.session, target) }
+    /// Moves an unclaimed request with all its reports, unless a session queue of the target is held by another.
+    private func readdress(_ inFlightBatch: InFlightBatchID, to target: TargetID) throws -> Int {
+        let queues = try queues(of: inFlightBatch, but: target)
+        let places = try queues.map { try self.queue($0.user, $0.session, target) }
         for place in places {
             let isHeld = try connection.first("SELECT flight_id IS NOT NULL FROM lms_lane WHERE id = ?", place) {
                 $0.bool(0)
             }
             if isHeld == true {
-                try forgetLanes(places)
+                try deleteEmptyQueues(places)
                 return 0
             }
         }
         var count = 0
-        for (lane, place) in zip(lanes, places) {
+        for (queue, place) in zip(queues, places) {
             count += try connection.execute(
                 """
                 UPDATE report INDEXED BY report_flight
                 SET lane_id = ?, first_target = coalesce(first_target, ?) WHERE flight_id = ? AND lane_id = ?
-                """, place, lane.target, flight, lane.id)
+                """, place, queue.target, inFlightBatch, queue.id)
         }
         // Waits requested by the old target do not apply to the new one.
         try connection.execute(
@@ -109,8 +111,8 @@ extension SQLiteOutbox {
             UPDATE lms_flight SET target_id = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL,
                 wait_set_ms = NULL
             WHERE id = ?
-            """, target, flight)
-        for lane in lanes { count += try readdress(lane, to: target) }
+            """, target, inFlightBatch)
+        for queue in queues { count += try readdress(queue, to: target) }
         return count
     }
 
@@ -150,8 +152,8 @@ extension SQLiteOutbox {
         }
     }
 
-    /// Reports that ended before a time. Superseded ones are kept while a report of their session lane is open: if that
-    /// is refused, they become pending again.
+    /// Reports that ended before a time. Superseded ones are kept while a report of their session queue is open: if
+    /// that is refused, they become pending again.
     static let endedRows = """
         SELECT report.id, report.lane_id FROM report INDEXED BY report_ended
         CROSS JOIN lms_lane ON lms_lane.id = report.lane_id
@@ -159,7 +161,7 @@ extension SQLiteOutbox {
         ORDER BY report.changed_ms LIMIT ?
         """
 
-    /// Deletes delivered, superseded and expired reports, the oldest first, and session lanes that become empty.
+    /// Deletes delivered, superseded and expired reports, the oldest first, and session queues that become empty.
     package func prune(before: Timestamp, limit: Int) throws -> Int {
         guard limit > 0 else { return 0 }
         return try atomically {
@@ -167,7 +169,7 @@ extension SQLiteOutbox {
                 ($0.id(0, OutboxTable.self), $0.int64(1))
             }
             for (report, _) in ended { try connection.execute("DELETE FROM report WHERE id = ?", report) }
-            try forgetLanes(Set(ended.map(\.1)))
+            try deleteEmptyQueues(Set(ended.map(\.1)))
             try connection.execute("UPDATE lms_account SET pruned = pruned + ?", ended.count)
             return ended.count
         }

@@ -3,17 +3,17 @@ import LectureSQLite
 
 /// The outbox of reports, on the connection of the store's writer and confined to its owner.
 ///
-/// A report belongs to a *lane*, the reports of one session of one learner for one target, which keeps their order. A
-/// *flight* is a request whose result is unknown; it holds the lanes of its reports. Triggers of the schema maintain
-/// derived values: how many reports of a lane and of a target are open, which flight holds a lane, the state of reports
-/// of a flight whose owner is gone, and how many reports were ever stored.
+/// A report belongs to a *queue*, the reports of one session of one learner for one target, which keeps their order. An
+/// *in-flight batch* is a request whose result is unknown; it holds the queues of its reports. Triggers of the schema
+/// maintain derived values: how many reports of a queue and of a target are open, which in-flight batch holds a queue,
+/// the state of reports of an in-flight batch whose owner is gone, and how many reports were ever stored.
 ///
 /// | | `state` | `flight_id` | `is_sealed` |
 /// |---|---|---|---|
 /// | pending | pending | | 0 |
-/// | leased, in no bytes yet | leased | its flight | 0 |
-/// | in the bytes of a flight that has an owner | leased | its flight | 1 |
-/// | in the bytes of an unclaimed flight | pending | its flight | 1 |
+/// | leased, in no bytes yet | leased | its in-flight batch | 0 |
+/// | in the bytes of an in-flight batch that has an owner | leased | its in-flight batch | 1 |
+/// | in the bytes of an unclaimed in-flight batch | pending | its in-flight batch | 1 |
 /// | settled | another | | 0 |
 package final class SQLiteOutbox: StatisticsOutbox {
     let connection: Connection
@@ -73,15 +73,15 @@ package final class SQLiteOutbox: StatisticsOutbox {
                 try accept(record.target, for: known)
                 return ReportAddition(isNew: false, sequence: known.sequence)
             }
-            let lane = try lane(record.user, record.session, try record.target.map { try remembered($0) })
+            let queue = try queue(record.user, record.session, try record.target.map { try remembered($0) })
             let sequence = takesNext ? try nextSequence(record.user, record.session) : record.sequence
-            try insert(record, lane: lane, sequence: sequence, values: values, isCumulative: isCumulative, now: now)
+            try insert(record, queue: queue, sequence: sequence, values: values, isCumulative: isCumulative, now: now)
             return ReportAddition(isNew: true, sequence: sequence)
         }
     }
 
     private func insert(
-        _ record: ReportRecord, lane: Int64, sequence: Int64, values: String, isCumulative: Bool, now: Timestamp
+        _ record: ReportRecord, queue: Int64, sequence: Int64, values: String, isCumulative: Bool, now: Timestamp
     ) throws {
         let reason = record.state == .dead ? record.reason.flatMap { DeadReason(name: $0) } ?? .refused : nil
         try connection.execute(
@@ -89,7 +89,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
             INSERT INTO report(lane_id, sequence, state, is_cumulative, attempts, dead_reason, changed_ms, wall_ms,
                 boot_ns, corrected_ms, bytes, uuid, boot_id, content, course, note, "values")
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, lane, sequence, record.state.rawValue, isCumulative, max(0, record.attempts), reason?.rawValue, now,
+            """, queue, sequence, record.state.rawValue, isCumulative, max(0, record.attempts), reason?.rawValue, now,
             record.wall, record.boot?.nanoseconds, record.corrected, ReportCheck.bytes(of: record, values: values),
             record.id, record.bootID, record.content, record.course, record.note, values)
     }
@@ -112,9 +112,9 @@ package final class SQLiteOutbox: StatisticsOutbox {
     private func accept(_ address: ReportRecord.Target?, for known: KnownReport) throws {
         guard let address else { return }
         if known.target == nil, known.isFree {
-            let lane = try lane(known.user, known.session, try target(address))
-            try connection.execute("UPDATE report SET lane_id = ? WHERE id = ?", lane, known.id)
-            return try forgetLanes([known.lane])
+            let queue = try queue(known.user, known.session, try target(address))
+            try connection.execute("UPDATE report SET lane_id = ? WHERE id = ?", queue, known.id)
+            return try deleteEmptyQueues([known.queue])
         }
         let named = try existing(address)
         guard let named, named == known.target || named == known.firstTarget || known.target == nil else {
@@ -122,7 +122,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
         }
     }
 
-    // MARK: Targets and lanes
+    // MARK: Targets and queues
 
     /// The number of a target, which is created when it is new.
     package func target(_ address: ReportRecord.Target) throws -> TargetID {
@@ -182,8 +182,8 @@ package final class SQLiteOutbox: StatisticsOutbox {
             failure.map { AnswerLimit.text($0.text) } ?? "", target)
     }
 
-    /// The lane of a session, which is created when it is new.
-    func lane(_ user: String, _ session: String, _ target: TargetID?) throws -> Int64 {
+    /// The queue of a session, which is created when it is new.
+    func queue(_ user: String, _ session: String, _ target: TargetID?) throws -> Int64 {
         let known = try connection.first(
             "SELECT id FROM lms_lane WHERE client_user_id = ? AND session = ? AND coalesce(target_id, 0) = ?", user,
             session, target?.value ?? 0
@@ -194,11 +194,11 @@ package final class SQLiteOutbox: StatisticsOutbox {
         return connection.lastInsertedID
     }
 
-    /// Deletes lanes without reports: they name learners.
-    func forgetLanes(_ lanes: some Sequence<Int64>) throws {
-        for lane in lanes {
+    /// Deletes queues without reports: they name learners.
+    func deleteEmptyQueues(_ queues: some Sequence<Int64>) throws {
+        for queue in queues {
             try connection.execute(
-                "DELETE FROM lms_lane WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM report WHERE lane_id = ?1)", lane)
+                "DELETE FROM lms_lane WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM report WHERE lane_id = ?1)", queue)
         }
     }
 }

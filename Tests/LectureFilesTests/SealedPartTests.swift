@@ -32,18 +32,18 @@ import Testing
         lecture.ledger.onSeal { leaked.withLock { $0 += SealedStore.leaks(below: root) } }
         let part = try await lecture.began(plan)
         #expect(store.files.look(path: plan.path).part == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
-        // Lanes that alternate, the last chunk first.
-        var lanes = (0..<plan.grid.count(total: UInt64(bytes.count))).reversed().map { chunk in
+        // Streams that alternate, the last chunk first.
+        var streams = (0..<plan.grid.count(total: UInt64(bytes.count))).reversed().map { chunk in
             (id: part.newTransfer(), rest: lecture.range(chunk, plan, bytes))
         }
-        while !lanes.isEmpty {
-            for index in lanes.indices.prefix(3) {
-                let (id, rest) = lanes[index]
+        while !streams.isEmpty {
+            for index in streams.indices.prefix(3) {
+                let (id, rest) = streams[index]
                 let stop = min(rest.upperBound, rest.lowerBound + block)
                 part.send(Array(bytes[rest.lowerBound..<stop]), at: rest.lowerBound, id)
-                lanes[index].rest = stop..<rest.upperBound
+                streams[index].rest = stop..<rest.upperBound
             }
-            lanes.removeAll { $0.rest.isEmpty }
+            streams.removeAll { $0.rest.isEmpty }
         }
         part.file.flush()
         let proofs = try await flushed(part, plan.grid.count(total: UInt64(bytes.count)))

@@ -36,15 +36,15 @@ import Testing
                 _ = try box.outbox.add(imported: record, now: box.now)
             }
         }
-        let open = try box.outbox.planRows(box.target, lanes: 50, rows: 2)
+        let open = try box.outbox.planRows(box.target, queues: 50, rows: 2)
         var condition = TargetCondition()
         condition.lastFailure = box.answer(500, "cannot store 'Ada%20Lovelace-0xDEAD'", .serverFailed)
         try box.outbox.store(condition, of: box.target)
-        let piece = SealedPiece(
+        let frozen = FrozenRequest(
             id: "sealed", reports: open.map(\.id), mediaType: "", body: Array("body \(learner)".utf8))
-        let flight = try box.outbox.begin(piece, rest: [], target: box.target, owner: box.owner, now: box.now)
-        try box.outbox.release(flight, owner: box.owner)
-        let other = try #require(open.first { $0.lane.user != learner })
+        let inFlightBatch = try box.outbox.begin(frozen, rest: [], target: box.target, owner: box.owner, now: box.now)
+        try box.outbox.release(inFlightBatch, owner: box.owner)
+        let other = try #require(open.first { $0.queue.user != learner })
         try box.store.index.connection.execute(
             "UPDATE report SET answer_ms = 1, answer_text = ? WHERE id = ?", "not \(learner)!", other.id)
     }
@@ -61,7 +61,7 @@ import Testing
             #expect(before.erased == 0)
             let erased = try box.outbox.erase(user: Self.learner, isForced: true)
             let count = erased.reports.values.reduce(0, +)
-            #expect(erased.flights == 1 && erased.sessions == 40 && count > 300)
+            #expect(erased.inFlightBatches == 1 && erased.sessions == 40 && count > 300)
             #expect(try box.queries.account().erased == count)
             #expect(try box.outbox.scrub())
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) == [])
@@ -95,20 +95,21 @@ import Testing
         try OutboxFixture.with { box in
             let (own, other) = (try box.add(user: "a"), try box.add(user: "b"))
             let rest = try box.add(user: "c")
-            let flight = try box.begin("one", [own, other], rest: [rest])
+            let inFlightBatch = try box.begin("one", [own, other], rest: [rest])
             for user in ["a", "c"] {
                 let error = lectureError { _ = try box.outbox.erase(user: user, isForced: false) }
                 #expect(error?.code == .reportsUnderWay)
             }
             let erased = try box.outbox.erase(user: "a", isForced: true)
-            #expect(erased.reports == [.pending: 1] && erased.flights == 1 && erased.sessions == 1)
-            #expect(try box.flights() == 0)
+            #expect(erased.reports == [.pending: 1] && erased.inFlightBatches == 1 && erased.sessions == 1)
+            #expect(try box.inFlightBatches() == 0)
             #expect(try [other, rest].map { try box.state($0) } == [.pending, .pending])
             let late = lectureError {
-                try box.outbox.advance(flight, to: OutboxFixture.piece("two", [rest]), owner: box.owner, now: box.now)
+                try box.outbox.advance(
+                    inFlightBatch, to: OutboxFixture.frozen("two", [rest]), owner: box.owner, now: box.now)
             }
             #expect(late?.code == .leaseLost)
-            try box.accept(flight, [own, other])
+            try box.accept(inFlightBatch, [own, other])
             #expect(try box.state(other) == .delivered)
         }
     }

@@ -89,28 +89,28 @@ final class OutboxFixture {
 
     func state(_ id: OutboxID) throws -> ReportState { try stored(id).record.state }
 
-    static func piece(_ id: String, _ reports: [OutboxID]) -> SealedPiece {
-        SealedPiece(
+    static func frozen(_ id: String, _ reports: [OutboxID]) -> FrozenRequest {
+        FrozenRequest(
             id: id, reports: reports, mediaType: "application/json", body: Array("body of \(id)".utf8))
     }
 
-    func begin(_ id: String, _ reports: [OutboxID], rest: [OutboxID] = []) throws -> FlightID {
-        try outbox.begin(Self.piece(id, reports), rest: rest, target: target, owner: owner, now: now)
+    func begin(_ id: String, _ reports: [OutboxID], rest: [OutboxID] = []) throws -> InFlightBatchID {
+        try outbox.begin(Self.frozen(id, reports), rest: rest, target: target, owner: owner, now: now)
     }
 
     func answer(_ status: Int?, _ text: String = "", _ reason: KeepReason? = nil) -> SendAnswer {
         SendAnswer(at: now, status: status, reason: reason, text: text)
     }
 
-    func accept(_ flight: FlightID, _ reports: [OutboxID]) throws {
-        try outbox.settle(flight, reports, dead: nil, answer: answer(200), now: now)
+    func accept(_ inFlightBatch: InFlightBatchID, _ reports: [OutboxID]) throws {
+        try outbox.settle(inFlightBatch, reports, dead: nil, answer: answer(200), now: now)
     }
 
-    func refuse(_ flight: FlightID, _ reports: [OutboxID], _ text: String = "no") throws {
-        try outbox.settle(flight, reports, dead: .refused, answer: answer(400, text), now: now)
+    func refuse(_ inFlightBatch: InFlightBatchID, _ reports: [OutboxID], _ text: String = "no") throws {
+        try outbox.settle(inFlightBatch, reports, dead: .refused, answer: answer(400, text), now: now)
     }
 
-    func flights() throws -> Int {
+    func inFlightBatches() throws -> Int {
         try #require(try store.index.connection.first("SELECT count(*) FROM lms_flight") { $0.int(0) })
     }
 }

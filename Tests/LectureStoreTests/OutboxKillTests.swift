@@ -42,14 +42,14 @@ import Testing
                     }
                 }
                 for id in ids { report("ACK \(id)") }
-                let rows = try outbox.planRows(target, lanes: 9, rows: 9).map(\.id)
-                let piece = OutboxFixture.piece("\(round)", rows)
-                let flight = try outbox.begin(piece, rest: [], target: target, owner: owner, now: now)
+                let rows = try outbox.planRows(target, queues: 9, rows: 9).map(\.id)
+                let frozen = OutboxFixture.frozen("\(round)", rows)
+                let inFlightBatch = try outbox.begin(frozen, rest: [], target: target, owner: owner, now: now)
                 guard round % 3 > 0 else { continue }
                 try outbox.transaction {
                     let answer = SendAnswer(at: now, status: 200, text: "")
-                    try outbox.settle(flight, rows, dead: nil, answer: answer, now: now)
-                    try outbox.end(flight, owner: owner)
+                    try outbox.settle(inFlightBatch, rows, dead: nil, answer: answer, now: now)
+                    try outbox.end(inFlightBatch, owner: owner)
                 }
                 report("DONE \(round)")
             }
@@ -76,9 +76,11 @@ import Testing
         let owner = try index.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))
         let outbox = SQLiteOutbox(index: index)
         let target = try outbox.target(OutboxFixture.address)
-        let flights = try outbox.claim(target, owner: owner, limit: .max, now: Timestamp(milliseconds: 1))
-        #expect(!flights.isEmpty)
-        for flight in flights { #expect(flight.piece.body == Array("body of \(flight.piece.id)".utf8)) }
+        let inFlightBatches = try outbox.claim(target, owner: owner, limit: .max, now: Timestamp(milliseconds: 1))
+        #expect(!inFlightBatches.isEmpty)
+        for inFlightBatch in inFlightBatches {
+            #expect(inFlightBatch.frozen.body == Array("body of \(inFlightBatch.frozen.id)".utf8))
+        }
         #expect(try StoreMaintenance.check(location) == [])
     }
 }

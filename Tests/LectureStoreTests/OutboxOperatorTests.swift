@@ -16,8 +16,8 @@ import Testing
             let behind = try box.add(session: "3")
             let living = try box.add(session: "4")
             let done = try box.add(session: "5")
-            let flight = try box.begin("sealed", [sealed])
-            try box.outbox.release(flight, owner: box.owner)
+            let inFlightBatch = try box.begin("sealed", [sealed])
+            try box.outbox.release(inFlightBatch, owner: box.owner)
             _ = try box.begin("living", [living])
             try box.accept(try box.begin("done", [done]), [done])
             let same = ReportRecord.Target(url: "http://127.0.0.1/new", format: .json)
@@ -25,9 +25,9 @@ import Testing
             #expect(try box.outbox.readdress(to: target) == 4)
             for report in [waiting, nowhere, sealed, behind] { #expect(try box.stored(report).record.target == same) }
             for report in [living, done] { #expect(try box.stored(report).record.target == OutboxFixture.address) }
-            #expect(try box.outbox.planRows(target, lanes: 9, rows: 9).map(\.id).sorted() == [waiting, nowhere])
+            #expect(try box.outbox.planRows(target, queues: 9, rows: 9).map(\.id).sorted() == [waiting, nowhere])
             let claimed = try box.outbox.claim(target, owner: box.owner, limit: 9, now: box.now)
-            #expect(claimed.map(\.piece) == [OutboxFixture.piece("sealed", [sealed])])
+            #expect(claimed.map(\.frozen) == [OutboxFixture.frozen("sealed", [sealed])])
             #expect(try box.queries.targets().map(\.open) == [1, 4])
             #expect(try box.outbox.readdress(to: target) == 0)
         }
@@ -39,23 +39,23 @@ import Testing
             try box.outbox.release(try box.begin("one", [report]), owner: box.owner)
             let target = try box.outbox.target(OutboxFixture.other)
             #expect(try box.outbox.readdress(to: target) == 1)
-            #expect(try box.flights() == 0)
-            #expect(try box.outbox.planRows(target, lanes: 9, rows: 9).map(\.id) == [report])
+            #expect(try box.inFlightBatches() == 0)
+            #expect(try box.outbox.planRows(target, queues: 9, rows: 9).map(\.id) == [report])
         }
     }
 
-    @Test func oneLaneIsHeldByOneRequest() throws {
+    @Test func oneQueueIsHeldByOneRequest() throws {
         try OutboxFixture.with { box in
             let same = ReportRecord.Target(url: "http://127.0.0.1/new", format: .json)
             let target = try box.outbox.target(same)
             let (old, new) = (try box.add(), try box.add(target: same))
             try box.outbox.release(try box.begin("old", [old]), owner: box.owner)
-            let piece = OutboxFixture.piece("new", [new])
-            let flight = try box.outbox.begin(piece, rest: [], target: target, owner: box.owner, now: box.now)
+            let frozen = OutboxFixture.frozen("new", [new])
+            let inFlightBatch = try box.outbox.begin(frozen, rest: [], target: target, owner: box.owner, now: box.now)
             #expect(try box.outbox.readdress(to: target) == 0)
             #expect(try box.stored(old).record.target == OutboxFixture.address)
-            try box.accept(flight, [new])
-            try box.outbox.end(flight, owner: box.owner)
+            try box.accept(inFlightBatch, [new])
+            try box.outbox.end(inFlightBatch, owner: box.owner)
             #expect(try box.outbox.readdress(to: target) == 1)
         }
     }
@@ -82,10 +82,10 @@ import Testing
             var reports: [OutboxID] = []
             for number in 0..<4 {
                 let report = try box.add("r\(number)", session: "\(number)")
-                let flight = try box.begin("f\(number)", [report])
+                let inFlightBatch = try box.begin("f\(number)", [report])
                 let reason: DeadReason = number == 3 ? .tooLarge : .refused
-                try box.outbox.settle(flight, [report], dead: reason, answer: box.answer(400), now: box.now)
-                try box.outbox.end(flight, owner: box.owner)
+                try box.outbox.settle(inFlightBatch, [report], dead: reason, answer: box.answer(400), now: box.now)
+                try box.outbox.end(inFlightBatch, owner: box.owner)
                 reports.append(report)
             }
             let waits = try box.add("waits")
@@ -112,10 +112,10 @@ import Testing
         try OutboxFixture.with { box in
             let reports = try (0..<5).map { _ in try box.add(cumulative: true) }
             let waits = try box.add()
-            let flight = try box.begin("one", [reports[0], reports[1]])
-            try box.accept(flight, [reports[0]])
-            try box.refuse(flight, [reports[1]])
-            try box.outbox.end(flight, owner: box.owner)
+            let inFlightBatch = try box.begin("one", [reports[0], reports[1]])
+            try box.accept(inFlightBatch, [reports[0]])
+            try box.refuse(inFlightBatch, [reports[1]])
+            try box.outbox.end(inFlightBatch, owner: box.owner)
             try box.outbox.supersede([reports[2]], now: box.now)
             let after = box.now + .milliseconds(1)
             #expect(try box.outbox.prune(before: box.now, limit: 9) == 0)
@@ -131,8 +131,8 @@ import Testing
             #expect(try box.outbox.revive(selection, now: box.now) == 1)
             try box.accept(try box.begin("three", [reports[1]]), [reports[1]])
             #expect(try box.outbox.prune(before: after, limit: 9) == 1)
-            let lanes = try box.store.index.connection.first("SELECT count(*) FROM lms_lane") { $0.int(0) }
-            #expect(lanes == 0, "an empty lane still names a learner")
+            let queues = try box.store.index.connection.first("SELECT count(*) FROM lms_lane") { $0.int(0) }
+            #expect(queues == 0, "an empty queue still names a learner")
         }
     }
 

@@ -9,9 +9,9 @@ import Testing
 @Suite struct OutboxPlanTests {
     /// Each statement, and the indices it must use.
     private static let statements: [(sql: String, uses: [String])] = [
-        (SQLiteOutbox.readyLanes, ["lms_lane_ready"]), (SQLiteOutbox.readyLanesOf, ["lms_lane_ready"]),
-        (SQLiteOutbox.openRows, ["report_lane"]), (SQLiteOutbox.dueFlights, ["lms_flight_target"]),
-        (SQLiteOutbox.nextFlight, ["lms_flight_target"]), (SQLiteOutbox.endedRows, ["report_ended"]),
+        (SQLiteOutbox.readyQueues, ["lms_lane_ready"]), (SQLiteOutbox.readyQueuesOf, ["lms_lane_ready"]),
+        (SQLiteOutbox.openRows, ["report_lane"]), (SQLiteOutbox.dueInFlightBatches, ["lms_flight_target"]),
+        (SQLiteOutbox.nextInFlightBatch, ["lms_flight_target"]), (SQLiteOutbox.endedRows, ["report_ended"]),
     ]
 
     @Test(arguments: statements.indices)
@@ -77,18 +77,18 @@ import Testing
             func cost() throws -> Int64 {
                 let report = try box.add(session: "alone")
                 let before = try #require(try connection.first("SELECT total_changes()") { $0.int64(0) })
-                let flight = try box.begin("x", [report])
-                try box.accept(flight, [report])
-                try box.outbox.end(flight, owner: box.owner)
+                let inFlightBatch = try box.begin("x", [report])
+                try box.accept(inFlightBatch, [report])
+                try box.outbox.end(inFlightBatch, owner: box.owner)
                 return try #require(try connection.first("SELECT total_changes()") { $0.int64(0) }) - before
             }
             let alone = try cost()
             try box.outbox.transaction { for _ in 0..<2_000 { try box.add(session: "alone") } }
             try connection.execute("UPDATE report SET sequence = -1 WHERE state = 2")
             let open = try connection.query("SELECT id FROM report WHERE state = 0") { $0.id(0, OutboxTable.self) }
-            let flight = try box.begin("all", open)
-            try box.accept(flight, open)
-            try box.outbox.end(flight, owner: box.owner)
+            let inFlightBatch = try box.begin("all", open)
+            try box.accept(inFlightBatch, open)
+            try box.outbox.end(inFlightBatch, owner: box.owner)
             #expect(try cost() == alone)
         }
     }

@@ -84,7 +84,7 @@ import Testing
             #expect(try box.queries.targets().map(\.open) == [0])
             #expect(try box.add(NewReport(OutboxFixture.record("a"))) == ["known", "1"])
             #expect(try box.queries.targets().map(\.open) == [1])
-            #expect(try box.outbox.planRows(box.target, lanes: 1, rows: 1).count == 1)
+            #expect(try box.outbox.planRows(box.target, queues: 1, rows: 1).count == 1)
         }
     }
 

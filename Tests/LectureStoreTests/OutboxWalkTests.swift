@@ -13,7 +13,7 @@ import Testing
     private struct Known: Equatable {
         var state: ReportState
         var isSealed = false
-        var flight: FlightID?
+        var inFlightBatch: InFlightBatchID?
         var user: String
     }
 
@@ -21,7 +21,7 @@ import Testing
         var outbox: SQLiteOutbox
         var index: SQLiteDownloadIndex
         var owner: OwnerID
-        var flights: [FlightID: [OutboxID]] = [:]
+        var inFlightBatches: [InFlightBatchID: [OutboxID]] = [:]
     }
 
     private struct World {
@@ -29,15 +29,15 @@ import Testing
         var (created, pruned, erased) = (0, 0, 0)
 
         /// The effect on the reports of a request that no process owns any more.
-        mutating func orphan(_ flight: FlightID) {
-            for (id, known) in reports where known.flight == flight {
+        mutating func orphan(_ inFlightBatch: InFlightBatchID) {
+            for (id, known) in reports where known.inFlightBatch == inFlightBatch {
                 reports[id]?.state = .pending
-                if !known.isSealed { reports[id]?.flight = nil }
+                if !known.isSealed { reports[id]?.inFlightBatch = nil }
             }
         }
 
-        mutating func dissolve(_ flight: FlightID) {
-            for (id, known) in reports where known.flight == flight {
+        mutating func dissolve(_ inFlightBatch: InFlightBatchID) {
+            for (id, known) in reports where known.inFlightBatch == inFlightBatch {
                 reports[id] = Known(state: .pending, user: known.user)
             }
         }
@@ -67,7 +67,7 @@ import Testing
                         row.id(0, OutboxTable.self),
                         Known(
                             state: try row.enumeration(1, ReportState.self), isSealed: row.bool(2),
-                            flight: row.optionalInt64(3).map { FlightID($0) }, user: row.text(4))
+                            inFlightBatch: row.optionalInt64(3).map { InFlightBatchID($0) }, user: row.text(4))
                     )
                 }
                 let stored = Dictionary(uniqueKeysWithValues: rows)
@@ -108,7 +108,7 @@ import Testing
         case 17: try prune(walker, &world, box, &dice)
         case 18: try erase(walker, &world, box, &dice)
         default:
-            let waiting = world.reports.filter { $0.value.state == .pending && $0.value.flight == nil }
+            let waiting = world.reports.filter { $0.value.state == .pending && $0.value.inFlightBatch == nil }
             let before = box.now + .seconds(1)
             #expect(try walker.outbox.expire(before: before, now: box.now) == waiting.count)
             for id in waiting.keys { world.reports[id]?.state = .expired }
@@ -136,73 +136,82 @@ import Testing
         _ walker: inout Walker, _ world: inout World, _ box: OutboxFixture, _ dice: inout SeededGenerator
     ) throws {
         let target = try #require(try walker.outbox.targets().randomElement(using: &dice)).id
-        let rows = try walker.outbox.planRows(target, lanes: 3, rows: 3).map(\.id)
-        #expect(rows.allSatisfy { world.reports[$0]?.state == .pending && world.reports[$0]?.flight == nil })
+        let rows = try walker.outbox.planRows(target, queues: 3, rows: 3).map(\.id)
+        #expect(rows.allSatisfy { world.reports[$0]?.state == .pending && world.reports[$0]?.inFlightBatch == nil })
         guard !rows.isEmpty else { return }
         let cut = Int.random(in: 1...rows.count, using: &dice)
-        let piece = OutboxFixture.piece("p\(box.now.milliseconds)", Array(rows[..<cut]))
+        let frozen = OutboxFixture.frozen("p\(box.now.milliseconds)", Array(rows[..<cut]))
         let rest = Array(rows[cut...])
-        let flight = try walker.outbox.begin(piece, rest: rest, target: target, owner: walker.owner, now: box.now)
+        let inFlightBatch = try walker.outbox.begin(
+            frozen, rest: rest, target: target, owner: walker.owner, now: box.now)
         for (place, id) in rows.enumerated() {
             let user = try #require(world.reports[id]).user
-            world.reports[id] = Known(state: .leased, isSealed: place < cut, flight: flight, user: user)
+            world.reports[id] = Known(state: .leased, isSealed: place < cut, inFlightBatch: inFlightBatch, user: user)
         }
-        walker.flights[flight] = rows
+        walker.inFlightBatches[inFlightBatch] = rows
     }
 
     /// An answer to a request of this process, which may have lost the request without knowing.
     private func answer(
         _ walker: inout Walker, _ world: inout World, _ box: OutboxFixture, _ dice: inout SeededGenerator
     ) throws {
-        guard let (flight, rows) = walker.flights.randomElement(using: &dice) else { return }
-        let sealed = rows.filter { world.reports[$0]?.flight == flight && world.reports[$0]?.isSealed == true }
+        guard let (inFlightBatch, rows) = walker.inFlightBatches.randomElement(using: &dice) else { return }
+        let sealed = rows.filter {
+            world.reports[$0]?.inFlightBatch == inFlightBatch && world.reports[$0]?.isSealed == true
+        }
         let isOwn =
             try walker.index.connection.first(
-                "SELECT owner_id IS ? FROM lms_flight WHERE id = ?", walker.owner, flight
+                "SELECT owner_id IS ? FROM lms_flight WHERE id = ?", walker.owner, inFlightBatch
             ) { $0.bool(0) } ?? false
         switch Int.random(in: 0..<5, using: &dice) {
         case 0:
-            try walker.outbox.settle(flight, rows, dead: nil, answer: box.answer(200), now: box.now)
+            try walker.outbox.settle(inFlightBatch, rows, dead: nil, answer: box.answer(200), now: box.now)
             for id in rows where world.reports[id] != nil {
                 world.reports[id] = Known(state: .delivered, user: try #require(world.reports[id]).user)
             }
         case 1:
-            try walker.outbox.settle(flight, sealed, dead: .refused, answer: box.answer(400), now: box.now)
+            try walker.outbox.settle(inFlightBatch, sealed, dead: .refused, answer: box.answer(400), now: box.now)
             for id in sealed where world.reports[id]?.state == .leased {
                 world.reports[id] = Known(state: .dead, user: try #require(world.reports[id]).user)
             }
         case 2:
-            try walker.outbox.release(flight, owner: walker.owner)
-            if isOwn { world.orphan(flight) }
-            walker.flights[flight] = nil
+            try walker.outbox.release(inFlightBatch, owner: walker.owner)
+            if isOwn { world.orphan(inFlightBatch) }
+            walker.inFlightBatches[inFlightBatch] = nil
         case 3:
             let wait = PersistedWait(setAt: box.now, delay: .seconds(2))
-            let attempt = FlightAttempt(tries: 1, boundedTries: 0, wait: wait, answer: box.answer(500))
-            let error = lectureError { [walker] in try walker.outbox.keep(flight, attempt, owner: walker.owner) }
+            let attempt = InFlightBatchAttempt(tries: 1, boundedTries: 0, wait: wait, answer: box.answer(500))
+            let error = lectureError { [walker] in try walker.outbox.keep(inFlightBatch, attempt, owner: walker.owner) }
             #expect(error?.code == (isOwn ? nil : .leaseLost))
         default:
-            let left = rows.filter { world.reports[$0]?.flight == flight && world.reports[$0]?.state == .leased }
+            let left = rows.filter {
+                world.reports[$0]?.inFlightBatch == inFlightBatch && world.reports[$0]?.state == .leased
+            }
             guard isOwn, let next = left.first else { return }
-            let piece = OutboxFixture.piece("q\(box.now.milliseconds)", [next])
-            try walker.outbox.advance(flight, to: piece, owner: walker.owner, now: box.now)
-            for id in rows where world.reports[id]?.flight == flight { world.reports[id]?.isSealed = id == next }
+            let frozen = OutboxFixture.frozen("q\(box.now.milliseconds)", [next])
+            try walker.outbox.advance(inFlightBatch, to: frozen, owner: walker.owner, now: box.now)
+            for id in rows where world.reports[id]?.inFlightBatch == inFlightBatch {
+                world.reports[id]?.isSealed = id == next
+            }
         }
-        let isDone = !rows.contains { world.reports[$0]?.flight == flight && world.reports[$0]?.isSealed == true }
-        if isDone, walker.flights[flight] != nil {
-            try walker.outbox.end(flight, owner: walker.owner)
-            if isOwn { world.dissolve(flight) }
-            walker.flights[flight] = nil
+        let isDone = !rows.contains {
+            world.reports[$0]?.inFlightBatch == inFlightBatch && world.reports[$0]?.isSealed == true
+        }
+        if isDone, walker.inFlightBatches[inFlightBatch] != nil {
+            try walker.outbox.end(inFlightBatch, owner: walker.owner)
+            if isOwn { world.dissolve(inFlightBatch) }
+            walker.inFlightBatches[inFlightBatch] = nil
         }
     }
 
     private func claim(_ walker: inout Walker, _ world: inout World, _ box: OutboxFixture) throws {
         for target in try walker.outbox.targets() {
-            for flight in try walker.outbox.claim(target.id, owner: walker.owner, limit: 2, now: box.now) {
-                let due = world.reports.filter { $0.value.flight == flight.id }
-                #expect(Set(flight.piece.reports) == Set(due.keys))
+            for inFlightBatch in try walker.outbox.claim(target.id, owner: walker.owner, limit: 2, now: box.now) {
+                let due = world.reports.filter { $0.value.inFlightBatch == inFlightBatch.id }
+                #expect(Set(inFlightBatch.frozen.reports) == Set(due.keys))
                 #expect(due.values.allSatisfy { $0.isSealed && $0.state == .pending })
                 for id in due.keys { world.reports[id]?.state = .leased }
-                walker.flights[flight.id] = flight.piece.reports
+                walker.inFlightBatches[inFlightBatch.id] = inFlightBatch.frozen.reports
             }
         }
     }
@@ -213,7 +222,7 @@ import Testing
         guard let (id, known) = world.reports.randomElement(using: &dice) else { return }
         if Bool.random(using: &dice) {
             try walker.outbox.supersede([id], now: box.now)
-            if known.state == .pending, known.flight == nil { world.reports[id]?.state = .superseded }
+            if known.state == .pending, known.inFlightBatch == nil { world.reports[id]?.state = .superseded }
         } else {
             try walker.outbox.restore([id])
             if known.state == .superseded { world.reports[id]?.state = .pending }
@@ -222,13 +231,13 @@ import Testing
 
     /// The process dies, another dismisses it, and it starts again; its answers are never received.
     private func die(_ walker: inout Walker, _ world: inout World, _ box: OutboxFixture) throws {
-        let own: [FlightID] = try box.store.index.connection.query(
+        let own: [InFlightBatchID] = try box.store.index.connection.query(
             "SELECT id FROM lms_flight WHERE owner_id = ?", walker.owner
         ) { $0.id(0) }
         try walker.index.dismissOwner(walker.owner, now: box.now)
-        for flight in own { world.orphan(flight) }
+        for inFlightBatch in own { world.orphan(inFlightBatch) }
         walker.owner = try walker.index.registerOwner(pid: 9, bootID: "", command: "", now: box.now)
-        walker.flights = [:]
+        walker.inFlightBatches = [:]
     }
 
     private func readdress(
@@ -236,14 +245,14 @@ import Testing
     ) throws {
         let target = try #require(try walker.outbox.targets().randomElement(using: &dice))
         let format = target.address.format
-        let free: [(FlightID, ReportFormat)] = try box.store.index.connection.query(
+        let free: [(InFlightBatchID, ReportFormat)] = try box.store.index.connection.query(
             """
             SELECT lms_flight.id, format FROM lms_flight JOIN lms_target ON lms_target.id = target_id
             WHERE owner_id IS NULL AND target_id <> ?
             """, target.id
         ) { ($0.id(0), ReportFormat.allCases[$0.int(1)]) }
         _ = try walker.outbox.readdress(to: target.id)
-        for (flight, other) in free where other != format { world.dissolve(flight) }
+        for (inFlightBatch, other) in free where other != format { world.dissolve(inFlightBatch) }
         let elsewhere = try box.store.index.connection.query(
             """
             SELECT report.id FROM report JOIN lms_lane ON lms_lane.id = lane_id
@@ -274,11 +283,11 @@ import Testing
     ) throws {
         let user = "u\(Int.random(in: 0..<5, using: &dice))"
         let isForced = Bool.random(using: &dice)
-        let flights = Set(world.reports.values.filter { $0.user == user }.compactMap(\.flight))
+        let inFlightBatches = Set(world.reports.values.filter { $0.user == user }.compactMap(\.inFlightBatch))
         let error = lectureError { _ = try walker.outbox.erase(user: user, isForced: isForced) }
-        #expect(error?.code == (isForced || flights.isEmpty ? nil : .reportsUnderWay))
+        #expect(error?.code == (isForced || inFlightBatches.isEmpty ? nil : .reportsUnderWay))
         guard error == nil else { return }
-        for flight in flights { world.dissolve(flight) }
+        for inFlightBatch in inFlightBatches { world.dissolve(inFlightBatch) }
         let gone = world.reports.filter { $0.value.user == user }.keys
         world.erased += gone.count
         for id in gone { world.reports[id] = nil }

@@ -137,8 +137,8 @@ import Testing
         let owner = try #require(try index.owners().first)
         try index.dismissOwner(owner, now: Timestamp(milliseconds: 1))
         let next = try index.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))
-        let flights = try outbox.claim(target.id, owner: next, limit: 9, now: Timestamp(milliseconds: 1))
-        #expect(flights.map(\.piece.body) == [[0x64, 0x61, 0x74, 0x61]])
+        let inFlightBatches = try outbox.claim(target.id, owner: next, limit: 9, now: Timestamp(milliseconds: 1))
+        #expect(inFlightBatches.map(\.frozen.body) == [[0x64, 0x61, 0x74, 0x61]])
         _ = directory
     }
 

@@ -63,7 +63,7 @@ extension DownloadEngine {
             guard block.count > 0, block.space > 0 else { continue }
             resource.answers = 2
             resource.remainders[chunk] = ChunkRemainder(
-                lane: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
+                stream: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
             if item.countsReuse {
                 item.reusedBytes += Int64(block.count)
                 statistics.bytesReused += Int64(block.count)

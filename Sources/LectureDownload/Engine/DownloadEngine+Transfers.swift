@@ -260,7 +260,7 @@ extension DownloadEngine {
         for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key })
         where chunk >= assignment.first && chunk < assignment.end ?? .max {
             resource.remainders[chunk] = nil
-            effects.append { [part = resource.part] in part.abandon(remainder.lane) }
+            effects.append { [part = resource.part] in part.abandon(remainder.stream) }
         }
     }
 

@@ -147,8 +147,8 @@ package struct TransferReport: Sendable {
 /// A chunk that was received in part: the next transfer continues in its middle, so that a server which cuts every
 /// answer short of a chunk cannot keep a download from finishing.
 package struct ChunkRemainder: Sendable {
-    /// The lane of the part file that has the chunk's first bytes.
-    package var lane: TransferID
+    /// The stream of the part file that has the chunk's first bytes.
+    package var stream: TransferID
     /// The next byte of the resource.
     package var offset: UInt64
     /// The bytes that are not yet handed to the disk.

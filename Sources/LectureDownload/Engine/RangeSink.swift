@@ -45,15 +45,15 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var document: [UInt8] = []
         var hasUnflushed = false
         var isPassingBy = false
-        var laneBegan: UInt64
+        var streamStart: UInt64
         /// The end of the last block that was handed over without being marked as the last.
         var heldAt: UInt64?
     }
 
     /// Names the exchange.
     package let id: TransferID
-    /// The lane of the part file: the transfer itself, or the one whose chunk it continues.
-    package let lane: TransferID
+    /// The stream of the part file: the transfer itself, or the one whose chunk it continues.
+    package let stream: TransferID
     /// What was requested of the server.
     package let asked: Expectation
     /// Whether a whole body is accepted although a range was requested; otherwise its head is refused.
@@ -91,7 +91,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         self.proven = proven
         self.acceptsWholeBody = acceptsWholeBody
         self.post = post
-        lane = remainder?.lane ?? id
+        stream = remainder?.stream ?? id
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
         self.learnsGrid = learnsGrid
         let grid = learnsGrid ? RangeBook.grid(total: asked.total, isSealed: grid.lead > 0) : grid
@@ -100,7 +100,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         body = Body(
             offset: start, total: asked.total, grid: grid, block: remainder?.block,
-            laneBegan: grid.start(of: grid.chunk(at: start)))
+            streamStart: grid.start(of: grid.chunk(at: start)))
     }
 
     // MARK: Called by the engine
@@ -122,7 +122,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             guard let block = shared.beginning else { return nil }
             defer { shared.askedAt = block.end }
             guard shared.askedAt == block.end, block.count >= shared.kept + Self.leastPiece else { return nil }
-            let remainder = ChunkRemainder(lane: lane, offset: block.offset, block: block, kept: shared.kept)
+            let remainder = ChunkRemainder(stream: stream, offset: block.offset, block: block, kept: shared.kept)
             shared.kept = block.count
             return remainder.unkept(grid: grid)
         }
@@ -173,10 +173,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         case .noRanges(let plan):
             guard part != nil, acceptsWholeBody, fits(for: plan) else { return false }
             // The partial chunk is sent again from its first byte.
-            if body.block != nil || lane != id { part?.abandon(lane) }
+            if body.block != nil || stream != id { part?.abandon(stream) }
             dropBlock()
             body.offset = plan.first
-            body.laneBegan = plan.first
+            body.streamStart = plan.first
             begin(plan)
             return true
         case .descriptor:
@@ -258,7 +258,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             return false
         }
         body.isPassingBy = proven.contains(body.grid.chunk(at: body.offset))
-        if body.grid.isStart(body.offset) { body.laneBegan = body.offset }
+        if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         let block = Block(
             offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
         )
@@ -319,7 +319,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         // The part file decides how often it syncs during a transfer.
         body.hasUnflushed = true
-        guard part.submit(block, from: lane, endsObject: endsObject) else {
+        guard part.submit(block, from: stream, endsObject: endsObject) else {
             body.cause = .disk
             return false
         }
@@ -360,7 +360,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             _ = handOver(Block(offset: body.offset, capacity: 0), endsObject: true)
         }
         var handedOver = reachedEnd ? body.offset : body.grid.start(of: body.grid.chunk(at: body.offset))
-        if body.cause == .disk { handedOver = min(handedOver, body.laneBegan) }
+        if body.cause == .disk { handedOver = min(handedOver, body.streamStart) }
         if body.hasUnflushed { part?.flush() }
         let remainder = remainder(reachedEnd: reachedEnd)
         dropBlock()
@@ -376,9 +376,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The partial chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
         guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
-            body.verdict?.mediaPlan != nil || lane != id, !body.grid.isStart(body.offset)
+            body.verdict?.mediaPlan != nil || stream != id, !body.grid.isStart(body.offset)
         else { return nil }
         let kept = shared.withLock { $0.kept }
-        return ChunkRemainder(lane: lane, offset: body.offset, block: body.block, kept: kept)
+        return ChunkRemainder(stream: stream, offset: body.offset, block: body.block, kept: kept)
     }
 }

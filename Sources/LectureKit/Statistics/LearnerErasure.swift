@@ -85,7 +85,9 @@ extension LectureManager {
             return receipt
         }
         let erased = try outbox.erase(user: user, isForced: isForced)
-        (receipt.reports, receipt.sessions, receipt.requests) = (erased.reports, erased.sessions, erased.flights)
+        (receipt.reports, receipt.sessions, receipt.requests) = (
+            erased.reports, erased.sessions, erased.inFlightBatches
+        )
         // A reader may block the log; the search below then reports what is left in it.
         _ = try outbox.scrub()
         for copy in try outbox.backups() { erase(user, inCopy: copy.path, &receipt) }

@@ -48,7 +48,7 @@ extension LicenceEngine {
         let token = try reply.token()
         do throws(LectureError) {
             let answer = try ports.verifier.payload(
-                of: token, keyID: exchange.lane.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
+                of: token, keyID: exchange.queue.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
                 at: turn.time.time.noEarlierThan)
             let items = try CallbackAnswers(answer.payload).answers(
                 for: exchange.items.map(\.key.text), exchange.kind)

@@ -2,7 +2,7 @@ import LectureModel
 
 /// From waiting items to running requests.
 extension LicenceEngine {
-    /// Puts what was requested since the last step into its lanes.
+    /// Puts what was requested since the last step into its queues.
     func enqueueRequests(_ turn: inout Turn) throws {
         let requests = work.requests
         work.requests = []
@@ -17,68 +17,70 @@ extension LicenceEngine {
 
     /// Two equal requests of a download get one answer.
     private func isAskedAlready(_ asked: Asked) -> Bool {
-        let waiting = work.lanes.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
+        let waiting = work.queues.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
         let running = work.exchanges.values.lazy.flatMap(\.items)
         return waiting.contains { $0.isSame(asked) } || running.contains { $0.isSame(asked) }
     }
 
-    /// Puts an item into its lane; one with an unusable URL fails.
+    /// Puts an item into its queue; one with an unusable URL fails.
     func enqueue(_ asked: Asked, _ entry: LicenceEntry, first: Bool = false, _ turn: inout Turn) throws {
         do throws(LectureError) {
             _ = try Origin(url: entry.source.callbackURL)
         } catch {
             return try finish(asked, error, &turn)
         }
-        var lane = Lane(
+        var queue = BatchQueue(
             rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: nil)
-        lane.run = asked.purpose.run
+        queue.run = asked.purpose.run
         if first {
-            work.lanes[lane, default: []].insert(asked, at: 0)
+            work.queues[queue, default: []].insert(asked, at: 0)
         } else {
-            work.lanes[lane, default: []].append(asked)
+            work.queues[queue, default: []].append(asked)
         }
     }
 
-    /// Starts as many requests as the pace allows, the most urgent lanes first.
+    /// Starts as many requests as the pace allows, the most urgent queues first.
     func startRequests(_ turn: inout Turn) throws {
-        for lane in work.lanes.keys.sorted() {
-            let origin = try Origin(url: lane.url)
-            try expireChecks(lane, &turn)
-            while let waiting = work.lanes[lane], !waiting.isEmpty {
-                if try giveUp(lane, origin, &turn) { break }
+        for queue in work.queues.keys.sorted() {
+            let origin = try Origin(url: queue.url)
+            try expireChecks(queue, &turn)
+            while let waiting = work.queues[queue], !waiting.isEmpty {
+                if try giveUp(queue, origin, &turn) { break }
                 let admission = pace.mayStart(origin, at: turn.boot)
                 guard admission == .yes else {
-                    try wait(lane, origin, admission, &turn)
+                    try wait(queue, origin, admission, &turn)
                     break
                 }
-                try start(lane, origin, &turn)
+                try start(queue, origin, &turn)
             }
-            if work.lanes[lane]?.isEmpty == true { work.lanes[lane] = nil }
+            if work.queues[queue]?.isEmpty == true { work.queues[queue] = nil }
         }
     }
 
     /// Expires interactive checks past their deadline.
-    private func expireChecks(_ lane: Lane, _ turn: inout Turn) throws {
-        for asked in work.lanes[lane] ?? [] {
+    private func expireChecks(_ queue: BatchQueue, _ turn: inout Turn) throws {
+        for asked in work.queues[queue] ?? [] {
             guard case .check(let deadline) = asked.purpose else { return }
             guard deadline <= turn.boot else {
                 wake(at: deadline)
                 continue
             }
-            work.lanes[lane]?.removeAll { $0.isSame(asked) }
+            work.queues[queue]?.removeAll { $0.isSame(asked) }
             notices.append(.checked(asked.key, .unreachable(LectureError(.callbackTransfer(28)))))
         }
     }
 
     /// A run does not wait for a server whose breaker has opened repeatedly: its items fail in this run.
-    private func giveUp(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
-        guard lane.run != nil, pace.openings(origin) >= settings.openings else { return false }
+    private func giveUp(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
+        guard queue.run != nil, pace.openings(origin) >= settings.openings else { return false }
         let error = faults[origin] ?? LectureError(.callbackTransfer(7))
-        for asked in work.lanes.removeValue(forKey: lane) ?? [] { try finish(asked, error, &turn) }
+        for asked in work.queues.removeValue(forKey: queue) ?? [] { try finish(asked, error, &turn) }
         return true
     }
 
-    private func wait(_ lane: Lane, _ origin: Origin, _ admission: CallbackPace.Admission, _ turn: inout Turn) throws {
+    private func wait(_ queue: BatchQueue, _ origin: Origin, _ admission: CallbackPace.Admission, _ turn: inout Turn)
+        throws
+    {
         switch admission {
         case .yes, .busy: return
         case .notBefore(let moment): return wake(at: moment)
@@ -86,20 +88,20 @@ extension LicenceEngine {
             let isHeld = admission == .held(until: until)
             let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
             let isTooLong = until - turn.boot > settings.longestWait
-            if lane.run != nil, !isTooLong { return wake(at: until) }
+            if queue.run != nil, !isTooLong { return wake(at: until) }
             // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
-            for asked in work.lanes.removeValue(forKey: lane) ?? [] {
+            for asked in work.queues.removeValue(forKey: queue) ?? [] {
                 try postpone(asked, error, by: until - turn.boot, turn)
             }
         }
     }
 
     /// Starts one request.
-    private func start(_ lane: Lane, _ origin: Origin, _ turn: inout Turn) throws {
+    private func start(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws {
         var exchange = CallbackExchange(
-            id: TransferID(nextID), lane: lane, origin: origin, items: [], questions: [], begun: turn.boot,
+            id: TransferID(nextID), queue: queue, origin: origin, items: [], questions: [], begun: turn.boot,
             asked: turn.now)
-        for asked in takeGroup(lane, origin) {
+        for asked in takeGroup(queue, origin) {
             guard let entry = try ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil else {
                 try finish(asked, LectureError(.licenceMissing), &turn)
                 continue
@@ -113,7 +115,7 @@ extension LicenceEngine {
         pace.started(origin, at: turn.boot)
         let id = exchange.id
         let sink = CallbackSink { [inbox] reply in inbox.post(.answered(id, reply)) }
-        var request = TransferRequest(id: id, url: lane.url, sink: sink)
+        var request = TransferRequest(id: id, url: queue.url, sink: sink)
         request.body = CallbackQuestion.form(exchange.questions, extra: settings.extra)
         request.stallTimeout = settings.stallTimeout
         request.totalTimeout = settings.totalTimeout
@@ -136,16 +138,16 @@ extension LicenceEngine {
         return false
     }
 
-    /// The next items of a lane that share a request.
-    private func takeGroup(_ lane: Lane, _ origin: Origin) -> [Asked] {
-        guard var waiting = work.lanes[lane], let first = waiting.first else { return [] }
+    /// The next items of a queue that share a request.
+    private func takeGroup(_ queue: BatchQueue, _ origin: Origin) -> [Asked] {
+        guard var waiting = work.queues[queue], let first = waiting.first else { return [] }
         var size = 1
-        if !first.isSingle, lane.rank > 0, !singles.contains(origin) {
+        if !first.isSingle, queue.rank > 0, !singles.contains(origin) {
             size = min(settings.groupSize, waiting.prefix { !$0.isSingle }.count)
         }
         let group = Array(waiting.prefix(size))
         waiting.removeFirst(size)
-        work.lanes[lane] = waiting
+        work.queues[queue] = waiting
         return group
     }
 

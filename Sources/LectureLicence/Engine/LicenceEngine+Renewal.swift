@@ -47,9 +47,9 @@ extension LicenceEngine {
             var asked = Asked(
                 key: candidate.key, purpose: run.kind == .regrant ? .regrant(run.id) : .renewal(run.id))
             asked.isIsolated = run.isolated.contains(candidate.key)
-            let lane = Lane(
+            let queue = BatchQueue(
                 rank: asked.purpose.rank, url: candidate.callbackURL, keyID: keyIDs[candidate.key] ?? "", run: run.id)
-            work.lanes[lane, default: []].append(asked)
+            work.queues[queue, default: []].append(asked)
         }
     }
 

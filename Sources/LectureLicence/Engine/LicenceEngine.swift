@@ -57,7 +57,7 @@ package final class LicenceEngine {
         /// What was requested since the last step.
         var requests: [Asked] = []
         var selections: [(selection: RenewalSelection, kind: RenewalKind)] = []
-        var lanes: [Lane: [Asked]] = [:]
+        var queues: [BatchQueue: [Asked]] = [:]
         var exchanges: [TransferID: CallbackExchange] = [:]
         var runs: [RenewalRunID: RunWork] = [:]
         /// Lectures whose removal was ordered, with the server's message.
@@ -189,7 +189,7 @@ package final class LicenceEngine {
 
     /// Whether any request is running or waiting.
     package var isBusy: Bool {
-        !work.exchanges.isEmpty || !work.lanes.isEmpty || !work.runs.isEmpty || !work.requests.isEmpty
+        !work.exchanges.isEmpty || !work.queues.isEmpty || !work.runs.isEmpty || !work.requests.isEmpty
             || !work.selections.isEmpty || isAnchoring
     }
 
@@ -257,8 +257,8 @@ package final class LicenceEngine {
 
     /// Releases everything.
     private func windDown(_ turn: inout Turn) throws {
-        for asked in work.requests + work.lanes.values.flatMap(\.self) { try giveBack(asked, turn) }
-        (work.requests, work.selections, work.lanes) = ([], [], [:])
+        for asked in work.requests + work.queues.values.flatMap(\.self) { try giveBack(asked, turn) }
+        (work.requests, work.selections, work.queues) = ([], [], [:])
         if work.mustAppend { turn.mustAppend = true }
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
@@ -341,7 +341,7 @@ package final class LicenceEngine {
         notices = [.failure(error)]
         if events.contains(where: { if case .anchored = $0 { true } else { false } }) { isAnchoring = false }
         work = before
-        for asked in work.requests + work.lanes.values.flatMap(\.self) + work.exchanges.values.flatMap(\.items) {
+        for asked in work.requests + work.queues.values.flatMap(\.self) + work.exchanges.values.flatMap(\.items) {
             switch asked.purpose {
             case .check: notices.append(.checked(asked.key, .unreachable(error)))
             case .grant(let content):
@@ -357,7 +357,7 @@ package final class LicenceEngine {
         }
         work.orphanedCallbacks += work.heldCallbacks.values
         (work.heldCallbacks, work.callbacksAt) = ([:], nil)
-        (work.requests, work.lanes, work.exchanges) = ([], [:], [:])
+        (work.requests, work.queues, work.exchanges) = ([], [:], [:])
         pace.forget()
         failedSteps += 1
         failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))

@@ -231,7 +231,7 @@ struct Asked: Sendable {
 }
 
 /// Items that may share a request.
-struct Lane: Hashable, Comparable {
+struct BatchQueue: Hashable, Comparable {
     var rank: Int
     var url: String
     var keyID: String
@@ -247,7 +247,7 @@ struct Lane: Hashable, Comparable {
 /// A running request.
 struct CallbackExchange {
     var id: TransferID
-    var lane: Lane
+    var queue: BatchQueue
     var origin: Origin
     var items: [Asked]
     var questions: [CallbackQuestion]

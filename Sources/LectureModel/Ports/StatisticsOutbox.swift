@@ -35,23 +35,23 @@ package protocol StatisticsOutbox: AnyObject {
 
     // MARK: Planning
 
-    /// The rows for planning a target: from the session lanes that are in no request, the oldest first, the open rows
+    /// The rows for planning a target: from the session queues that are in no request, the oldest first, the open rows
     /// with the lowest numbers.
     ///
     /// - Parameters:
     ///   - target: the target.
-    ///   - lanes: the maximum number of session lanes.
+    ///   - queues: the maximum number of session queues.
     ///   - rows: how many rows of each.
     /// - Returns: rows as ``PlanRow`` requires; `bytes` is the stored size of the report.
     /// - Throws: ``LectureError``.
-    func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow]
+    func planRows(_ target: TargetID, queues: Int, rows: Int) throws -> [PlanRow]
     /// Reports, in the requested order.
     func reports(_ ids: [OutboxID]) throws -> [ReportRecord]
     /// Marks pending reports as superseded.
     func supersede(_ reports: [OutboxID], now: Timestamp) throws
-    /// Every row of the session lanes of these reports that may be cumulative or superseded, for
+    /// Every row of the session queues of these reports that may be cumulative or superseded, for
     /// ``BatchPlan/uncovered(_:)``.
-    func laneRows(of reports: [OutboxID]) throws -> [PlanRow]
+    func queueRows(of reports: [OutboxID]) throws -> [PlanRow]
     /// Makes superseded reports pending again.
     func restore(_ reports: [OutboxID]) throws
 
@@ -60,7 +60,7 @@ package protocol StatisticsOutbox: AnyObject {
     /// Starts a request: its reports are leased, and those of its first request body are frozen with their bytes.
     ///
     /// - Parameters:
-    ///   - piece: the reports of the body and the exact request, before its first byte is sent.
+    ///   - frozen: the reports of the body and the exact request, before its first byte is sent.
     ///   - rest: the remaining reports of the same request, in order; they are leased but in no body yet.
     ///   - target: where it goes.
     ///   - owner: this program's row.
@@ -68,40 +68,41 @@ package protocol StatisticsOutbox: AnyObject {
     /// - Returns: the request's row.
     /// - Throws: ``LectureError``.
     func begin(
-        _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
-    ) throws -> FlightID
+        _ frozen: FrozenRequest, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
+    ) throws -> InFlightBatchID
     /// Replaces the current body of a request, which was settled or divided, by the next one.
     ///
     /// - Throws: ``LectureError/Code/leaseLost`` when the request is no longer this owner's.
-    func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws
+    func advance(_ inFlightBatch: InFlightBatchID, to frozen: FrozenRequest, owner: OwnerID, now: Timestamp) throws
     /// Records an inconclusive attempt to send the current body.
     ///
     /// - Parameters:
-    ///   - flight: the request.
+    ///   - inFlightBatch: the request.
     ///   - attempt: its result, and until when to wait.
     ///   - owner: this program's row.
     /// - Throws: ``LectureError/Code/leaseLost``.
-    func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws
+    func keep(_ inFlightBatch: InFlightBatchID, _ attempt: InFlightBatchAttempt, owner: OwnerID) throws
     /// Settles reports of a request: delivered, or dead with the reason.
     ///
     /// They leave the request; its row is deleted by ``end(_:owner:)``. An acceptance is valid even when the lease is
     /// lost.
     ///
     /// - Parameters:
-    ///   - flight: the request.
+    ///   - inFlightBatch: the request.
     ///   - reports: which of its reports.
     ///   - reason: why they are dead; nil when they are delivered.
     ///   - answer: the answer.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     func settle(
-        _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
+        _ inFlightBatch: InFlightBatchID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer,
+        now: Timestamp
     ) throws
-    /// Ends a request without remaining reports. Its session lanes are free.
-    func end(_ flight: FlightID, owner: OwnerID) throws
+    /// Ends a request without remaining reports. Its session queues are free.
+    func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws
     /// Releases a request: its frozen body is kept for the next owner, with its id and bytes; its other reports are
     /// pending again.
-    func release(_ flight: FlightID, owner: OwnerID) throws
+    func release(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws
     /// Claims requests of a target that no live owner has and whose wait is over, the oldest first. What a dead owner
     /// had leased without freezing it is pending again.
     ///
@@ -112,9 +113,9 @@ package protocol StatisticsOutbox: AnyObject {
     ///   - now: the wall clock; a wait that a clock set back would lengthen counts as over.
     /// - Returns: the requests, now claimed by this owner.
     /// - Throws: ``LectureError``.
-    func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight]
+    func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredInFlightBatch]
     /// When the next unclaimed request is due; nil when none waits.
-    func nextFlight(_ target: TargetID) throws -> PersistedWait?
+    func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait?
 
     // MARK: Time
 
@@ -250,7 +251,7 @@ package struct SendAnswer: Hashable, Sendable {
 }
 
 /// The exact frozen request for one body: under this id exactly these bytes are sent.
-package struct SealedPiece: Hashable, Sendable {
+package struct FrozenRequest: Hashable, Sendable {
     /// `Idempotency-Key`: for one report its own id, for several a new one.
     package var id: String
     /// The reports in order.
@@ -277,13 +278,13 @@ package struct SealedPiece: Hashable, Sendable {
 }
 
 /// A request with a frozen body, as stored.
-package struct StoredFlight: Hashable, Sendable {
+package struct StoredInFlightBatch: Hashable, Sendable {
     /// The row.
-    package var id: FlightID
+    package var id: InFlightBatchID
     /// Where it goes.
     package var target: TargetID
     /// What is sent.
-    package var piece: SealedPiece
+    package var frozen: FrozenRequest
     /// How often the body was sent.
     package var tries: Int
     /// How often it was answered with a status that allows a bounded number of tries.
@@ -293,15 +294,16 @@ package struct StoredFlight: Hashable, Sendable {
 
     /// Creates a request.
     package init(
-        id: FlightID, target: TargetID, piece: SealedPiece, tries: Int, boundedTries: Int, wait: PersistedWait?
+        id: InFlightBatchID, target: TargetID, frozen: FrozenRequest, tries: Int, boundedTries: Int,
+        wait: PersistedWait?
     ) {
-        (self.id, self.target, self.piece) = (id, target, piece)
+        (self.id, self.target, self.frozen) = (id, target, frozen)
         (self.tries, self.boundedTries, self.wait) = (tries, boundedTries, wait)
     }
 }
 
 /// An inconclusive attempt to send.
-package struct FlightAttempt: Hashable, Sendable {
+package struct InFlightBatchAttempt: Hashable, Sendable {
     /// How often the body was sent, including this attempt.
     package var tries: Int
     /// How often it was answered with a status that allows a bounded number of tries.
@@ -382,7 +384,7 @@ package struct ErasedReports: Hashable, Sendable {
     /// Sessions.
     package var sessions = 0
     /// Requests that were dissolved.
-    package var flights = 0
+    package var inFlightBatches = 0
 
     /// Creates an empty value.
     package init() {}

@@ -1,5 +1,5 @@
-/// A session lane, whose reports keep their order: one session of one learner for one target.
-package struct SessionLane: Hashable, Sendable {
+/// A session queue, whose reports keep their order: one session of one learner for one target.
+package struct SessionQueue: Hashable, Sendable {
     /// The target, by its number in the store.
     package let target: TargetID
     /// The learner.
@@ -7,7 +7,7 @@ package struct SessionLane: Hashable, Sendable {
     /// The session, as named in the reports; usually its start time (`start_at`).
     package let session: String
 
-    /// Creates a session lane.
+    /// Creates a session queue.
     package init(target: TargetID, user: String, session: String) {
         (self.target, self.user, self.session) = (target, user, session)
     }
@@ -17,8 +17,8 @@ package struct SessionLane: Hashable, Sendable {
 package struct PlanRow: Hashable, Sendable {
     /// The row.
     package var id: OutboxID
-    /// Its session lane.
-    package var lane: SessionLane
+    /// Its session queue.
+    package var queue: SessionQueue
     /// Its number in the session.
     package var sequence: Int64
     /// Its size on the wire in bytes.
@@ -36,7 +36,7 @@ package struct PlanRow: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - id: the row.
-    ///   - lane: its session lane.
+    ///   - queue: its session queue.
     ///   - sequence: its number in the session.
     ///   - bytes: its size on the wire.
     ///   - state: its state.
@@ -44,10 +44,10 @@ package struct PlanRow: Hashable, Sendable {
     ///   - isDue: whether its wait is over.
     ///   - isCumulative: whether a newer one may make it unnecessary.
     package init(
-        id: OutboxID, lane: SessionLane, sequence: Int64, bytes: Int, state: ReportState = .pending,
+        id: OutboxID, queue: SessionQueue, sequence: Int64, bytes: Int, state: ReportState = .pending,
         isSealed: Bool = false, isDue: Bool = true, isCumulative: Bool = false
     ) {
-        (self.id, self.lane, self.sequence, self.bytes) = (id, lane, sequence, bytes)
+        (self.id, self.queue, self.sequence, self.bytes) = (id, queue, sequence, bytes)
         (self.state, self.isSealed, self.isDue, self.isCumulative) = (state, isSealed, isDue, isCumulative)
     }
 }

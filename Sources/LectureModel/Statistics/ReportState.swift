@@ -11,10 +11,10 @@ package enum TargetTable {}
 package typealias TargetID = RowID<TargetTable>
 
 /// The table of requests.
-package enum FlightTable {}
+package enum InFlightBatchTable {}
 
 /// A frozen request with reports whose result is unknown, with the state of its bisection.
-package typealias FlightID = RowID<FlightTable>
+package typealias InFlightBatchID = RowID<InFlightBatchTable>
 
 /// The delivery state of a report. Raw values are stored: frozen, never reused.
 public enum ReportState: Int, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 import LectureModel
 
-/// Makes the exact request of a piece from its reports. The same reports under the same id always give the same bytes,
+/// Makes the exact body of a request from its reports. The same reports under the same id always give the same bytes,
 /// as long as their times are not corrected.
 ///
 /// | format | request |
@@ -22,18 +22,18 @@ struct RequestMaker {
     ///   - rows: the rows of the reports.
     ///   - records: the reports, at least one, in the same order.
     /// - Returns: the request.
-    func piece(_ id: String, _ rows: [OutboxID], _ records: [ReportRecord]) -> SealedPiece {
+    func frozen(_ id: String, _ rows: [OutboxID], _ records: [ReportRecord]) -> FrozenRequest {
         switch address.format {
         case .json:
-            return SealedPiece(id: id, reports: rows, mediaType: Self.json, body: batch(id, records))
+            return FrozenRequest(id: id, reports: rows, mediaType: Self.json, body: batch(id, records))
         case .xapi:
-            return SealedPiece(id: id, reports: rows, mediaType: Self.json, body: statements(records))
+            return FrozenRequest(id: id, reports: rows, mediaType: Self.json, body: statements(records))
         case .kollus:
             let form = FormText.encode(parameters(records))
             if FieldText.equal(address.method, "GET") {
-                return SealedPiece(id: id, reports: rows, method: "GET", query: "?" + form, mediaType: "", body: [])
+                return FrozenRequest(id: id, reports: rows, method: "GET", query: "?" + form, mediaType: "", body: [])
             }
-            return SealedPiece(
+            return FrozenRequest(
                 id: id, reports: rows, mediaType: "application/x-www-form-urlencoded", body: Array(form.utf8))
         }
     }

@@ -3,66 +3,71 @@ import LectureModel
 /// Applies answers. Everything here is part of the step's transaction.
 extension StatisticsEngine {
     /// An exchange is over.
-    func answered(_ id: FlightID, _ reply: SendReply, _ turn: Turn) throws {
-        guard var flight = work.flights[id], case .running(_, let ticket, let begun) = flight.phase,
-            let target = work.targets[flight.target]
+    func answered(_ id: InFlightBatchID, _ reply: SendReply, _ turn: Turn) throws {
+        guard var inFlightBatch = work.inFlightBatches[id],
+            case .running(_, let ticket, let begun) = inFlightBatch.phase,
+            let target = work.targets[inFlightBatch.target]
         else { return }
-        flight.phase = .ready
+        inFlightBatch.phase = .ready
         let isAskedToWait = target.isAskedToWait(at: turn.now)
         if reply.outcome.end == .cancelled {
-            work.targets[flight.target]?.pace.ended(ticket, nil, wall: turn.now, random: 0)
-            work.flights[id] = flight
+            work.targets[inFlightBatch.target]?.pace.ended(ticket, nil, wall: turn.now, random: 0)
+            work.inFlightBatches[id] = inFlightBatch
             return
         }
-        flight.tries += 1
-        let url = flight.url ?? RequestMaker.url(of: target.address)
-        let verdict = judge(reply, flight, target, url)
+        inFlightBatch.tries += 1
+        let url = inFlightBatch.url ?? RequestMaker.url(of: target.address)
+        let verdict = judge(reply, inFlightBatch, target, url)
         try hear(reply, url, verdict, turn)
-        try notify(reply, verdict, of: flight, to: target)
-        work.targets[flight.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
+        try notify(reply, verdict, of: inFlightBatch, to: target)
+        work.targets[inFlightBatch.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
         var answer = SendAnswer(at: turn.now, status: reply.head?.status, text: reply.text)
         switch verdict {
         case .keep(let reason, let wait):
             answer.reason = reason
-            note(failed: flight.target, Self.error(reason, reply, target), begun: begun, turn)
-            try keep(flight, reason, wait, answer, turn)
+            note(failed: inFlightBatch.target, Self.error(reason, reply, target), begun: begun, turn)
+            try keep(inFlightBatch, reason, wait, answer, turn)
         case .suspend:
             let cause = "HTTP \(reply.head?.status ?? 0)"
             let error = LectureError(.reportTargetRefuses, detail: Self.host(target.address.url), cause: cause)
-            note(failed: flight.target, error, begun: begun, turn)
-            try keep(flight, nil, nil, answer, turn)
+            note(failed: inFlightBatch.target, error, begun: begun, turn)
+            try keep(inFlightBatch, nil, nil, answer, turn)
         case .follow(let url):
-            (flight.url, flight.phase) = (url, .following)
-            flight.redirects += 1
-            work.flights[id] = flight
+            (inFlightBatch.url, inFlightBatch.phase) = (url, .following)
+            inFlightBatch.redirects += 1
+            work.inFlightBatches[id] = inFlightBatch
         case .delivered, .split, .bisect, .dead:
-            work.targets[flight.target]?.succeeded()
-            try advance(flight, verdict, answer, turn)
+            work.targets[inFlightBatch.target]?.succeeded()
+            try advance(inFlightBatch, verdict, answer, turn)
         }
         // A server's requested wait is kept as long as it lasts.
         if verdict == .delivered || isAskedToWait && answer.reason != .busy { return }
         if case .follow = verdict { return }
-        work.targets[flight.target]?.lastFailure = answer
+        work.targets[inFlightBatch.target]?.lastFailure = answer
     }
 
-    private func judge(_ reply: SendReply, _ flight: FlightWork, _ target: TargetWork, _ url: String) -> SendVerdict {
+    private func judge(_ reply: SendReply, _ inFlightBatch: InFlightBatchWork, _ target: TargetWork, _ url: String)
+        -> SendVerdict
+    {
         // The target does not accept the encoding: certainly refused, and not because of a report.
-        if reply.head?.status == 415, !flight.piece.encoding.isEmpty { return .split }
+        if reply.head?.status == 415, !inFlightBatch.frozen.encoding.isEmpty { return .split }
         return AnswerJudge.judge(
             reply.head, body: reply.body, end: reply.end,
             expectation: SendExpectation(
-                form: target.settings.form, count: flight.piece.reports.count, url: url, id: flight.piece.id,
-                isIDOfWhole: target.address.format != .xapi, boundedTries: flight.boundedTries,
-                redirects: flight.redirects))
+                form: target.settings.form, count: inFlightBatch.frozen.reports.count, url: url,
+                id: inFlightBatch.frozen.id,
+                isIDOfWhole: target.address.format != .xapi, boundedTries: inFlightBatch.boundedTries,
+                redirects: inFlightBatch.redirects))
     }
 
     /// Reports an exchange to listeners. A redirect that is followed does not end it.
-    private func notify(_ reply: SendReply, _ verdict: SendVerdict, of flight: FlightWork, to target: TargetWork) throws
-    {
+    private func notify(
+        _ reply: SendReply, _ verdict: SendVerdict, of inFlightBatch: InFlightBatchWork, to target: TargetWork
+    ) throws {
         if case .follow = verdict { return }
         guard ports.wantsExchanges() else { return }
         // A request frozen by an earlier program, or while there was no listener, is read again.
-        let said = try flight.said ?? SaidReports(outbox.reports(flight.piece.reports))
+        let said = try inFlightBatch.said ?? SaidReports(outbox.reports(inFlightBatch.frozen.reports))
         var exchange = ReportExchange(url: target.address.url, reports: said.ids, data: said.texts)
         (exchange.status, exchange.answer) = (reply.head?.status, AnswerText.text(of: reply.body))
         exchange.isDelivered = verdict == .delivered
@@ -72,88 +77,93 @@ extension StatisticsEngine {
     // MARK: Ends
 
     /// Stores what is final, and continues with the rest of the request.
-    private func advance(_ flight: FlightWork, _ verdict: SendVerdict, _ answer: SendAnswer, _ turn: Turn) throws {
-        var flight = flight
+    private func advance(_ inFlightBatch: InFlightBatchWork, _ verdict: SendVerdict, _ answer: SendAnswer, _ turn: Turn)
+        throws
+    {
+        var inFlightBatch = inFlightBatch
         var newID: String?
-        if answer.status == 415, !flight.piece.encoding.isEmpty {
-            work.targets[flight.target]?.encoding = ""
+        if answer.status == 415, !inFlightBatch.frozen.encoding.isEmpty {
+            work.targets[inFlightBatch.target]?.encoding = ""
             newID = ports.newID()
         } else {
-            if verdict == .split { lowerLimit(flight) }
-            switch flight.batch.take(verdict) {
+            if verdict == .split { lowerLimit(inFlightBatch) }
+            switch inFlightBatch.bisection.take(verdict) {
             case .delivered(let reports):
-                try outbox.settle(flight.id, reports, dead: nil, answer: answer, now: turn.now)
-                count(flight.target) { $0.delivered += reports.count }
-                count(open: -reports.count, flight.target)
+                try outbox.settle(inFlightBatch.id, reports, dead: nil, answer: answer, now: turn.now)
+                count(inFlightBatch.target) { $0.delivered += reports.count }
+                count(open: -reports.count, inFlightBatch.target)
                 if work.orders.contains(where: \.order.namesDelivered) {
                     notices.append(.delivered(try outbox.reports(reports).map(\.id)))
                 }
-            case .dead(let reports, let reason): try bury(reports, of: flight, reason, answer, turn)
+            case .dead(let reports, let reason): try bury(reports, of: inFlightBatch, reason, answer, turn)
             case .divided, .kept: break
             }
         }
-        guard let target = work.targets[flight.target] else { return }
-        guard let current = flight.batch.current else {
-            try whileOurs(flight.id) { try outbox.end(flight.id, owner: owner) }
-            work.flights[flight.id] = nil
+        guard let target = work.targets[inFlightBatch.target] else { return }
+        guard let current = inFlightBatch.bisection.current else {
+            try whileOurs(inFlightBatch.id) { try outbox.end(inFlightBatch.id, owner: owner) }
+            work.inFlightBatches[inFlightBatch.id] = nil
             return
         }
-        let known = flight.known
-        let next = try piece(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
-        guard let made = next else { return try release(flight.id) }
-        let isOurs = try whileOurs(flight.id) {
-            try outbox.advance(flight.id, to: made.piece, owner: owner, now: turn.now)
+        let known = inFlightBatch.known
+        let next = try makeRequest(current.reports, target, id: newID) { id, _ in known?.contains(id) ?? true }
+        guard let made = next else { return try release(inFlightBatch.id) }
+        let isOurs = try whileOurs(inFlightBatch.id) {
+            try outbox.advance(inFlightBatch.id, to: made.frozen, owner: owner, now: turn.now)
         }
         guard isOurs else { return }
-        flight.take(made)
-        work.flights[flight.id] = flight
+        inFlightBatch.take(made)
+        work.inFlightBatches[inFlightBatch.id] = inFlightBatch
     }
 
     /// Lowers the size limit, so that bodies as large as the refused one are not made again.
-    private func lowerLimit(_ flight: FlightWork) {
-        guard flight.piece.reports.count > 1, let target = work.targets[flight.target] else { return }
-        let limits = target.limits.lowered(refused: flight.rawBytes)
-        work.targets[flight.target]?.limits = limits
-        work.targets[flight.target]?.bytesLimit = max(1, limits.bytes)
+    private func lowerLimit(_ inFlightBatch: InFlightBatchWork) {
+        guard inFlightBatch.frozen.reports.count > 1, let target = work.targets[inFlightBatch.target] else { return }
+        let limits = target.limits.lowered(refused: inFlightBatch.rawBytes)
+        work.targets[inFlightBatch.target]?.limits = limits
+        work.targets[inFlightBatch.target]?.bytesLimit = max(1, limits.bytes)
     }
 
     /// Marks reports dead; what they made unnecessary counts again.
     private func bury(
-        _ reports: [OutboxID], of flight: FlightWork, _ reason: DeadReason, _ answer: SendAnswer, _ turn: Turn
+        _ reports: [OutboxID], of inFlightBatch: InFlightBatchWork, _ reason: DeadReason, _ answer: SendAnswer,
+        _ turn: Turn
     ) throws {
-        try outbox.settle(flight.id, reports, dead: reason, answer: answer, now: turn.now)
-        count(flight.target) { $0.dead += reports.count }
-        count(open: -reports.count, flight.target)
+        try outbox.settle(inFlightBatch.id, reports, dead: reason, answer: answer, now: turn.now)
+        count(inFlightBatch.target) { $0.dead += reports.count }
+        count(open: -reports.count, inFlightBatch.target)
         for record in try outbox.reports(reports) { notices.append(.refused(record.id, reason, answer)) }
-        let uncovered = BatchPlan.uncovered(try outbox.laneRows(of: reports))
+        let uncovered = BatchPlan.uncovered(try outbox.queueRows(of: reports))
         guard !uncovered.isEmpty else { return }
         try outbox.restore(uncovered)
         // What an earlier order superseded is not subtracted from this one's count.
-        count(flight.target) { $0.superseded = max(0, $0.superseded - uncovered.count) }
-        count(open: uncovered.count, flight.target)
+        count(inFlightBatch.target) { $0.superseded = max(0, $0.superseded - uncovered.count) }
+        count(open: uncovered.count, inFlightBatch.target)
     }
 
     // MARK: Kept
 
     private func keep(
-        _ flight: FlightWork, _ reason: KeepReason?, _ asked: Duration?, _ answer: SendAnswer, _ turn: Turn
+        _ inFlightBatch: InFlightBatchWork, _ reason: KeepReason?, _ asked: Duration?, _ answer: SendAnswer,
+        _ turn: Turn
     ) throws {
-        var flight = flight
-        flight.failures += 1
+        var inFlightBatch = inFlightBatch
+        inFlightBatch.failures += 1
         // The redirect's target may fail again: the next try starts at the target itself.
-        (flight.url, flight.redirects) = (nil, 0)
-        if reason == .unsupported { flight.boundedTries += 1 }
-        if let reason, !reason.isOfTarget, let target = work.targets[flight.target] {
-            flight.wait = PersistedWait(
-                asked: asked, tries: flight.tries, backoff: target.settings.pace.backoff, now: turn.now,
+        (inFlightBatch.url, inFlightBatch.redirects) = (nil, 0)
+        if reason == .unsupported { inFlightBatch.boundedTries += 1 }
+        if let reason, !reason.isOfTarget, let target = work.targets[inFlightBatch.target] {
+            inFlightBatch.wait = PersistedWait(
+                asked: asked, tries: inFlightBatch.tries, backoff: target.settings.pace.backoff, now: turn.now,
                 random: ports.random.next())
         } else {
-            flight.wait = nil
+            inFlightBatch.wait = nil
         }
-        work.flights[flight.id] = flight
-        let attempt = FlightAttempt(
-            tries: flight.tries, boundedTries: flight.boundedTries, wait: flight.wait, answer: answer)
-        try whileOurs(flight.id) { try outbox.keep(flight.id, attempt, owner: owner) }
+        work.inFlightBatches[inFlightBatch.id] = inFlightBatch
+        let attempt = InFlightBatchAttempt(
+            tries: inFlightBatch.tries, boundedTries: inFlightBatch.boundedTries, wait: inFlightBatch.wait,
+            answer: answer)
+        try whileOurs(inFlightBatch.id) { try outbox.keep(inFlightBatch.id, attempt, owner: owner) }
     }
 
     /// Counts a failure. Failures of one burst, of requests that started before the last failure was known, count once.

@@ -49,8 +49,10 @@ extension StatisticsEngine {
         guard !over.isEmpty else { return }
         work.orders.removeAll { order in over.contains { $0.order.id == order.order.id } }
         let left = work.orders.reduce(into: Set<TargetID>()) { $0.formUnion($1.targets) }
-        for flight in work.flights.values where !left.contains(flight.target) { try release(flight.id) }
-        for (flight, target) in work.aside where !left.contains(target) { try release(flight) }
+        for inFlightBatch in work.inFlightBatches.values where !left.contains(inFlightBatch.target) {
+            try release(inFlightBatch.id)
+        }
+        for (inFlightBatch, target) in work.aside where !left.contains(target) { try release(inFlightBatch) }
         for order in over { try end(order) }
         for target in work.targets.values where !left.contains(target.id) {
             if target.condition != target.stored { try outbox.store(target.condition, of: target.id) }
@@ -61,10 +63,12 @@ extension StatisticsEngine {
     /// Whether an order still waits for a target.
     private func hasWork(_ id: TargetID, _ order: SendOrder, _ turn: Turn) -> Bool {
         guard let target = work.targets[id] else { return false }
-        let flights = work.flights.values.filter { $0.target == id }
-        if flights.contains(where: \.isRunning) { return true }
+        let inFlightBatches = work.inFlightBatches.values.filter { $0.target == id }
+        if inFlightBatches.contains(where: \.isRunning) { return true }
         if target.isGivenUp(by: order, at: turn.now) { return false }
-        if flights.contains(where: { ($0.wait?.remaining(at: turn.now) ?? .zero) <= order.longestWait }) { return true }
+        if inFlightBatches.contains(where: { ($0.wait?.remaining(at: turn.now) ?? .zero) <= order.longestWait }) {
+            return true
+        }
         if !target.isDry { return true }
         guard let due = target.dueAfter, due <= order.longestWait else { return false }
         wake(at: turn.boot + due)
@@ -98,7 +102,7 @@ extension StatisticsEngine {
             error = LectureError(.reportTargetWaits, detail: host, cause: Self.status(failure))
         }
         // An unclaimed request has its own wait, or another program works on it.
-        let due = [condition.wait, try outbox.nextFlight(entry.id)].compactMap(\.self).map {
+        let due = [condition.wait, try outbox.nextInFlightBatch(entry.id)].compactMap(\.self).map {
             now + $0.remaining(at: now)
         }
         return TargetObstacle(

@@ -9,7 +9,7 @@ extension StatisticsEngine {
     /// ones.
     func fill(_ id: TargetID, _ turn: Turn) throws {
         putAside(id, turn)
-        while let next = nextFlight(id, turn, isFollowing: true) { start(next, turn) }
+        while let next = nextInFlightBatch(id, turn, isFollowing: true) { start(next, turn) }
         work.targets[id]?.isDry = false
         let orders = work.orders.filter { $0.targets.contains(id) }
         while let target = work.targets[id] {
@@ -19,7 +19,7 @@ extension StatisticsEngine {
             case .after(let wait): return wake(at: turn.boot + wait)
             case .busy, .suspended, nil: return
             }
-            if let next = nextFlight(id, turn, isFollowing: false) {
+            if let next = nextInFlightBatch(id, turn, isFollowing: false) {
                 start(next, turn)
             } else if try !gather(id, turn) {
                 return
@@ -32,24 +32,25 @@ extension StatisticsEngine {
     private func putAside(_ id: TargetID, _ turn: Turn) {
         let orders = work.orders.filter { $0.targets.contains(id) }.map(\.order)
         guard let attempts = orders.map(\.attempts).max(), let longest = orders.map(\.longestWait).max() else { return }
-        for flight in work.flights.values where flight.target == id && !flight.isRunning {
-            let isTooLong = (flight.wait?.remaining(at: turn.now) ?? .zero) > longest
-            guard flight.failures >= max(1, attempts) || isTooLong else { continue }
-            work.flights[flight.id] = nil
-            work.aside[flight.id] = id
+        for inFlightBatch in work.inFlightBatches.values where inFlightBatch.target == id && !inFlightBatch.isRunning {
+            let isTooLong = (inFlightBatch.wait?.remaining(at: turn.now) ?? .zero) > longest
+            guard inFlightBatch.failures >= max(1, attempts) || isTooLong else { continue }
+            work.inFlightBatches[inFlightBatch.id] = nil
+            work.aside[inFlightBatch.id] = id
         }
     }
 
     /// The oldest request of a target that may be sent now.
-    private func nextFlight(_ target: TargetID, _ turn: Turn, isFollowing: Bool) -> FlightID? {
-        var next: FlightID?
-        for flight in work.flights.values where flight.target == target && !flight.isRunning {
-            if case .following = flight.phase { if !isFollowing { continue } } else if isFollowing { continue }
-            let wait = flight.wait?.remaining(at: turn.now) ?? .zero
+    private func nextInFlightBatch(_ target: TargetID, _ turn: Turn, isFollowing: Bool) -> InFlightBatchID? {
+        var next: InFlightBatchID?
+        for inFlightBatch in work.inFlightBatches.values
+        where inFlightBatch.target == target && !inFlightBatch.isRunning {
+            if case .following = inFlightBatch.phase { if !isFollowing { continue } } else if isFollowing { continue }
+            let wait = inFlightBatch.wait?.remaining(at: turn.now) ?? .zero
             if wait > .zero {
                 wake(at: turn.boot + wait)
             } else {
-                next = min(next ?? flight.id, flight.id)
+                next = min(next ?? inFlightBatch.id, inFlightBatch.id)
             }
         }
         return next
@@ -60,17 +61,17 @@ extension StatisticsEngine {
     /// - Returns: whether there is one more that may be sent.
     private func gather(_ id: TargetID, _ turn: Turn) throws -> Bool {
         guard let target = work.targets[id] else { return false }
-        let held = work.flights.values.count { $0.target == id }
+        let held = work.inFlightBatches.values.count { $0.target == id }
         let most = target.pace.failures > 0 ? 1 : target.pace.limits.concurrency
         let slots = min(most - target.pace.running, max(most, Self.heldLimit) - held)
         // At the limit, an answer or the end of a wait triggers the next step.
         guard slots > 0 else { return false }
         let claimed = try outbox.claim(id, owner: owner, limit: slots, now: turn.now)
-        for stored in claimed { work.flights[stored.id] = FlightWork(stored) }
+        for stored in claimed { work.inFlightBatches[stored.id] = InFlightBatchWork(stored) }
         if !claimed.isEmpty { return true }
         if try plan(target, slots: slots, turn) { return true }
         work.targets[id]?.isDry = true
-        work.targets[id]?.dueAfter = try outbox.nextFlight(id)?.remaining(at: turn.now)
+        work.targets[id]?.dueAfter = try outbox.nextInFlightBatch(id)?.remaining(at: turn.now)
         return false
     }
 
@@ -81,17 +82,17 @@ extension StatisticsEngine {
     /// - Returns: whether there was anything to freeze.
     private func plan(_ target: TargetWork, slots: Int, _ turn: Turn) throws -> Bool {
         let maker = maker(target)
-        // One more than wanted: when that is started, the others are full. Most plans need few lanes, so few are read.
-        var lanes = 8
+        // One more than wanted: when that is started, the others are full. Most plans need few queues, so few are read.
+        var queues = 8
         let most = target.limits.count * slots
         var plan: BatchPlan
         while true {
-            var rows = try outbox.planRows(target.id, lanes: min(lanes, most), rows: target.limits.count + 1)
+            var rows = try outbox.planRows(target.id, queues: min(queues, most), rows: target.limits.count + 1)
             for index in rows.indices { rows[index].bytes += maker.envelope }
             plan = BatchPlan(rows, limits: [target.id: target.limits], slots: slots + 1)
-            if plan.batches.count > slots || lanes >= most { break }
-            if Set(rows.lazy.map(\.lane)).count < min(lanes, most) { break }
-            lanes *= 8
+            if plan.batches.count > slots || queues >= most { break }
+            if Set(rows.lazy.map(\.queue)).count < min(queues, most) { break }
+            queues *= 8
         }
         if !plan.superseded.isEmpty {
             try outbox.supersede(plan.superseded.map(\.report), now: turn.now)
@@ -102,16 +103,16 @@ extension StatisticsEngine {
             guard let (reports, made) = try fitting(batch.reports, target) else {
                 throw LectureError(.bug, detail: "a planned report is not there")
             }
-            let flight = try outbox.begin(made.piece, rest: [], target: target.id, owner: owner, now: turn.now)
-            work.flights[flight] = FlightWork(flight, target.id, Bisection(reports), made)
+            let inFlightBatch = try outbox.begin(made.frozen, rest: [], target: target.id, owner: owner, now: turn.now)
+            work.inFlightBatches[inFlightBatch] = InFlightBatchWork(inFlightBatch, target.id, Bisection(reports), made)
         }
         return !plan.batches.isEmpty
     }
 
     /// As many of the reports as fit into a request; at least one. Nil when one of them is gone.
-    private func fitting(_ reports: [OutboxID], _ target: TargetWork) throws -> ([OutboxID], MadePiece)? {
+    private func fitting(_ reports: [OutboxID], _ target: TargetWork) throws -> ([OutboxID], MadeRequest)? {
         var reports = reports
-        while let made = try piece(reports, target, wasTried: { $1.attempts > 0 }) {
+        while let made = try makeRequest(reports, target, wasTried: { $1.attempts > 0 }) {
             if made.rawBytes <= target.limits.bytes || reports.count <= 1 { return (reports, made) }
             reports.removeLast(reports.count / 2)
         }
@@ -127,27 +128,27 @@ extension StatisticsEngine {
     ///   - wasTried: whether a report may have been sent alone before it became part of this request.
     /// - Returns: nil when a report was erased.
     /// - Throws: ``LectureError`` from the store.
-    func piece(
+    func makeRequest(
         _ reports: [OutboxID], _ target: TargetWork, id: String? = nil, wasTried: (OutboxID, ReportRecord) -> Bool
-    ) throws -> MadePiece? {
+    ) throws -> MadeRequest? {
         let records = try outbox.reports(reports)
         guard let first = records.first, records.count == reports.count else { return nil }
         let tried = Set(zip(reports, records).lazy.filter { $1.attempts > 0 }.map(\.0))
         // If it was sent alone before, that was under its own id, and with the time that was known then.
         let isChanged = wasTried(reports[0], first) && first.corrected != nil && target.address.format != .kollus
         let own = records.count == 1 && !isChanged && Self.isPlain(first.id) ? first.id : nil
-        var piece = maker(target).piece(id ?? own ?? ports.newID(), reports, records)
-        let rawBytes = max(piece.body.count, piece.query.utf8.count)
-        if let compress = ports.compress, !target.encoding.isEmpty, !piece.body.isEmpty {
+        var frozen = maker(target).frozen(id ?? own ?? ports.newID(), reports, records)
+        let rawBytes = max(frozen.body.count, frozen.query.utf8.count)
+        if let compress = ports.compress, !target.encoding.isEmpty, !frozen.body.isEmpty {
             do {
-                piece.body = try compress(target.encoding, piece.body)
-                piece.encoding = target.encoding
+                frozen.body = try compress(target.encoding, frozen.body)
+                frozen.encoding = target.encoding
             } catch {
                 // A body that cannot be encoded is sent as it is, which every target accepts.
             }
         }
         let said = ports.wantsExchanges() ? SaidReports(records) : nil
-        return MadePiece(piece: piece, rawBytes: rawBytes, tried: tried, said: said)
+        return MadeRequest(frozen: frozen, rawBytes: rawBytes, tried: tried, said: said)
     }
 
     /// Whether an id may be used in a header. Scripts choose ids freely.
@@ -160,31 +161,33 @@ extension StatisticsEngine {
     // MARK: Exchanges
 
     /// Sends a request after the commit.
-    private func start(_ id: FlightID, _ turn: Turn) {
-        guard let flight = work.flights[id], let target = work.targets[flight.target] else { return }
+    private func start(_ id: InFlightBatchID, _ turn: Turn) {
+        guard let inFlightBatch = work.inFlightBatches[id], let target = work.targets[inFlightBatch.target] else {
+            return
+        }
         let transfer = newTransfer()
         let sink = SendSink(clock: ports.clock) { [inbox] reply in inbox.post(.answered(transfer, reply)) }
-        let base = flight.url ?? RequestMaker.url(of: target.address)
+        let base = inFlightBatch.url ?? RequestMaker.url(of: target.address)
         var request = TransferRequest(
-            id: transfer, url: RequestMaker.url(base, query: flight.piece.query), sink: sink)
-        if flight.piece.method != "GET" {
-            request.body = RequestBody(flight.piece.body, mediaType: flight.piece.mediaType)
+            id: transfer, url: RequestMaker.url(base, query: inFlightBatch.frozen.query), sink: sink)
+        if inFlightBatch.frozen.method != "GET" {
+            request.body = RequestBody(inFlightBatch.frozen.body, mediaType: inFlightBatch.frozen.mediaType)
         }
-        request.headers = headers(flight, target, url: base)
+        request.headers = headers(inFlightBatch, target, url: base)
         request.stallTimeout = settings.stallTimeout
         request.totalTimeout = settings.totalTimeout
-        guard let ticket = work.targets[flight.target]?.pace.started(boot: turn.boot) else { return }
-        work.flights[id]?.phase = .running(transfer, ticket, begun: turn.boot)
+        guard let ticket = work.targets[inFlightBatch.target]?.pace.started(boot: turn.boot) else { return }
+        work.inFlightBatches[id]?.phase = .running(transfer, ticket, begun: turn.boot)
         work.exchanges[transfer] = id
-        count(flight.target) { $0.requests += 1 }
+        count(inFlightBatch.target) { $0.requests += 1 }
         effects.append { [ports] in ports.transport.start(request) }
     }
 
     /// Configured headers are sent only to the target's own origin.
-    private func headers(_ flight: FlightWork, _ target: TargetWork, url: String) -> HeaderFields {
-        var own: HeaderFields = ["Idempotency-Key": flight.piece.id]
-        if !flight.piece.encoding.isEmpty {
-            own.append(HeaderField(name: "Content-Encoding", value: flight.piece.encoding))
+    private func headers(_ inFlightBatch: InFlightBatchWork, _ target: TargetWork, url: String) -> HeaderFields {
+        var own: HeaderFields = ["Idempotency-Key": inFlightBatch.frozen.id]
+        if !inFlightBatch.frozen.encoding.isEmpty {
+            own.append(HeaderField(name: "Content-Encoding", value: inFlightBatch.frozen.encoding))
         }
         if target.address.format == .xapi {
             own.append(HeaderField(name: "X-Experience-API-Version", value: "1.0.3"))

@@ -56,18 +56,18 @@ package final class StatisticsEngine {
         var requests: [SendOrder] = []
         var orders: [OrderWork] = []
         var targets: [TargetID: TargetWork] = [:]
-        var flights: [FlightID: FlightWork] = [:]
+        var inFlightBatches: [InFlightBatchID: InFlightBatchWork] = [:]
         /// Requests that this engine has claimed and that no order tries any more; without their bytes.
-        var aside: [FlightID: TargetID] = [:]
-        var exchanges: [TransferID: FlightID] = [:]
+        var aside: [InFlightBatchID: TargetID] = [:]
+        var exchanges: [TransferID: InFlightBatchID] = [:]
         /// Requests of a failed step: they are in the store, but no work is being done on them.
-        var orphans: Set<FlightID> = []
+        var orphans: Set<InFlightBatchID> = []
         /// The time at which the boot clock was 0, as last stored, and whether this order stored it.
         var epoch: Timestamp?
         var isEpochReported = false
 
         var isIdle: Bool {
-            requests.isEmpty && orders.isEmpty && flights.isEmpty && aside.isEmpty && orphans.isEmpty
+            requests.isEmpty && orders.isEmpty && inFlightBatches.isEmpty && aside.isEmpty && orphans.isEmpty
         }
     }
 
@@ -159,8 +159,8 @@ package final class StatisticsEngine {
     private func handle(_ event: StatisticsEvent, _ turn: Turn) throws {
         switch event {
         case .answered(let id, let reply):
-            guard let flight = work.exchanges.removeValue(forKey: id) else { return }
-            try answered(flight, reply, turn)
+            guard let inFlightBatch = work.exchanges.removeValue(forKey: id) else { return }
+            try answered(inFlightBatch, reply, turn)
         case .poked: break
         }
     }
@@ -177,9 +177,11 @@ package final class StatisticsEngine {
     private func windDown() throws {
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
         effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
-        for flight in work.flights.values where !flight.isRunning { try release(flight.id) }
-        for flight in work.aside.keys { try release(flight) }
-        guard work.flights.isEmpty, !isStopped else { return }
+        for inFlightBatch in work.inFlightBatches.values where !inFlightBatch.isRunning {
+            try release(inFlightBatch.id)
+        }
+        for inFlightBatch in work.aside.keys { try release(inFlightBatch) }
+        guard work.inFlightBatches.isEmpty, !isStopped else { return }
         for order in work.orders { try end(order) }
         for order in work.requests { notices.append(.ended(order: order.id, SendSummary())) }
         // The conditions are stored with this transaction; after it the state is empty.
@@ -216,9 +218,9 @@ package final class StatisticsEngine {
         isStopped = false
         work = before
         // Only requests from before the step: its own were rolled back.
-        work.orphans.formUnion(work.flights.keys)
+        work.orphans.formUnion(work.inFlightBatches.keys)
         work.orphans.formUnion(work.aside.keys)
-        (work.flights, work.aside, work.exchanges) = ([:], [:], [:])
+        (work.inFlightBatches, work.aside, work.exchanges) = ([:], [:], [:])
         for target in work.targets.keys { work.targets[target]?.forgetRequests() }
         failedSteps += 1
         failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
@@ -231,7 +233,7 @@ package final class StatisticsEngine {
     }
 
     private func giveBackOrphans() throws {
-        for flight in work.orphans.sorted() { try release(flight) }
+        for inFlightBatch in work.orphans.sorted() { try release(inFlightBatch) }
         work.orphans = []
     }
 
@@ -247,22 +249,22 @@ package final class StatisticsEngine {
     // MARK: Releasing requests
 
     /// Releases a request, even if it is no longer ours.
-    func release(_ flight: FlightID) throws {
-        try whileOurs(flight) { try outbox.release(flight, owner: owner) }
-        work.flights[flight] = nil
-        work.aside[flight] = nil
+    func release(_ inFlightBatch: InFlightBatchID) throws {
+        try whileOurs(inFlightBatch) { try outbox.release(inFlightBatch, owner: owner) }
+        work.inFlightBatches[inFlightBatch] = nil
+        work.aside[inFlightBatch] = nil
     }
 
     /// Does something with a request unless another process took or dissolved it; then it is forgotten here.
     ///
     /// - Returns: whether it was ours.
     @discardableResult
-    func whileOurs(_ flight: FlightID, _ body: () throws -> Void) throws -> Bool {
+    func whileOurs(_ inFlightBatch: InFlightBatchID, _ body: () throws -> Void) throws -> Bool {
         do {
             try body()
             return true
         } catch let error as LectureError where error.code == .leaseLost {
-            work.flights[flight] = nil
+            work.inFlightBatches[inFlightBatch] = nil
             return false
         }
     }

@@ -1,7 +1,7 @@
 import LectureModel
 
 /// A request of this engine that is not settled yet.
-struct FlightWork {
+struct InFlightBatchWork {
     /// The phases of a request.
     enum Phase {
         /// Sent as soon as its own wait and its target allow it.
@@ -12,18 +12,18 @@ struct FlightWork {
         case running(TransferID, TargetPace.Ticket, begun: BootInstant)
     }
 
-    let id: FlightID
+    let id: InFlightBatchID
     let target: TargetID
-    var batch: Bisection<OutboxID>
+    var bisection: Bisection<OutboxID>
     /// The request to send.
-    var piece: SealedPiece
+    var frozen: FrozenRequest
     /// The size of the body before it was encoded.
     var rawBytes: Int
     /// Those of its reports that had been tried before they became part of it; nil when unknown.
     let known: Set<OutboxID>?
     /// The texts of its reports; nil when there is no listener, or was none when it was made.
     var said: SaidReports?
-    /// How often the piece was sent.
+    /// How often the request was sent.
     var tries = 0
     /// How often it was answered with a status that allows a bounded number of tries.
     var boundedTries = 0
@@ -37,23 +37,23 @@ struct FlightWork {
     var redirects = 0
 
     /// A request that was stored.
-    init(_ stored: StoredFlight) {
-        (id, target, piece) = (stored.id, stored.target, stored.piece)
+    init(_ stored: StoredInFlightBatch) {
+        (id, target, frozen) = (stored.id, stored.target, stored.frozen)
         known = nil
         (tries, boundedTries, wait) = (stored.tries, stored.boundedTries, stored.wait)
-        batch = Bisection(stored.piece.reports)
-        rawBytes = max(stored.piece.body.count, stored.piece.query.utf8.count)
+        bisection = Bisection(stored.frozen.reports)
+        rawBytes = max(stored.frozen.body.count, stored.frozen.query.utf8.count)
     }
 
     /// A new one.
-    init(_ id: FlightID, _ target: TargetID, _ batch: Bisection<OutboxID>, _ made: MadePiece) {
-        (self.id, self.target, self.batch) = (id, target, batch)
-        (piece, rawBytes, known, said) = (made.piece, made.rawBytes, made.tried, made.said)
+    init(_ id: InFlightBatchID, _ target: TargetID, _ bisection: Bisection<OutboxID>, _ made: MadeRequest) {
+        (self.id, self.target, self.bisection) = (id, target, bisection)
+        (frozen, rawBytes, known, said) = (made.frozen, made.rawBytes, made.tried, made.said)
     }
 
-    /// Replaces the last piece with another.
-    mutating func take(_ made: MadePiece) {
-        (piece, rawBytes, said, phase) = (made.piece, made.rawBytes, made.said, .ready)
+    /// Replaces the last request with another.
+    mutating func take(_ made: MadeRequest) {
+        (frozen, rawBytes, said, phase) = (made.frozen, made.rawBytes, made.said, .ready)
         (tries, boundedTries, failures, wait) = (0, 0, 0, nil)
         (url, redirects) = (nil, 0)
     }
@@ -61,9 +61,9 @@ struct FlightWork {
     var isRunning: Bool { if case .running = phase { true } else { false } }
 }
 
-/// A piece and its sources.
-struct MadePiece {
-    var piece: SealedPiece
+/// A request and its sources.
+struct MadeRequest {
+    var frozen: FrozenRequest
     var rawBytes: Int
     /// Those of its reports that were tried already.
     var tried: Set<OutboxID>

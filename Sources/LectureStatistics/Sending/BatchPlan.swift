@@ -48,12 +48,12 @@ package struct BatchLimits: Hashable, Sendable {
 
 /// Which reports are sent together, which wait, and which became unnecessary.
 ///
-/// A lane is walked from its lowest number. A report that is in flight, frozen (`isSealed`), or not due stops it:
+/// A queue is walked from its lowest number. A report that is in flight, frozen (`isSealed`), or not due stops it:
 /// nothing after it is sent, so nothing overtakes an earlier one that waits. Dead, delivered, superseded or expired
-/// reports do not stop it. A lane is in at most one batch of a plan, in order, so all batches of a plan can be sent at
-/// the same time. The oldest lanes go first.
+/// reports do not stop it. A queue is in at most one batch of a plan, in order, so all batches of a plan can be sent at
+/// the same time. The oldest queues go first.
 ///
-/// Superseding drops only reports that were never in a batch, and only when a newer one of the same lane may be sent
+/// Superseding drops only reports that were never in a batch, and only when a newer one of the same queue may be sent
 /// too. When that one is refused permanently, an older one counts again: ``uncovered(_:)``.
 package struct BatchPlan: Hashable, Sendable {
     /// A batch.
@@ -80,15 +80,15 @@ package struct BatchPlan: Hashable, Sendable {
     /// Makes a plan.
     ///
     /// - Parameters:
-    ///   - rows: in any order. For each lane, every row with a lower number that holds its session must be included.
+    ///   - rows: in any order. For each queue, every row with a lower number that holds its session must be included.
     ///   - limits: how much each target accepts in one request; targets without limits get nothing.
     ///   - slots: how many batches there may be for one target.
     package init(_ rows: [PlanRow], limits: [TargetID: BatchLimits], slots: Int) {
         var open: [TargetID: Filling] = [:]
         var counts: [TargetID: Int] = [:]
-        for lane in Self.lanes(rows) {
-            guard let target = lane.first?.lane.target, let limit = limits[target] else { continue }
-            let kept = withoutSuperseded(Self.ready(lane))
+        for queue in Self.queues(rows) {
+            guard let target = queue.first?.queue.target, let limit = limits[target] else { continue }
+            let kept = withoutSuperseded(Self.ready(queue))
             guard let first = kept.first else { continue }
             var filling = open[target] ?? Filling(limit)
             if !filling.takes(first) {
@@ -108,13 +108,13 @@ package struct BatchPlan: Hashable, Sendable {
     ///
     /// It depends on the states alone, so it may be called after any change and any number of times.
     ///
-    /// - Parameter rows: all rows of the lanes in question.
-    /// - Returns: of each lane at most one, its newest; the others are covered by that one once it is restored.
+    /// - Parameter rows: all rows of the queues in question.
+    /// - Returns: of each queue at most one, its newest; the others are covered by that one once it is restored.
     package static func uncovered(_ rows: [PlanRow]) -> [OutboxID] {
         // Superseded reports count even if the channel no longer allows superseding.
         let words = rows.lazy.filter { $0.isCumulative || $0.state == .superseded }
-        return Dictionary(grouping: words, by: \.lane).values.compactMap { lane in
-            let standing = lane.filter { row in
+        return Dictionary(grouping: words, by: \.queue).values.compactMap { queue in
+            let standing = queue.filter { row in
                 switch row.state {
                 case .pending, .leased, .delivered, .superseded: true
                 case .dead, .expired: false
@@ -125,15 +125,15 @@ package struct BatchPlan: Hashable, Sendable {
         }.sorted()
     }
 
-    /// The rows that hold their session, by lane and in order, the oldest lane first.
-    private static func lanes(_ rows: [PlanRow]) -> [[PlanRow]] {
-        Dictionary(grouping: rows.lazy.filter { $0.state.holdsSession }, by: \.lane).values
+    /// The rows that hold their session, by queue and in order, the oldest queue first.
+    private static func queues(_ rows: [PlanRow]) -> [[PlanRow]] {
+        Dictionary(grouping: rows.lazy.filter { $0.state.holdsSession }, by: \.queue).values
             .map { $0.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) } }
             .sorted { ($0.first?.id ?? OutboxID(0)) < ($1.first?.id ?? OutboxID(0)) }
     }
 
-    private static func ready(_ lane: [PlanRow]) -> ArraySlice<PlanRow> {
-        lane.prefix { $0.state == .pending && !$0.isSealed && $0.isDue }
+    private static func ready(_ queue: [PlanRow]) -> ArraySlice<PlanRow> {
+        queue.prefix { $0.state == .pending && !$0.isSealed && $0.isDue }
     }
 
     /// Drops each cumulative report that has a newer one.

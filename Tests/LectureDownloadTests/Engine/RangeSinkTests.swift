@@ -8,7 +8,7 @@ import Testing
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 private final class RecordingPart: PartFile, @unchecked Sendable {
-    var blocks: [(offset: UInt64, bytes: [UInt8], lane: TransferID, endsObject: Bool)] = []
+    var blocks: [(offset: UInt64, bytes: [UInt8], stream: TransferID, endsObject: Bool)] = []
     var flushes = 0
     var abandoned: [TransferID] = []
     /// How many blocks are accepted before the file refuses one.
@@ -298,17 +298,17 @@ struct RangeSinkTests {
         #expect(remainder == nil)
         #expect(part.blocks.count == 1)
         #expect(part.blocks.first?.bytes == bytes)
-        // The lane is that of the first transfer, which started the chunk.
-        #expect(part.blocks.first?.lane == TransferID(1))
+        // The stream is that of the first transfer, which started the chunk.
+        #expect(part.blocks.first?.stream == TransferID(1))
     }
 
     @Test func `a refused answer leaves the started chunk to the next transfer`() throws {
         let block = Block(offset: 0, capacity: 1 << 20)
-        let remainder = ChunkRemainder(lane: TransferID(1), offset: 500, block: block)
+        let remainder = ChunkRemainder(stream: TransferID(1), offset: 500, block: block)
         let bench = Bench(asked: Self.asked(500..<Self.mebi, total: Self.mebi), start: 500, remainder: remainder)
         #expect(!bench.head(503, [:]))
         let report = try bench.end(.stopped)
-        #expect(report.remainder?.lane == TransferID(1))
+        #expect(report.remainder?.stream == TransferID(1))
         #expect(report.remainder?.offset == 500)
         #expect(report.remainder?.block === block)
     }

@@ -16,7 +16,7 @@ func isSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
 final class MemoryPartFile: PartFile, @unchecked Sendable {
-    private struct Lane {
+    private struct Stream {
         var chunk: Int
         var next: UInt64
         var end: UInt64
@@ -36,7 +36,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private var hasFailed = false
     private var isPlaced = false
     private var areNamesDurable = false
-    private var lanes: [TransferID: Lane] = [:]
+    private var streams: [TransferID: Stream] = [:]
     private var finished: [WrittenChunk] = []
     /// Bytes of whole chunks received since the last sync.
     private var unsynced: UInt64 = 0
@@ -129,7 +129,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     }
 
     func abandon(_ transfer: TransferID) {
-        let work = { [self] in lanes[transfer] = nil }
+        let work = { [self] in streams[transfer] = nil }
         if wasOpened { queue("", work) } else { early.append(("", work)) }
     }
 
@@ -231,24 +231,24 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         var position = offset
         let end = offset + UInt64(bytes.count)
         while position < end {
-            if let held = lanes[transfer], held.next == held.end { finish(transfer, isLast: false) }
-            guard var lane = lanes[transfer] ?? begin(at: position, plan) else { return false }
-            guard lane.next == position else {
+            if let held = streams[transfer], held.next == held.end { finish(transfer, isLast: false) }
+            guard var stream = streams[transfer] ?? begin(at: position, plan) else { return false }
+            guard stream.next == position else {
                 fail(LectureError(.bug, cause: "bytes at \(position) out of order"))
                 return false
             }
-            let stop = min(end, lane.end)
+            let stop = min(end, stream.end)
             let piece = Int(position - offset)..<Int(stop - offset)
-            unsafe lane.proof.update(UnsafeRawBufferPointer(rebasing: bytes[piece]))
-            lane.next = stop
+            unsafe stream.proof.update(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+            stream.next = stop
             position = stop
-            lanes[transfer] = lane
+            streams[transfer] = stream
             // A segment is sealed once it is known whether it is the last.
-            if stop == lane.end, plan.seal == nil || plan.total != nil || isEndKnown {
+            if stop == stream.end, plan.seal == nil || plan.total != nil || isEndKnown {
                 finish(transfer, isLast: stop == plan.total)
             }
         }
-        if endsObject, lanes[transfer] != nil {
+        if endsObject, streams[transfer] != nil {
             if plan.total != nil {
                 fail(LectureError(.bug, cause: "the object ended early"))
                 return false
@@ -259,7 +259,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         return true
     }
 
-    private func begin(at position: UInt64, _ plan: PartFilePlan) -> Lane? {
+    private func begin(at position: UInt64, _ plan: PartFilePlan) -> Stream? {
         let chunk = plan.grid.chunk(at: position)
         let digests = plan.seal?.cipher.digests ?? disk.digests
         guard plan.grid.isStart(position), let proof = try? digests.proof(resource: plan.resource, chunk: chunk) else {
@@ -267,16 +267,17 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             return nil
         }
         let end = plan.grid.range(of: chunk, total: plan.total).upperBound
-        return Lane(chunk: chunk, next: position, end: end, proof: proof)
+        return Stream(chunk: chunk, next: position, end: end, proof: proof)
     }
 
     private func finish(_ transfer: TransferID, isLast: Bool) {
-        guard let plan, let lane = lanes.removeValue(forKey: transfer), let proof = try? lane.proof.finish() else {
+        guard let plan, let stream = streams.removeValue(forKey: transfer), let proof = try? stream.proof.finish()
+        else {
             return
         }
-        ending.append((lane.chunk, plan.grid.start(of: lane.chunk)..<lane.next, isLast))
-        finished.append(WrittenChunk(index: lane.chunk, proof: proof))
-        unsynced += lane.end - plan.grid.start(of: lane.chunk)
+        ending.append((stream.chunk, plan.grid.start(of: stream.chunk)..<stream.next, isLast))
+        finished.append(WrittenChunk(index: stream.chunk, proof: proof))
+        unsynced += stream.end - plan.grid.start(of: stream.chunk)
         guard unsynced >= disk.syncsAfter else { return }
         unsynced = 0
         queue("syncs by itself") { [self] in sync() }

@@ -103,7 +103,7 @@ struct EngineAnswerTests {
         // An assigned id stays: after any answer, the same bytes were sent under the report's own id.
         #expect(Set(world.lms.requests.map(\.id)) == ["a"])
         #expect(try world.lms.breaches.isEmpty && world.isConserved())
-        #expect(try world.flights() == (row.state == .pending ? 1 : 0))
+        #expect(try world.inFlightBatches() == (row.state == .pending ? 1 : 0))
         if row.state == .pending {
             // Nothing is lost: once the target accepts, the same request is delivered.
             world.lms.behave { _, _ in .good }
@@ -111,7 +111,7 @@ struct EngineAnswerTests {
             #expect(try world.send().delivered == 1)
             #expect(world.lms.effects == ["a"] && world.lms.breaches.isEmpty)
             #expect(try world.entry().condition.failures == 0)
-            #expect(try world.flights() == 0)
+            #expect(try world.inFlightBatches() == 0)
         }
     }
 
@@ -235,7 +235,7 @@ struct EngineAnswerTests {
         let summary = try world.send()
         #expect(summary.delivered == 490 && summary.open == 10)
         #expect(summary.obstacles.first?.error.code == .reportTargetWaits)
-        #expect(try world.flights() == 1)
+        #expect(try world.inFlightBatches() == 1)
     }
 
     @Test func `half of the answers failing keeps little in memory and delivers the rest`() throws {

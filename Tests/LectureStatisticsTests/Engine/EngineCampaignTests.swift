@@ -25,7 +25,7 @@ struct EngineCampaignTests {
             world.wait(.seconds(60))
         }
         #expect(try world.count(.delivered) == count && world.isConserved())
-        #expect(try world.flights() == 0)
+        #expect(try world.inFlightBatches() == 0)
         #expect(world.lms.effects.count == count)
         #expect(world.lms.breaches.isEmpty, "\(world.lms.breaches.prefix(2))")
         #expect(world.disorder().isEmpty)

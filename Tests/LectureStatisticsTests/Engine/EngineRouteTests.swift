@@ -171,7 +171,7 @@ struct EngineRouteTests {
         }
     }
 
-    // MARK: Lanes
+    // MARK: Session queues
 
     @Test func `the newest cumulative report replaces the older ones, and they count again when it is refused`()
         throws

@@ -12,7 +12,7 @@ struct BatchPlanTests {
         _ change: (inout PlanRow) -> Void = { _ in }
     ) -> PlanRow {
         var row = PlanRow(
-            id: OutboxID(id), lane: SessionLane(target: TargetID(target), user: user, session: "7"), sequence: id,
+            id: OutboxID(id), queue: SessionQueue(target: TargetID(target), user: user, session: "7"), sequence: id,
             bytes: bytes)
         change(&row)
         return row
@@ -44,7 +44,7 @@ struct BatchPlanTests {
     @Test func `learners, sessions and targets do not wait for each other`() {
         let rows = [
             row(1) { $0.isDue = false }, row(2, "b"),
-            row(3) { $0.lane = SessionLane(target: TargetID(1), user: "a", session: "8") }, row(4, target: 2),
+            row(3) { $0.queue = SessionQueue(target: TargetID(1), user: "a", session: "8") }, row(4, target: 2),
             row(5, target: 3),
         ]
         let plan = BatchPlan(rows, limits: [TargetID(1): Self.wide, TargetID(2): Self.wide], slots: 1)
@@ -131,16 +131,16 @@ struct BatchPlanTests {
         let sent = plan.batches.flatMap(\.reports).map(\.value)
         let dropped = plan.superseded.map(\.report.value)
         #expect(Set(sent).count == sent.count && Set(sent).isDisjoint(with: dropped))
-        var batchOfLane: [SessionLane: Int] = [:]
+        var batchOfQueue: [SessionQueue: Int] = [:]
         for (number, batch) in plan.batches.enumerated() {
             let members = batch.reports.compactMap { rows[$0.value] }
             #expect(members.count <= limits.count)
             #expect(members.count == 1 || limits.bodyBytes(members.map(\.bytes)) <= limits.bytes)
             for member in members {
-                #expect(batchOfLane.updateValue(number, forKey: member.lane) ?? number == number)
+                #expect(batchOfQueue.updateValue(number, forKey: member.queue) ?? number == number)
             }
-            for lane in Set(members.map(\.lane)) {
-                let numbers = members.filter { $0.lane == lane }.map(\.sequence)
+            for queue in Set(members.map(\.queue)) {
+                let numbers = members.filter { $0.queue == queue }.map(\.sequence)
                 #expect(numbers == numbers.sorted())
             }
         }
@@ -148,13 +148,13 @@ struct BatchPlanTests {
             guard let row = rows[id] else { continue }
             #expect(row.state == .pending && row.isDue && !row.isSealed)
             let earlier = rows.values.filter {
-                $0.lane == row.lane && $0.sequence < row.sequence && $0.state.holdsSession
+                $0.queue == row.queue && $0.sequence < row.sequence && $0.state.holdsSession
             }
             if sent.contains(id) {
                 #expect(earlier.allSatisfy { sent.contains($0.id.value) || dropped.contains($0.id.value) })
             }
         }
-        let canGo = Dictionary(grouping: rows.values.filter { $0.state.holdsSession }, by: \.lane).values.contains {
+        let canGo = Dictionary(grouping: rows.values.filter { $0.state.holdsSession }, by: \.queue).values.contains {
             $0.min { $0.sequence < $1.sequence }.map { $0.state == .pending && $0.isDue && !$0.isSealed } ?? false
         }
         #expect(sent.isEmpty == !canGo, "what can go goes on")

@@ -77,13 +77,13 @@ private struct VirtualServer {
 private struct VirtualOutbox {
     struct Row {
         var machine = OutboxMachine()
-        let lane: SessionLane
+        let queue: SessionQueue
         let sequence: Int64
         let bytes: Int
         let isCumulative: Bool
     }
 
-    struct Flight {
+    struct InFlightBatch {
         var batch: Bisection<OutboxID>
         /// Stored with the bytes when a request body is sent for the first time.
         var sealed: (number: Int, id: String)?
@@ -97,7 +97,7 @@ private struct VirtualOutbox {
     private(set) var crashes = 0
     private(set) var now = Timestamp(milliseconds: 1_750_000_000_000)
     private(set) var broken: [String] = []
-    private var flights: [Flight] = []
+    private var inFlightBatches: [InFlightBatch] = []
     private var pace = TargetPace(limits: .init(interval: .milliseconds(10), concurrency: 3))
     private var limits = BatchLimits(count: 40, bytes: 4000, overhead: 10)
     private var ids = 0
@@ -108,7 +108,7 @@ private struct VirtualOutbox {
         counts.add()
     }
 
-    var isSettled: Bool { flights.isEmpty && counts[.pending] + counts[.leased] == 0 }
+    var isSettled: Bool { inFlightBatches.isEmpty && counts[.pending] + counts[.leased] == 0 }
 
     private mutating func handle(_ id: OutboxID, _ event: OutboxMachine.Event) {
         if let change = rows[id]?.machine.handle(event) { counts.apply(change) }
@@ -119,57 +119,60 @@ private struct VirtualOutbox {
     mutating func crash() {
         crashes += 1
         for (id, row) in rows where row.machine.state == .leased { handle(id, .release) }
-        flights = flights.compactMap { flight in
-            guard let piece = flight.batch.current, let sealed = flight.sealed, sealed.number == piece.number else {
+        inFlightBatches = inFlightBatches.compactMap { inFlightBatch in
+            guard let piece = inFlightBatch.batch.current, let sealed = inFlightBatch.sealed,
+                sealed.number == piece.number
+            else {
                 return nil
             }
-            return Flight(
-                batch: Bisection(piece.reports), sealed: (0, sealed.id), tries: flight.tries, wait: flight.wait)
+            return InFlightBatch(
+                batch: Bisection(piece.reports), sealed: (0, sealed.id), tries: inFlightBatch.tries,
+                wait: inFlightBatch.wait)
         }
-        for id in flights.flatMap(\.batch.remaining) { handle(id, .lease) }
+        for id in inFlightBatches.flatMap(\.batch.remaining) { handle(id, .lease) }
         pace = TargetPace(limits: pace.limits, failures: pace.failures, wait: pace.wait, suspension: pace.suspension)
     }
 
     mutating func step(_ server: inout VirtualServer, _ chance: inout SeededGenerator) {
         (now, boot) = (now + .milliseconds(500), boot + .milliseconds(500))
         plan()
-        for index in flights.indices.shuffled(using: &chance) {
-            if let wait = flights[index].wait, wait.remaining(at: now) > .zero { continue }
+        for index in inFlightBatches.indices.shuffled(using: &chance) {
+            if let wait = inFlightBatches[index].wait, wait.remaining(at: now) > .zero { continue }
             guard pace.permission(wall: now, boot: boot) == .yes else { break }
             send(index, &server, &chance)
         }
-        flights.removeAll { $0.batch.current == nil }
+        inFlightBatches.removeAll { $0.batch.current == nil }
     }
 
     private var planRows: [PlanRow] {
         rows.map { id, row in
             PlanRow(
-                id: id, lane: row.lane, sequence: row.sequence, bytes: row.bytes, state: row.machine.state,
+                id: id, queue: row.queue, sequence: row.sequence, bytes: row.bytes, state: row.machine.state,
                 isSealed: row.machine.isSealed, isCumulative: row.isCumulative)
         }
     }
 
     private mutating func plan() {
-        let plan = BatchPlan(planRows, limits: [TargetID(1): limits], slots: max(0, 4 - flights.count))
+        let plan = BatchPlan(planRows, limits: [TargetID(1): limits], slots: max(0, 4 - inFlightBatches.count))
         for pair in plan.superseded { handle(pair.report, .supersede) }
         for batch in plan.batches {
             for report in batch.reports { handle(report, .lease) }
-            flights.append(Flight(batch: Bisection(batch.reports)))
+            inFlightBatches.append(InFlightBatch(batch: Bisection(batch.reports)))
         }
     }
 
     private mutating func send(_ index: Int, _ server: inout VirtualServer, _ chance: inout SeededGenerator) {
-        guard let piece = flights[index].batch.current else { return }
-        if flights[index].sealed?.number != piece.number {
+        guard let piece = inFlightBatches[index].batch.current else { return }
+        if inFlightBatches[index].sealed?.number != piece.number {
             ids += 1
-            (flights[index].sealed, flights[index].tries) = ((piece.number, "id-\(ids)"), 0)
+            (inFlightBatches[index].sealed, inFlightBatches[index].tries) = ((piece.number, "id-\(ids)"), 0)
             for report in piece.reports { rows[report]?.machine.seal() }
         }
-        let id = flights[index].sealed?.id ?? ""
+        let id = inFlightBatches[index].sealed?.id ?? ""
         let bytes = limits.bodyBytes(piece.reports.map { rows[$0]?.bytes ?? 0 })
         let ticket = pace.started(boot: boot)
         let answer = server.take(id, piece.reports.map(\.value), bytes: bytes, &chance)
-        flights[index].tries += 1
+        inFlightBatches[index].tries += 1
         let fields = HeaderFields(answer.retryAfter.map { [HeaderField(name: "Retry-After", value: "\($0)")] } ?? [])
         let head = answer.status.map { ResponseHead(status: $0, fields: fields, receivedAt: now) }
         let verdict = AnswerJudge.judge(
@@ -178,10 +181,10 @@ private struct VirtualOutbox {
         pace.ended(ticket, verdict, wall: now, random: chance.next())
         if verdict == .split { limits = limits.lowered(refused: bytes) }
         if case .keep(let reason, let wait) = verdict, !reason.isOfTarget {
-            flights[index].wait = PersistedWait(
-                asked: wait, tries: flights[index].tries, backoff: Backoff(), now: now, random: chance.next())
+            inFlightBatches[index].wait = PersistedWait(
+                asked: wait, tries: inFlightBatches[index].tries, backoff: Backoff(), now: now, random: chance.next())
         }
-        write(flights[index].batch.take(verdict))
+        write(inFlightBatches[index].batch.take(verdict))
     }
 
     private mutating func write(_ step: Bisection<OutboxID>.Step) {
@@ -221,11 +224,11 @@ struct SendingCampaignTests {
         scenario.crashes = Bool.random(using: &chance)
         let sessions = Int.random(in: 1...12, using: &chance)
         for number in 0..<count {
-            let lane = SessionLane(
+            let queue = SessionQueue(
                 target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &chance))", session: "5")
             scenario.later.append(
                 .init(
-                    lane: lane, sequence: number, bytes: Int.random(in: 20...280, using: &chance),
+                    queue: queue, sequence: number, bytes: Int.random(in: 20...280, using: &chance),
                     isCumulative: superseding && Int.random(in: 0..<4, using: &chance) > 0))
         }
         let early = Int.random(in: 0...scenario.later.count, using: &chance)
@@ -261,7 +264,7 @@ struct SendingCampaignTests {
             #expect(server.effects.count == outbox.rows.count - poison.count)
             #expect(Set(server.effects).count == server.effects.count)
             #expect(outbox.counts[.delivered] == server.effects.count && outbox.counts[.dead] == poison.count)
-            for (_, effects) in Dictionary(grouping: server.effects, by: { outbox.rows[OutboxID($0)]?.lane }) {
+            for (_, effects) in Dictionary(grouping: server.effects, by: { outbox.rows[OutboxID($0)]?.queue }) {
                 #expect(effects == effects.sorted(), "the order of the session")
             }
             // A binary tree over each batch; a crash loses at most one path in each of four batches.
@@ -283,7 +286,7 @@ struct SendingCampaignTests {
                 outbox.counts[.delivered] + outbox.counts[.dead] + outbox.counts[.superseded] == outbox.rows.count)
             for (id, row) in outbox.rows where row.machine.state == .superseded {
                 let isCovered = outbox.rows.values.contains {
-                    $0.lane == row.lane && $0.sequence > row.sequence && $0.isCumulative
+                    $0.queue == row.queue && $0.sequence > row.sequence && $0.isCumulative
                         && $0.machine.state == .delivered
                 }
                 #expect(isCovered, "a newer one says what \(id) said")
@@ -298,9 +301,9 @@ struct SendingCampaignTests {
         habits.sizeLimit = 150
         var scenario = Scenario(server: VirtualServer(habits))
         for number in 0..<30 {
-            let lane = SessionLane(target: TargetID(1), user: "\(number % 3)", session: "5")
+            let queue = SessionQueue(target: TargetID(1), user: "\(number % 3)", session: "5")
             let bytes = number == 11 ? 900 : 60
-            scenario.outbox.add(.init(lane: lane, sequence: Int64(number), bytes: bytes, isCumulative: false))
+            scenario.outbox.add(.init(queue: queue, sequence: Int64(number), bytes: bytes, isCumulative: false))
         }
         run(&scenario, &chance)
         #expect(scenario.outbox.deaths == [OutboxID(11): .tooLarge])

@@ -25,33 +25,33 @@ struct StoredMachineTests {
     }
 
     /// A report in a state, and its request, or one without reports.
-    private func report(_ state: ReportState, isSealed: Bool) throws -> (OutboxID, FlightID) {
+    private func report(_ state: ReportState, isSealed: Bool) throws -> (OutboxID, InFlightBatchID) {
         var record = ReportRecord(
             id: "a", content: "", user: "u", session: "s", sequence: 1, wall: Timestamp(milliseconds: 0))
         record.target = address
         record.state = state
         _ = try outbox.add(imported: record, now: now)
         let id = try #require(try index.connection.first("SELECT id FROM report") { $0.id(0, OutboxTable.self) })
-        guard state == .leased || isSealed else { return (id, FlightID(77)) }
+        guard state == .leased || isSealed else { return (id, InFlightBatchID(77)) }
         let (first, rest) = isSealed ? ([id], []) : ([], [id])
-        let piece = SealedPiece(id: "x", reports: first, mediaType: "", body: [1])
-        let flight = try outbox.begin(piece, rest: rest, target: target, owner: owner, now: now)
-        if state == .pending { try outbox.release(flight, owner: owner) }
-        return (id, flight)
+        let frozen = FrozenRequest(id: "x", reports: first, mediaType: "", body: [1])
+        let inFlightBatch = try outbox.begin(frozen, rest: rest, target: target, owner: owner, now: now)
+        if state == .pending { try outbox.release(inFlightBatch, owner: owner) }
+        return (id, inFlightBatch)
     }
 
-    private func apply(_ event: OutboxMachine.Event, _ id: OutboxID, _ flight: FlightID) throws {
+    private func apply(_ event: OutboxMachine.Event, _ id: OutboxID, _ inFlightBatch: InFlightBatchID) throws {
         let answer = SendAnswer(at: now, status: nil, text: "")
         switch event {
         case .lease:
             if try outbox.claim(target, owner: owner, limit: 1, now: now).isEmpty {
-                let piece = SealedPiece(id: "y", reports: [], mediaType: "", body: [1])
+                let frozen = FrozenRequest(id: "y", reports: [], mediaType: "", body: [1])
                 // A request with a report that is not free is refused as a whole.
-                _ = try? outbox.begin(piece, rest: [id], target: target, owner: owner, now: now)
+                _ = try? outbox.begin(frozen, rest: [id], target: target, owner: owner, now: now)
             }
-        case .release: try outbox.release(flight, owner: owner)
-        case .accept: try outbox.settle(flight, [id], dead: nil, answer: answer, now: now)
-        case .refuse: try outbox.settle(flight, [id], dead: .refused, answer: answer, now: now)
+        case .release: try outbox.release(inFlightBatch, owner: owner)
+        case .accept: try outbox.settle(inFlightBatch, [id], dead: nil, answer: answer, now: now)
+        case .refuse: try outbox.settle(inFlightBatch, [id], dead: .refused, answer: answer, now: now)
         case .revive: _ = try outbox.revive(ReportSelection(), now: now)
         case .supersede: try outbox.supersede([id], now: now)
         case .restore: try outbox.restore([id])
@@ -64,16 +64,16 @@ struct StoredMachineTests {
     func `the store and the machine agree on every cell`(event: OutboxMachine.Event, state: ReportState) throws {
         // The port expires pending reports; a dead letter is for an operator to decide.
         if event == .expire, state == .dead { return }
-        let (id, flight) = try report(state, isSealed: false)
-        try apply(event, id, flight)
+        let (id, inFlightBatch) = try report(state, isSealed: false)
+        try apply(event, id, inFlightBatch)
         let found = try #require(try outbox.reports([id]).first).state
         #expect(found == OutboxMachine.next(state, event) ?? state)
     }
 
     @Test(arguments: OutboxMachine.Event.allCases, [ReportState.pending, .leased])
     func `the store and the machine agree on every frozen cell`(event: OutboxMachine.Event, state: ReportState) throws {
-        let (id, flight) = try report(state, isSealed: true)
-        try apply(event, id, flight)
+        let (id, inFlightBatch) = try report(state, isSealed: true)
+        try apply(event, id, inFlightBatch)
         let found = try #require(try outbox.reports([id]).first).state
         #expect(found == OutboxMachine.next(state, event, isSealed: true) ?? state)
     }

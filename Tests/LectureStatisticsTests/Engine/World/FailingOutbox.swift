@@ -40,50 +40,51 @@ final class FailingOutbox: StatisticsOutbox {
         try inner.store(condition, of: target)
     }
     func readdress(to target: TargetID) throws -> Int { try inner.readdress(to: target) }
-    func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow] {
+    func planRows(_ target: TargetID, queues: Int, rows: Int) throws -> [PlanRow] {
         try fail()
-        return try inner.planRows(target, lanes: lanes, rows: rows)
+        return try inner.planRows(target, queues: queues, rows: rows)
     }
     func reports(_ ids: [OutboxID]) throws -> [ReportRecord] {
         read += ids.count
         return try inner.reports(ids)
     }
     func supersede(_ reports: [OutboxID], now: Timestamp) throws { try inner.supersede(reports, now: now) }
-    func laneRows(of reports: [OutboxID]) throws -> [PlanRow] { try inner.laneRows(of: reports) }
+    func queueRows(of reports: [OutboxID]) throws -> [PlanRow] { try inner.queueRows(of: reports) }
     func restore(_ reports: [OutboxID]) throws { try inner.restore(reports) }
     func begin(
-        _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
-    ) throws -> FlightID {
+        _ frozen: FrozenRequest, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
+    ) throws -> InFlightBatchID {
         try fail()
-        return try inner.begin(piece, rest: rest, target: target, owner: owner, now: now)
+        return try inner.begin(frozen, rest: rest, target: target, owner: owner, now: now)
     }
-    func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws {
+    func advance(_ inFlightBatch: InFlightBatchID, to frozen: FrozenRequest, owner: OwnerID, now: Timestamp) throws {
         try fail()
-        try inner.advance(flight, to: piece, owner: owner, now: now)
+        try inner.advance(inFlightBatch, to: frozen, owner: owner, now: now)
     }
-    func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws {
+    func keep(_ inFlightBatch: InFlightBatchID, _ attempt: InFlightBatchAttempt, owner: OwnerID) throws {
         try fail()
-        try inner.keep(flight, attempt, owner: owner)
+        try inner.keep(inFlightBatch, attempt, owner: owner)
     }
     func settle(
-        _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
+        _ inFlightBatch: InFlightBatchID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer,
+        now: Timestamp
     ) throws {
         try fail()
-        try inner.settle(flight, reports, dead: reason, answer: answer, now: now)
+        try inner.settle(inFlightBatch, reports, dead: reason, answer: answer, now: now)
     }
-    func end(_ flight: FlightID, owner: OwnerID) throws {
+    func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
         try fail()
-        try inner.end(flight, owner: owner)
+        try inner.end(inFlightBatch, owner: owner)
     }
-    func release(_ flight: FlightID, owner: OwnerID) throws {
+    func release(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
         try fail()
-        try inner.release(flight, owner: owner)
+        try inner.release(inFlightBatch, owner: owner)
     }
-    func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight] {
+    func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredInFlightBatch] {
         try fail()
         return try inner.claim(target, owner: owner, limit: limit, now: now)
     }
-    func nextFlight(_ target: TargetID) throws -> PersistedWait? { try inner.nextFlight(target) }
+    func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait? { try inner.nextInFlightBatch(target) }
     func correct(bootID: String, epoch: Timestamp) throws -> Int { try inner.correct(bootID: bootID, epoch: epoch) }
     func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int { try inner.revive(selection, now: now) }
     func prune(before: Timestamp, limit: Int) throws -> Int { try inner.prune(before: before, limit: limit) }

@@ -145,10 +145,10 @@ final class SendWorld {
         _ id: String, user: String = "kim", session: String = "s", isCumulative: Bool = false,
         values: JSONValue = .object([JSONMember("n", .integer(1))]), change: (inout ReportRecord) -> Void = { _ in }
     ) throws -> String {
-        let lane = "\(user)\u{0}\(session)"
-        sequences[lane, default: 0] += 1
+        let queue = "\(user)\u{0}\(session)"
+        sequences[queue, default: 0] += 1
         var record = ReportRecord(
-            id: id, content: "c", user: user, session: session, sequence: sequences[lane] ?? 1, wall: clock.now(),
+            id: id, content: "c", user: user, session: session, sequence: sequences[queue] ?? 1, wall: clock.now(),
             values: values)
         (record.target, record.boot, record.bootID) = (target, clock.boot(), "boot")
         change(&record)
@@ -187,19 +187,19 @@ final class SendWorld {
         try numbers("state FROM report WHERE uuid = '\(id)'").first.flatMap { ReportState(rawValue: Int($0)) }
     }
 
-    /// created = rows + pruned + erased, and every lane's count is right.
+    /// created = rows + pruned + erased, and every queue's count is right.
     func isConserved() throws -> Bool {
         let account = try numbers("created = (SELECT count(*) FROM report) + pruned + erased FROM lms_account")
-        let lanes = try numbers(
+        let queues = try numbers(
             """
             count(*) FROM lms_lane
             WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)
             """)
-        return account == [1] && lanes == [0]
+        return account == [1] && queues == [0]
     }
 
     /// How many requests are stored.
-    func flights() throws -> Int { Int(try numbers("count(*) FROM lms_flight").first ?? -1) }
+    func inFlightBatches() throws -> Int { Int(try numbers("count(*) FROM lms_flight").first ?? -1) }
 
     /// The stored target.
     func entry() throws -> TargetEntry {
@@ -211,9 +211,9 @@ final class SendWorld {
         var last: [String: Int] = [:]
         return lms.effects.filter { id in
             guard let number = Int(id.drop { !$0.isNumber }) else { return false }
-            let lane = "\(number / 10)"
-            defer { last[lane] = number }
-            return number < last[lane] ?? -1
+            let queue = "\(number / 10)"
+            defer { last[queue] = number }
+            return number < last[queue] ?? -1
         }
     }
 

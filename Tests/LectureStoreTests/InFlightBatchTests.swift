@@ -7,22 +7,22 @@ import Testing
 @testable import LectureStore
 
 /// Requests whose outcome is unknown, with one process and with two.
-@Suite struct OutboxFlightTests {
+@Suite struct InFlightBatchTests {
     @Test func aWholeWayFromPlanToDelivery() throws {
         try OutboxFixture.with { box in
             let (first, second) = (try box.add(), try box.add())
             let foreign = try box.add(session: "2")
-            let rows = try box.outbox.planRows(box.target, lanes: 10, rows: 10)
+            let rows = try box.outbox.planRows(box.target, queues: 10, rows: 10)
             #expect(rows.map(\.id) == [first, second, foreign])
             #expect(rows.map(\.sequence) == [1, 2, 1])
-            let flight = try box.begin("batch", [first, second])
-            #expect(try box.outbox.planRows(box.target, lanes: 10, rows: 10).map(\.id) == [foreign])
+            let inFlightBatch = try box.begin("batch", [first, second])
+            #expect(try box.outbox.planRows(box.target, queues: 10, rows: 10).map(\.id) == [foreign])
             #expect(try box.state(first) == .leased)
-            try box.accept(flight, [first])
-            #expect(try box.outbox.planRows(box.target, lanes: 10, rows: 10).map(\.id) == [foreign])
-            try box.refuse(flight, [second])
-            try box.outbox.end(flight, owner: box.owner)
-            #expect(try box.flights() == 0)
+            try box.accept(inFlightBatch, [first])
+            #expect(try box.outbox.planRows(box.target, queues: 10, rows: 10).map(\.id) == [foreign])
+            try box.refuse(inFlightBatch, [second])
+            try box.outbox.end(inFlightBatch, owner: box.owner)
+            #expect(try box.inFlightBatches() == 0)
             #expect(try box.stored(second).record.reason == "refused")
             #expect(try box.stored(second).answer == box.answer(400, "no"))
             #expect(try box.queries.account().rows == [.delivered: 1, .dead: 1, .pending: 1])
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aPlanHasTheOldestLanesAndTheirLowestNumbers() throws {
+    @Test func aPlanHasTheOldestQueuesAndTheirLowestNumbers() throws {
         try OutboxFixture.with { box in
             for session in ["z", "a", "m"] {
                 for number in [3, 1, 2] {
@@ -38,11 +38,11 @@ import Testing
                     try box.put(record)
                 }
             }
-            let rows = try box.outbox.planRows(box.target, lanes: 2, rows: 2)
-            #expect(rows.map(\.lane.session) == ["z", "z", "a", "a"])
+            let rows = try box.outbox.planRows(box.target, queues: 2, rows: 2)
+            #expect(rows.map(\.queue.session) == ["z", "z", "a", "a"])
             #expect(rows.map(\.sequence) == [1, 2, 1, 2])
             #expect(rows.allSatisfy { $0.bytes > 20 && $0.isDue && !$0.isSealed && $0.state == .pending })
-            #expect(try box.outbox.planRows(box.target, lanes: 0, rows: 2).isEmpty)
+            #expect(try box.outbox.planRows(box.target, queues: 0, rows: 2).isEmpty)
             let records = try box.outbox.reports(rows.map(\.id).reversed())
             #expect(records.map(\.id) == ["a2", "a1", "z2", "z1"])
         }
@@ -61,37 +61,38 @@ import Testing
             try box.outbox.transaction {
                 #expect(lectureError { _ = try box.begin("two", [second]) }?.code == .leaseLost)
             }
-            #expect(try box.flights() == 1)
+            #expect(try box.inFlightBatches() == 1)
         }
     }
 
     @Test func aPieceTakesThePlaceOfTheLast() throws {
         try OutboxFixture.with { box in
             let reports = [try box.add(), try box.add(), try box.add()]
-            let flight = try box.begin("one", [reports[0]], rest: [reports[1], reports[2]])
-            try box.accept(flight, [reports[0]])
+            let inFlightBatch = try box.begin("one", [reports[0]], rest: [reports[1], reports[2]])
+            try box.accept(inFlightBatch, [reports[0]])
             try box.outbox.advance(
-                flight, to: OutboxFixture.piece("two", [reports[1]]), owner: box.owner, now: box.now)
-            try box.outbox.release(flight, owner: box.owner)
+                inFlightBatch, to: OutboxFixture.frozen("two", [reports[1]]), owner: box.owner, now: box.now)
+            try box.outbox.release(inFlightBatch, owner: box.owner)
             #expect(try reports.map { try box.state($0) } == [.delivered, .pending, .pending])
-            #expect(try box.outbox.planRows(box.target, lanes: 9, rows: 9).isEmpty, "nothing overtakes what is sealed")
+            #expect(try box.outbox.planRows(box.target, queues: 9, rows: 9).isEmpty, "nothing overtakes what is sealed")
             let (outbox, _, owner) = try box.another()
             let claimed = try outbox.claim(box.target, owner: owner, limit: 9, now: box.now)
-            #expect(claimed.map(\.piece) == [OutboxFixture.piece("two", [reports[1]])])
+            #expect(claimed.map(\.frozen) == [OutboxFixture.frozen("two", [reports[1]])])
             #expect(try box.state(reports[1]) == .leased)
             for late in [
                 {
                     try box.outbox.keep(
-                        flight, FlightAttempt(tries: 1, boundedTries: 0, wait: nil, answer: box.answer(500)),
+                        inFlightBatch,
+                        InFlightBatchAttempt(tries: 1, boundedTries: 0, wait: nil, answer: box.answer(500)),
                         owner: box.owner)
                 },
                 {
                     try box.outbox.advance(
-                        flight, to: OutboxFixture.piece("three", [reports[1]]), owner: box.owner, now: box.now)
+                        inFlightBatch, to: OutboxFixture.frozen("three", [reports[1]]), owner: box.owner, now: box.now)
                 },
             ] { #expect(lectureError(late)?.code == .leaseLost) }
-            try box.outbox.release(flight, owner: box.owner)
-            try box.outbox.end(flight, owner: box.owner)
+            try box.outbox.release(inFlightBatch, owner: box.owner)
+            try box.outbox.end(inFlightBatch, owner: box.owner)
             #expect(try box.state(reports[1]) == .leased)
         }
     }
@@ -99,38 +100,39 @@ import Testing
     @Test func aTryThatCameToNothingIsKeptWithItsWait() throws {
         try OutboxFixture.with { box in
             let report = try box.add()
-            let flight = try box.begin("one", [report])
+            let inFlightBatch = try box.begin("one", [report])
             let wait = PersistedWait(setAt: box.now, delay: .seconds(60))
-            var attempt = FlightAttempt(
+            var attempt = InFlightBatchAttempt(
                 tries: 2, boundedTries: 1, wait: wait, answer: box.answer(500, "broken", .serverFailed))
-            try box.outbox.keep(flight, attempt, owner: box.owner)
-            try box.outbox.keep(flight, attempt, owner: box.owner)
+            try box.outbox.keep(inFlightBatch, attempt, owner: box.owner)
+            try box.outbox.keep(inFlightBatch, attempt, owner: box.owner)
             #expect(try box.stored(report).record.attempts == 2)
             #expect(try box.stored(report).answer == attempt.answer)
-            #expect(try box.outbox.nextFlight(box.target) == nil, "its owner has it")
-            try box.outbox.release(flight, owner: box.owner)
-            #expect(try box.outbox.nextFlight(box.target) == wait)
+            #expect(try box.outbox.nextInFlightBatch(box.target) == nil, "its owner has it")
+            try box.outbox.release(inFlightBatch, owner: box.owner)
+            #expect(try box.outbox.nextInFlightBatch(box.target) == wait)
             let claim = { (now: Timestamp) in try box.outbox.claim(box.target, owner: box.owner, limit: 9, now: now) }
             #expect(try claim(box.now + .seconds(59)).isEmpty)
             let claimed = try #require(try claim(box.now + .seconds(60)).first)
             #expect(claimed.tries == 2 && claimed.boundedTries == 1 && claimed.wait == wait)
             attempt.wait = nil
-            try box.outbox.keep(flight, attempt, owner: box.owner)
-            try box.outbox.release(flight, owner: box.owner)
-            #expect(try box.outbox.nextFlight(box.target)?.remaining(at: box.now) == .zero)
+            try box.outbox.keep(inFlightBatch, attempt, owner: box.owner)
+            try box.outbox.release(inFlightBatch, owner: box.owner)
+            #expect(try box.outbox.nextInFlightBatch(box.target)?.remaining(at: box.now) == .zero)
             #expect(try claim(box.now + .seconds(-1)).count == 1)
         }
     }
 
     @Test func aClockThatWasSetBackEndsAWait() throws {
         try OutboxFixture.with { box in
-            let flight = try box.begin("one", [try box.add()])
+            let inFlightBatch = try box.begin("one", [try box.add()])
             let wait = PersistedWait(setAt: box.now, delay: .seconds(60))
-            let attempt = FlightAttempt(tries: 1, boundedTries: 0, wait: wait, answer: box.answer(503, "", .busy))
-            try box.outbox.keep(flight, attempt, owner: box.owner)
-            try box.outbox.release(flight, owner: box.owner)
+            let attempt = InFlightBatchAttempt(
+                tries: 1, boundedTries: 0, wait: wait, answer: box.answer(503, "", .busy))
+            try box.outbox.keep(inFlightBatch, attempt, owner: box.owner)
+            try box.outbox.release(inFlightBatch, owner: box.owner)
             let claimed = try box.outbox.claim(box.target, owner: box.owner, limit: 1, now: box.now + .seconds(-9))
-            #expect(claimed.map(\.id) == [flight])
+            #expect(claimed.map(\.id) == [inFlightBatch])
         }
     }
 
@@ -138,13 +140,13 @@ import Testing
         try OutboxFixture.with { box in
             let (outbox, index, owner) = try box.another()
             let (sealed, leased) = (try box.add(), try box.add(session: "2"))
-            let piece = OutboxFixture.piece("one", [sealed])
-            _ = try outbox.begin(piece, rest: [leased], target: box.target, owner: owner, now: box.now)
+            let frozen = OutboxFixture.frozen("one", [sealed])
+            _ = try outbox.begin(frozen, rest: [leased], target: box.target, owner: owner, now: box.now)
             #expect(try box.outbox.claim(box.target, owner: box.owner, limit: 9, now: box.now).isEmpty)
             try index.dismissOwner(owner, now: box.now)
-            #expect(try box.outbox.planRows(box.target, lanes: 9, rows: 9).map(\.id) == [leased])
+            #expect(try box.outbox.planRows(box.target, queues: 9, rows: 9).map(\.id) == [leased])
             let claimed = try box.outbox.claim(box.target, owner: box.owner, limit: 9, now: box.now)
-            #expect(claimed.map(\.piece) == [piece])
+            #expect(claimed.map(\.frozen) == [frozen])
             try box.accept(claimed[0].id, [sealed])
             try box.outbox.end(claimed[0].id, owner: box.owner)
             #expect(try box.state(sealed) == .delivered)
@@ -155,39 +157,39 @@ import Testing
         try OutboxFixture.with { box in
             let (outbox, index, owner) = try box.another()
             let (first, second) = (try box.add(), try box.add())
-            let piece = OutboxFixture.piece("one", [first])
-            let flight = try outbox.begin(piece, rest: [second], target: box.target, owner: owner, now: box.now)
-            try outbox.settle(flight, [first], dead: nil, answer: box.answer(200), now: box.now)
+            let frozen = OutboxFixture.frozen("one", [first])
+            let inFlightBatch = try outbox.begin(frozen, rest: [second], target: box.target, owner: owner, now: box.now)
+            try outbox.settle(inFlightBatch, [first], dead: nil, answer: box.answer(200), now: box.now)
             try index.dismissOwner(owner, now: box.now)
-            #expect(try box.flights() == 0)
-            #expect(try box.outbox.planRows(box.target, lanes: 9, rows: 9).map(\.id) == [second])
+            #expect(try box.inFlightBatches() == 0)
+            #expect(try box.outbox.planRows(box.target, queues: 9, rows: 9).map(\.id) == [second])
         }
     }
 
     @Test func anAcceptanceHoldsWhenTheLeaseIsLost() throws {
         try OutboxFixture.with { box in
             let (first, second) = (try box.add(), try box.add())
-            let flight = try box.begin("one", [first, second])
-            try box.outbox.release(flight, owner: box.owner)
+            let inFlightBatch = try box.begin("one", [first, second])
+            try box.outbox.release(inFlightBatch, owner: box.owner)
             let (outbox, _, owner) = try box.another()
             #expect(try outbox.claim(box.target, owner: owner, limit: 9, now: box.now).count == 1)
-            try box.accept(flight, [first])
+            try box.accept(inFlightBatch, [first])
             #expect(try box.state(first) == .delivered)
-            try outbox.settle(flight, [first, second], dead: .conflict, answer: box.answer(409), now: box.now)
+            try outbox.settle(inFlightBatch, [first, second], dead: .conflict, answer: box.answer(409), now: box.now)
             #expect(try box.state(first) == .delivered)
             #expect(try box.state(second) == .dead)
-            try outbox.end(flight, owner: owner)
+            try outbox.end(inFlightBatch, owner: owner)
             // Learned late: the LMS has the report that was marked dead.
-            try box.accept(flight, [second])
+            try box.accept(inFlightBatch, [second])
             #expect(try box.state(second) == .delivered)
         }
     }
 
     @Test func aRequestThatHasReportsInItsBytesIsNotOver() throws {
         try OutboxFixture.with { box in
-            let flight = try box.begin("one", [try box.add()], rest: [try box.add(session: "2")])
-            #expect(lectureError { try box.outbox.end(flight, owner: box.owner) }?.code == .bug)
-            #expect(try box.flights() == 1)
+            let inFlightBatch = try box.begin("one", [try box.add()], rest: [try box.add(session: "2")])
+            #expect(lectureError { try box.outbox.end(inFlightBatch, owner: box.owner) }?.code == .bug)
+            #expect(try box.inFlightBatches() == 1)
         }
     }
 
@@ -197,14 +199,14 @@ import Testing
             let new = try box.add(cumulative: true)
             let plain = try box.add()
             try box.outbox.supersede([old], now: box.now)
-            let flight = try box.begin("one", [new])
+            let inFlightBatch = try box.begin("one", [new])
             try box.outbox.supersede([new], now: box.now)
             #expect(try box.state(new) == .leased, "what a request holds is not superseded")
-            let rows = try box.outbox.laneRows(of: [plain, new])
+            let rows = try box.outbox.queueRows(of: [plain, new])
             #expect(rows.map(\.id) == [old, new])
             #expect(rows.map(\.state) == [.superseded, .leased])
-            try box.refuse(flight, [new])
-            try box.outbox.end(flight, owner: box.owner)
+            try box.refuse(inFlightBatch, [new])
+            try box.outbox.end(inFlightBatch, owner: box.owner)
             try box.outbox.restore([old, plain, new])
             #expect(try [old, new, plain].map { try box.state($0) } == [.pending, .dead, .pending])
         }

@@ -6,31 +6,31 @@ import LectureSQLite
 extension SQLiteOutbox {
     // MARK: Planning
 
-    /// The oldest session lanes in no request.
-    static let readyLanes = """
+    /// The oldest session queues in no request.
+    static let readyQueues = """
         SELECT id, client_user_id, session FROM lms_lane INDEXED BY lms_lane_ready
         WHERE target_id = ? AND (open > 0 AND flight_id IS NULL) = 1 ORDER BY id LIMIT ?
         """
 
-    /// The open rows of a session lane with the lowest numbers.
+    /// The open rows of a session queue with the lowest numbers.
     static let openRows = """
         SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_lane
         WHERE lane_id = ? AND state < 2 ORDER BY sequence, id LIMIT ?
         """
 
     /// The rows for planning a target.
-    package func planRows(_ target: TargetID, lanes: Int, rows: Int) throws -> [PlanRow] {
-        let ready = try connection.query(Self.readyLanes, target, max(0, lanes)) { row in
-            (id: row.int64(0), lane: SessionLane(target: target, user: row.text(1), session: row.text(2)))
+    package func planRows(_ target: TargetID, queues: Int, rows: Int) throws -> [PlanRow] {
+        let ready = try connection.query(Self.readyQueues, target, max(0, queues)) { row in
+            (id: row.int64(0), queue: SessionQueue(target: target, user: row.text(1), session: row.text(2)))
         }
         return try ready.flatMap { ready in
-            try connection.query(Self.openRows, ready.id, max(0, rows)) { try Self.planRow($0, ready.lane) }
+            try connection.query(Self.openRows, ready.id, max(0, rows)) { try Self.planRow($0, ready.queue) }
         }
     }
 
-    private static func planRow(_ row: borrowing Row, _ lane: SessionLane) throws -> PlanRow {
+    private static func planRow(_ row: borrowing Row, _ queue: SessionQueue) throws -> PlanRow {
         PlanRow(
-            id: row.id(0), lane: lane, sequence: row.int64(1), bytes: row.int(2),
+            id: row.id(0), queue: queue, sequence: row.int64(1), bytes: row.int(2),
             state: try row.enumeration(3, ReportState.self), isSealed: row.bool(4), isCumulative: row.bool(5))
     }
 
@@ -52,9 +52,9 @@ extension SQLiteOutbox {
         }
     }
 
-    /// The rows of the session lanes of these reports that may be cumulative or superseded.
-    package func laneRows(of reports: [OutboxID]) throws -> [PlanRow] {
-        var lanes: [(id: Int64, lane: SessionLane)] = []
+    /// The rows of the session queues of these reports that may be cumulative or superseded.
+    package func queueRows(of reports: [OutboxID]) throws -> [PlanRow] {
+        var queues: [(id: Int64, queue: SessionQueue)] = []
         var known: Set<Int64> = []
         for report in reports {
             let found = try connection.first(
@@ -65,18 +65,18 @@ extension SQLiteOutbox {
             ) { row in
                 (
                     id: row.int64(0),
-                    lane: SessionLane(target: row.id(1), user: row.text(2), session: row.text(3))
+                    queue: SessionQueue(target: row.id(1), user: row.text(2), session: row.text(3))
                 )
             }
-            if let found, known.insert(found.id).inserted { lanes.append(found) }
+            if let found, known.insert(found.id).inserted { queues.append(found) }
         }
-        return try lanes.flatMap { lane in
+        return try queues.flatMap { queue in
             try connection.query(
                 """
                 SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_session
                 WHERE lane_id = ? AND (is_cumulative = 1 OR state = 4) ORDER BY sequence, id
-                """, lane.id
-            ) { try Self.planRow($0, lane.lane) }
+                """, queue.id
+            ) { try Self.planRow($0, queue.queue) }
         }
     }
 
@@ -93,24 +93,24 @@ extension SQLiteOutbox {
 
     /// Starts a request.
     ///
-    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its session lane
-    ///   is held, or it goes to another target.
+    /// - Throws: ``LectureError/Code/leaseLost`` with nothing changed when a report is no longer free, its session
+    ///   queue is held, or it goes to another target.
     package func begin(
-        _ piece: SealedPiece, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
-    ) throws -> FlightID {
+        _ frozen: FrozenRequest, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
+    ) throws -> InFlightBatchID {
         try atomically {
             // Before anything is written, since the caller's transaction may continue after the error.
-            for report in piece.reports + rest { try requireFree(report, target: target) }
+            for report in frozen.reports + rest { try requireFree(report, target: target) }
             try connection.execute(
                 """
                 INSERT INTO lms_flight(target_id, owner_id, uuid, method, sealed_ms, media_type, encoding, query, body)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, target, owner, piece.id, piece.method, now, piece.mediaType, piece.encoding, piece.query,
-                piece.body)
-            let flight = FlightID(connection.lastInsertedID)
-            for report in piece.reports { try lease(report, flight, isSealed: true) }
-            for report in rest { try lease(report, flight, isSealed: false) }
-            return flight
+                """, target, owner, frozen.id, frozen.method, now, frozen.mediaType, frozen.encoding, frozen.query,
+                frozen.body)
+            let inFlightBatch = InFlightBatchID(connection.lastInsertedID)
+            for report in frozen.reports { try lease(report, inFlightBatch, isSealed: true) }
+            for report in rest { try lease(report, inFlightBatch, isSealed: false) }
+            return inFlightBatch
         }
     }
 
@@ -125,26 +125,29 @@ extension SQLiteOutbox {
         guard isFree == true else { throw LectureError(.leaseLost) }
     }
 
-    private func lease(_ report: OutboxID, _ flight: FlightID, isSealed: Bool) throws {
+    private func lease(_ report: OutboxID, _ inFlightBatch: InFlightBatchID, isSealed: Bool) throws {
         try connection.execute(
-            "UPDATE report SET state = 1, flight_id = ?, is_sealed = ? WHERE id = ?", flight, isSealed, report)
+            "UPDATE report SET state = 1, flight_id = ?, is_sealed = ? WHERE id = ?", inFlightBatch, isSealed, report)
     }
 
     /// Replaces the current body by the next one.
-    package func advance(_ flight: FlightID, to piece: SealedPiece, owner: OwnerID, now: Timestamp) throws {
+    package func advance(_ inFlightBatch: InFlightBatchID, to frozen: FrozenRequest, owner: OwnerID, now: Timestamp)
+        throws
+    {
         try atomically {
-            try requireFlight(flight, owner)
-            for report in piece.reports {
+            try requireInFlightBatch(inFlightBatch, owner)
+            for report in frozen.reports {
                 let isHeld = try connection.first(
-                    "SELECT flight_id = ? AND state = 1 FROM report WHERE id = ?", flight, report
+                    "SELECT flight_id = ? AND state = 1 FROM report WHERE id = ?", inFlightBatch, report
                 ) { $0.bool(0) }
                 guard isHeld == true else { throw LectureError(.leaseLost) }
             }
             // What is still frozen was refused together, and divided: that was an attempt too.
             try connection.execute(
-                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1", flight
+                "UPDATE report SET is_sealed = 0, attempts = attempts + 1 WHERE flight_id = ? AND is_sealed = 1",
+                inFlightBatch
             )
-            for report in piece.reports {
+            for report in frozen.reports {
                 try connection.execute("UPDATE report SET is_sealed = 1 WHERE id = ?", report)
             }
             try connection.execute(
@@ -152,39 +155,42 @@ extension SQLiteOutbox {
                 UPDATE lms_flight SET uuid = ?, method = ?, sealed_ms = ?, media_type = ?, encoding = ?, query = ?,
                     body = ?, tries = 0, bounded_tries = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
                     trouble_ms = NULL, trouble_status = NULL, trouble_reason = NULL, trouble_text = '' WHERE id = ?
-                """, piece.id, piece.method, now, piece.mediaType, piece.encoding, piece.query, piece.body, flight)
+                """, frozen.id, frozen.method, now, frozen.mediaType, frozen.encoding, frozen.query, frozen.body,
+                inFlightBatch)
         }
     }
 
-    private func requireFlight(_ flight: FlightID, _ owner: OwnerID) throws {
-        let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, flight) {
+    private func requireInFlightBatch(_ inFlightBatch: InFlightBatchID, _ owner: OwnerID) throws {
+        let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, inFlightBatch) {
             $0.bool(0)
         }
         guard isOwn == true else { throw LectureError(.leaseLost) }
     }
 
     /// Records an inconclusive attempt to send the current body.
-    package func keep(_ flight: FlightID, _ attempt: FlightAttempt, owner: OwnerID) throws {
+    package func keep(_ inFlightBatch: InFlightBatchID, _ attempt: InFlightBatchAttempt, owner: OwnerID) throws {
         try atomically {
-            try requireFlight(flight, owner)
-            let before = try connection.first("SELECT tries FROM lms_flight WHERE id = ?", flight) { $0.int(0) } ?? 0
+            try requireInFlightBatch(inFlightBatch, owner)
+            let before =
+                try connection.first("SELECT tries FROM lms_flight WHERE id = ?", inFlightBatch) { $0.int(0) } ?? 0
             try connection.execute(
                 "UPDATE report SET attempts = attempts + ? WHERE flight_id = ? AND is_sealed = 1",
-                max(0, attempt.tries - before), flight)
+                max(0, attempt.tries - before), inFlightBatch)
             let answer = attempt.answer
             try connection.execute(
                 """
                 UPDATE lms_flight SET tries = ?, bounded_tries = ?, next_attempt_ms = ?, wait_set_ms = ?,
                     trouble_ms = ?, trouble_status = ?, trouble_reason = ?, trouble_text = ? WHERE id = ?
                 """, attempt.tries, attempt.boundedTries, attempt.wait?.due, attempt.wait?.setAt, answer.at,
-                answer.status, answer.reason?.rawValue, AnswerLimit.text(answer.text), flight)
+                answer.status, answer.reason?.rawValue, AnswerLimit.text(answer.text), inFlightBatch)
         }
     }
 
     /// Settles reports of a request. An acceptance is valid whatever happened to the request; a refusal only for
     /// reports still in it.
     package func settle(
-        _ flight: FlightID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer, now: Timestamp
+        _ inFlightBatch: InFlightBatchID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer,
+        now: Timestamp
     ) throws {
         try atomically {
             for report in reports {
@@ -195,7 +201,7 @@ extension SQLiteOutbox {
                             attempts = attempts + 1, changed_ms = ?, answer_ms = ?, answer_status = ?, answer_text = ?
                         WHERE id = ? AND flight_id = ? AND state = 1
                         """, reason.rawValue, now, answer.at, answer.status, AnswerLimit.text(answer.text), report,
-                        flight)
+                        inFlightBatch)
                 } else {
                     try connection.execute(
                         """
@@ -210,54 +216,56 @@ extension SQLiteOutbox {
     }
 
     /// Ends a request: what it had leased and never frozen is pending again. Does nothing when another owner has it.
-    package func end(_ flight: FlightID, owner: OwnerID) throws {
+    package func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
         try atomically {
-            let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, flight) {
+            let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, inFlightBatch)
+            {
                 $0.bool(0)
             }
             guard isOwn == true else { return }
             let sealed = try connection.first(
-                "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", flight
+                "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", inFlightBatch
             ) { _ in true }
             if sealed == true { throw LectureError(.bug, detail: "a request ends with reports in its bytes") }
-            try dissolve(flight)
+            try dissolve(inFlightBatch)
         }
     }
 
     /// Dissolves a request: its reports are pending again, its id and its bytes are deleted.
-    func dissolve(_ flight: FlightID) throws {
+    func dissolve(_ inFlightBatch: InFlightBatchID) throws {
         try connection.execute(
-            "UPDATE report SET state = 0, is_sealed = 0, flight_id = NULL WHERE flight_id = ?", flight)
-        try connection.execute("DELETE FROM lms_flight WHERE id = ?", flight)
+            "UPDATE report SET state = 0, is_sealed = 0, flight_id = NULL WHERE flight_id = ?", inFlightBatch)
+        try connection.execute("DELETE FROM lms_flight WHERE id = ?", inFlightBatch)
     }
 
     /// Releases a request; a trigger handles it as for an owner that is gone. Does nothing when another owner has it.
-    package func release(_ flight: FlightID, owner: OwnerID) throws {
-        try connection.execute("UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", flight, owner)
+    package func release(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
+        try connection.execute(
+            "UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", inFlightBatch, owner)
     }
 
     /// Unclaimed requests whose wait is over. A clock that was set back ends a wait that it would lengthen.
-    static let dueFlights = """
+    static let dueInFlightBatches = """
         SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1 AND owner_id IS NULL
             AND (next_attempt_ms IS NULL OR next_attempt_ms <= ?2 OR wait_set_ms > ?2) ORDER BY id LIMIT ?3
         """
 
     /// Claims unclaimed requests.
-    package func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredFlight] {
+    package func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredInFlightBatch] {
         guard limit > 0 else { return [] }
         return try atomically {
-            let due: [FlightID] = try connection.query(Self.dueFlights, target, now, limit) { $0.id(0) }
-            return try due.compactMap { flight in
-                try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, flight)
-                try connection.execute("UPDATE report SET state = 1 WHERE flight_id = ? AND state = 0", flight)
-                return try self.flight(flight)
+            let due: [InFlightBatchID] = try connection.query(Self.dueInFlightBatches, target, now, limit) { $0.id(0) }
+            return try due.compactMap { inFlightBatch in
+                try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, inFlightBatch)
+                try connection.execute("UPDATE report SET state = 1 WHERE flight_id = ? AND state = 0", inFlightBatch)
+                return try self.inFlightBatch(inFlightBatch)
             }
         }
     }
 
     /// A request as stored, its reports in the order of its bytes.
-    private func flight(_ id: FlightID) throws -> StoredFlight? {
-        // A request is filled one session lane after the other, each in order; the order in the bytes does not matter
+    private func inFlightBatch(_ id: InFlightBatchID) throws -> StoredInFlightBatch? {
+        // A request is filled one session queue after the other, each in order; the order in the bytes does not matter
         // for its result, which is the same for all.
         let reports: [OutboxID] = try connection.query(
             "SELECT id FROM report WHERE flight_id = ? AND is_sealed = 1 ORDER BY lane_id, sequence, id", id
@@ -268,9 +276,9 @@ extension SQLiteOutbox {
                 wait_set_ms FROM lms_flight WHERE id = ?
             """, id
         ) { row in
-            StoredFlight(
+            StoredInFlightBatch(
                 id: id, target: row.id(0),
-                piece: SealedPiece(
+                frozen: FrozenRequest(
                     id: row.text(1), reports: reports, method: row.text(2), query: row.text(3),
                     mediaType: row.text(4), encoding: row.text(5), body: row.blob(6)),
                 tries: row.int(7), boundedTries: row.int(8), wait: ReportRows.wait(row, due: 9, set: 10))
@@ -278,14 +286,14 @@ extension SQLiteOutbox {
     }
 
     /// The first unclaimed request to become due.
-    static let nextFlight = """
+    static let nextInFlightBatch = """
         SELECT next_attempt_ms, wait_set_ms FROM lms_flight INDEXED BY lms_flight_target
         WHERE target_id = ? AND owner_id IS NULL ORDER BY next_attempt_ms LIMIT 1
         """
 
     /// When the next unclaimed request is due; one that does not wait has been due since the epoch.
-    package func nextFlight(_ target: TargetID) throws -> PersistedWait? {
-        try connection.first(Self.nextFlight, target) { row in
+    package func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait? {
+        try connection.first(Self.nextInFlightBatch, target) { row in
             let epoch = Timestamp(milliseconds: 0)
             return ReportRows.wait(row, due: 0, set: 1) ?? PersistedWait(setAt: epoch, due: epoch)
         }
