@@ -106,7 +106,7 @@ enum DetailBenchmark {
             (resource.total, resource.chunkBytes) = (1_000, 1 << 20)
             try index.updateResource(lease, resource)
             let chunk = WrittenChunk(index: 0, proof: [UInt8](repeating: 1, count: 28))
-            try index.markProven(lease, resource.id, [chunk], bytes: 1_000, now: now)
+            try index.markCommitted(lease, resource.id, [chunk], bytes: 1_000, now: now)
         }
         for var resource in try index.resources(version) {
             resource.state = .placed

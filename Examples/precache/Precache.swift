@@ -45,7 +45,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
 func report(_ event: LectureEvent) {
     switch event {
     case .progress(let progress): print("\(progress.key): \(progress.percent) %")
-    case .completed(let content): print("\(content.key): complete, \(content.provenBytes) bytes")
+    case .completed(let content): print("\(content.key): complete, \(content.committedBytes) bytes")
     case .failed(let content), .stopped(let content): print("\(content.key): \(content.state.name)")
     case .trouble(let error): print(error.message)
     default: break

@@ -116,7 +116,7 @@ open class KollusContent: NSObject, @unchecked Sendable {
     open var fileSize: Int64 { given.integer("fileSize", content?.totalBytes ?? details?.announcedBytes ?? 0) }
     /// Bytes received.
     open var downloadSize: Int64 {
-        given.integer("downloadSize", max(content?.provenBytes ?? 0, receivedBytes ?? 0))
+        given.integer("downloadSize", max(content?.committedBytes ?? 0, receivedBytes ?? 0))
     }
     /// 0…100; 100 exactly when ``downloaded``.
     open var downloadProgress: UInt { given.integer("downloadProgress", percent) }
@@ -135,9 +135,9 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     private var keptBytes: Int64 {
         guard let content else { return 0 }
-        if isEnding { return content.provenBytes }
+        if isEnding { return content.committedBytes }
         switch content.state {
-        case .queued, .stopped, .failed: return content.provenBytes
+        case .queued, .stopped, .failed: return content.committedBytes
         case .loading, .downloading, .verifying, .completed, .removing: return 0
         }
     }
@@ -278,7 +278,7 @@ extension KollusContent {
     /// Its state.
     public var state: State {
         guard let content else { return downloaded ? .completed : .registered }
-        if isEnding, content.state != .completed { return content.provenBytes == 0 ? .registered : .paused }
+        if isEnding, content.state != .completed { return content.committedBytes == 0 ? .registered : .paused }
         return switch content.state {
         case .completed: .completed
         case .failed: .failed
@@ -286,7 +286,7 @@ extension KollusContent {
         case .queued: .waiting
         case .removing: .stopped
         case .stopped where content.stopReason == .user:
-            content.error?.code == .cancelled && content.provenBytes == 0 && lastError == nil ? .registered : .paused
+            content.error?.code == .cancelled && content.committedBytes == 0 && lastError == nil ? .registered : .paused
         case .stopped: content.stopReason == .serverWait || content.stopReason == .schedule ? .waiting : .stopped
         }
     }

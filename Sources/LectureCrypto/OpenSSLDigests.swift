@@ -3,7 +3,7 @@ package import LectureModel
 
 /// Digests and proofs by OpenSSL 3.
 package struct OpenSSLDigests: DigestMaker {
-    private let key: ProofKey
+    private let key: ChunkTagKey
     private let digest: SHA256Algorithm
     private let mac: GMACAlgorithm
 
@@ -13,7 +13,7 @@ package struct OpenSSLDigests: DigestMaker {
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a key of another length, or
     ///   ``LectureError/Code/cryptography`` when OpenSSL lacks an algorithm.
     package init(proofKey: [UInt8]) throws(LectureError) {
-        key = try ProofKey(copying: proofKey)
+        key = try ChunkTagKey(copying: proofKey)
         digest = try SHA256Algorithm()
         mac = try GMACAlgorithm()
     }
@@ -23,7 +23,7 @@ package struct OpenSSLDigests: DigestMaker {
     /// - Parameter proofKey: 32 bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` or ``LectureError/Code/cryptography``.
     package init(proofKey: SecretBytes) throws(LectureError) {
-        key = try ProofKey(copying: proofKey)
+        key = try ChunkTagKey(copying: proofKey)
         digest = try SHA256Algorithm()
         mac = try GMACAlgorithm()
     }
@@ -33,19 +33,19 @@ package struct OpenSSLDigests: DigestMaker {
 
     /// A new proof of a chunk, under a random nonce that no other proof has.
     package func proof(resource: ResourceID, chunk: Int) throws(LectureError) -> any RunningDigest {
-        let nonce = try SecureRandom.bytes(ChunkProof.nonceLength)
-        return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
+        let nonce = try SecureRandom.bytes(ChunkTag.nonceLength)
+        return try ChunkTag(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
     }
 
     /// The proof of a chunk computed under the nonce of a stored one, to be compared with it.
     package func proof(
         repeating proof: [UInt8], resource: ResourceID, chunk: Int
     ) throws(LectureError) -> any RunningDigest {
-        guard proof.count == ChunkProof.length else {
+        guard proof.count == ChunkTag.length else {
             throw LectureError(.damaged, detail: "the proof of chunk \(chunk)", cause: "\(proof.count) bytes")
         }
-        let nonce = Array(proof.prefix(ChunkProof.nonceLength))
-        return try ChunkProof(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
+        let nonce = Array(proof.prefix(ChunkTag.nonceLength))
+        return try ChunkTag(mac, key: key, nonce: nonce, resource: resource, chunk: chunk)
     }
 
     /// Compares two proofs or digests in constant time.

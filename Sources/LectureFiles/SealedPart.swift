@@ -92,7 +92,7 @@ import LectureModel
         let known = plan.total.flatMap { Int(exactly: $0) }.flatMap { SealedLayout(plaintextLength: $0) }
         let layout = known ?? .endless
         isEndKnown = known != nil
-        whole = plan.resumes ? Set(seal.proven) : []
+        whole = plan.resumes ? Set(seal.committed) : []
         let segments = whole.flatMap { Self.segments(of: $0, plan, layout) }
         sealed = Set(segments)
         last = known.flatMap { [sealed] in sealed.contains($0.lastSegment) ? $0.lastSegment : nil }

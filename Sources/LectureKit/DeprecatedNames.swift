@@ -33,3 +33,12 @@ extension LectureManager {
     @available(*, deprecated, renamed: "sendPendingCallbacks()")
     public func payDebts() async throws { try await sendPendingCallbacks() }
 }
+
+extension FetchSummary {
+    /// The former name of ``committedBytes``.
+    @available(*, deprecated, renamed: "committedBytes")
+    public var provenBytes: Int64 {
+        get { committedBytes }
+        set { committedBytes = newValue }
+    }
+}

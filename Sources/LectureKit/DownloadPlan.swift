@@ -135,7 +135,7 @@ extension LectureManager {
                 identity: known.content.key, isUnanswered: known.isGateway && !known.isLoaded)
         }
         guard let version = try index.completeVersion(known.id) else {
-            return outcome(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.provenBytes) })
+            return outcome(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.committedBytes) })
         }
         let total = version.media.total.map { Int64(clamping: $0) }
         let match = version.match(
@@ -149,7 +149,7 @@ extension LectureManager {
         case .same:
             if try mediaFault(of: known) != nil { return outcome(.damaged, total) }
             guard known.needsRepair else { return outcome(check == .head ? .unchecked : .complete, 0) }
-            return outcome(.damaged, total.map { max(0, $0 - Int64(clamping: version.media.provenBytes)) })
+            return outcome(.damaged, total.map { max(0, $0 - Int64(clamping: version.media.committedBytes)) })
         }
     }
 

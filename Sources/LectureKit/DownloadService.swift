@@ -148,7 +148,7 @@ final class DownloadService: @unchecked Sendable {
                 case .state(let content): hub.send(event(for: content))
                 case .bytes(let content):
                     var progress = DownloadProgress(key: key, title: content.title, state: content.state)
-                    (progress.bytes, progress.total) = (content.provenBytes, content.totalBytes)
+                    (progress.bytes, progress.total) = (content.committedBytes, content.totalBytes)
                     hub.send(.progress(progress))
                 }
             }

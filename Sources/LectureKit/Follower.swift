@@ -37,7 +37,7 @@ struct Follower {
 
     /// Follows a lecture from its current state.
     mutating func add(_ id: ContentID, _ content: Content) {
-        seen[id] = Seen(key: content.key, state: content.state, bytes: content.provenBytes)
+        seen[id] = Seen(key: content.key, state: content.state, bytes: content.committedBytes)
         version = nil
     }
 
@@ -60,7 +60,7 @@ struct Follower {
     /// Records what this process has reported itself.
     mutating func reported(_ id: ContentID, _ content: Content) {
         guard seen[id] != nil else { return }
-        let now = Seen(key: content.key, state: content.state, bytes: content.provenBytes)
+        let now = Seen(key: content.key, state: content.state, bytes: content.committedBytes)
         seen[id] = Self.isFinal(content.state) ? nil : now
     }
 
@@ -81,7 +81,7 @@ struct Follower {
             return [.gone]
         }
         var changes: [Change] = []
-        if content.provenBytes > last.bytes, !Self.isFinal(content.state) { changes.append(.bytes(content)) }
+        if content.committedBytes > last.bytes, !Self.isFinal(content.state) { changes.append(.bytes(content)) }
         if content.state != last.state { changes.append(.state(content)) }
         reported(id, content)
         return changes

@@ -350,7 +350,7 @@ extension LectureManager {
         guard content.state == .completed else { return content }
         content.state = .failed
         content.error = error
-        content.provenBytes = 0
+        content.committedBytes = 0
         return content
     }
 }

@@ -125,5 +125,5 @@ extension LectureManager {
     /// old one's. The database and the streaming cache do not count.
     ///
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func mediaBytes() throws -> Int64 { try queries.status().provenBytes }
+    public func mediaBytes() throws -> Int64 { try queries.status().committedBytes }
 }

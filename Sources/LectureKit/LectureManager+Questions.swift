@@ -71,7 +71,7 @@ extension LectureManager {
         var result = FetchSummary()
         result.counts = summary.counts
         result.stops = summary.stops
-        result.provenBytes = summary.bytesProven
+        result.committedBytes = summary.committedBytes
         result.totalBytes = summary.bytesTotal
         result.fetchedBytes = service.engine.statistics.bytesFetched
         result.reusedBytes = service.engine.statistics.bytesReused
@@ -170,7 +170,7 @@ public struct FetchSummary: Sendable, Hashable {
     /// Stopped lectures by reason.
     public var stops: [StopReason: Int] = [:]
     /// Bytes that are durable and verified.
-    public var provenBytes: Int64 = 0
+    public var committedBytes: Int64 = 0
     /// Bytes of all lectures whose size is known.
     public var totalBytes: Int64 = 0
     /// Bytes received over the network since the manager was created.

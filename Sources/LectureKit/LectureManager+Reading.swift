@@ -144,7 +144,7 @@ extension LectureManager {
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
         finding.fault = mediaFault(PlacedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
         // A chunk without a row cannot be compared.
-        let unproven = Set(0..<count).subtracting(rows.map(\.index))
+        let uncommitted = Set(0..<count).subtracting(rows.map(\.index))
         if finding.fault != nil {
             // A file that is to be downloaded again as a whole is not read.
             finding.damaged = total == 0 ? [0] : Array(0..<count)
@@ -169,8 +169,8 @@ extension LectureManager {
         }
         // A check stopped half-way has no findings.
         try Task.checkCancellation()
-        finding.looked = proofs.count + unproven.count
-        finding.damaged = (damaged + unproven).sorted()
+        finding.looked = proofs.count + uncommitted.count
+        finding.damaged = (damaged + uncommitted).sorted()
         return finding
     }
 
@@ -193,7 +193,7 @@ extension LectureManager {
                 let bytes = finding.damaged.reduce(UInt64(0)) {
                     $0 + UInt64(resource.grid.range(of: $1, total: resource.total ?? 0).count)
                 }
-                try index.unprove(
+                try index.markUncommitted(
                     claimed.lease, resource.id, chunks: finding.damaged + finding.strays, bytes: bytes)
             }
             try index.setStatus(

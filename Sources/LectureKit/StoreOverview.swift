@@ -69,7 +69,7 @@ extension LectureManager {
             status: status,
             space: StoreOverview.Space(
                 free: free, reserve: configuration.reserveBytes, quota: configuration.quotaBytes,
-                used: status.provenBytes))
+                used: status.committedBytes))
         var filter = ContentFilter()
         filter.conditions = [.outdated]
         overview.outdated = try queries.count(filter)

@@ -27,11 +27,11 @@ public struct Content: Sendable, Hashable {
     /// Bytes of all its resources; nil until known.
     public var totalBytes: Int64?
     /// Verified bytes that are durable on disk.
-    public var provenBytes: Int64
+    public var committedBytes: Int64
     /// Chunks of all its resources; 0 until known.
     public var totalChunks: Int
     /// Verified chunks that are durable on disk.
-    public var provenChunks: Int
+    public var committedChunks: Int
     /// Attempts since the last progress.
     public var attempts: Int
     /// When it is tried again; nil when no attempt is planned.
@@ -63,9 +63,9 @@ public struct Content: Sendable, Hashable {
         self.state = state
         priority = 0
         position = 0
-        provenBytes = 0
+        committedBytes = 0
         totalChunks = 0
-        provenChunks = 0
+        committedChunks = 0
         attempts = 0
         isPlayable = false
         isOutdated = false
@@ -181,7 +181,7 @@ public struct StoreStatus: Sendable, Hashable {
     /// Lectures by state.
     public var counts: [ItemState: Int] = [:]
     /// Verified bytes that are durable.
-    public var provenBytes: Int64 = 0
+    public var committedBytes: Int64 = 0
     /// Bytes of all lectures whose size is known.
     public var totalBytes: Int64 = 0
 

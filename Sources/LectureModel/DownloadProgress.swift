@@ -15,7 +15,7 @@ public struct DownloadProgress: Sendable, Hashable {
     /// Time left at this speed; nil while unknown.
     public var remaining: Duration?
     /// Verified chunks that are durable.
-    public var provenChunks: Int
+    public var committedChunks: Int
     /// Chunks of all its resources; 0 while unknown.
     public var totalChunks: Int
 
@@ -26,7 +26,7 @@ public struct DownloadProgress: Sendable, Hashable {
         self.state = state
         bytes = 0
         bytesPerSecond = 0
-        provenChunks = 0
+        committedChunks = 0
         totalChunks = 0
     }
 

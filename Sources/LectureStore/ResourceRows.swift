@@ -5,7 +5,7 @@ import LectureSQLite
 
 extension SQLiteDownloadIndex {
     /// Stores length, path, chunk size, validator and other facts of the first answer. The counters of committed chunks
-    /// are not taken from the record: they belong to `markProven` and `unprove`.
+    /// are not taken from the record: they belong to `markCommitted` and `markUncommitted`.
     ///
     /// - Parameters:
     ///   - lease: the lease.
@@ -23,13 +23,13 @@ extension SQLiteDownloadIndex {
                 """, resource.id, lease.content
             ) { row in
                 (
-                    total: row.optionalInt64(0), count: row.int(1), chunk: row.uint64(2), proven: row.int(3),
+                    total: row.optionalInt64(0), count: row.int(1), chunk: row.uint64(2), committed: row.int(3),
                     isSealed: row.int(4) != 0
                 )
             }
             guard let stored else { throw LectureError(.bug, detail: "a resource of another content") }
             let isSame = stored.chunk == resource.chunkBytes && stored.isSealed == (resource.seal != .plain)
-            guard stored.proven == 0 || isSame else {
+            guard stored.committed == 0 || isSame else {
                 throw LectureError(.bug, detail: "another chunk size under committed chunks")
             }
             if !isSame { try connection.execute("DELETE FROM chunk_piece WHERE resource_id = ?", resource.id) }
@@ -63,7 +63,7 @@ extension SQLiteDownloadIndex {
 
     /// Marks chunks committed; also raises the lecture's and the resource's counters. Idempotent: a chunk that was
     /// written again gets its new proof and counts once.
-    package func markProven(
+    package func markCommitted(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
     ) throws {
         try atomically {
@@ -89,7 +89,7 @@ extension SQLiteDownloadIndex {
 
     /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows. A sealed
     /// file is no longer clean.
-    package func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
+    package func markUncommitted(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
         try atomically {
             try requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
@@ -112,10 +112,10 @@ extension SQLiteDownloadIndex {
 
     /// Recomputes the counters of a resource from its rows.
     private func recount(_ resource: ResourceID, _ geometry: ChunkGeometry, of content: ContentID) throws {
-        let proven = try connection.query("SELECT idx FROM chunk WHERE resource_id = ?", resource) { $0.int(0) }
+        let committed = try connection.query("SELECT idx FROM chunk WHERE resource_id = ?", resource) { $0.int(0) }
         try connection.execute(
-            "UPDATE resource SET proven_count = ?, proven_bytes = ? WHERE id = ?", proven.count,
-            geometry.bytes(of: proven), resource)
+            "UPDATE resource SET proven_count = ?, proven_bytes = ? WHERE id = ?", committed.count,
+            geometry.bytes(of: committed), resource)
         try recount(content)
     }
 
@@ -191,8 +191,8 @@ extension Connection {
             record.path = row.text(6)
             record.total = row.optionalUInt64(7)
             record.chunkBytes = row.uint64(8)
-            record.provenChunks = row.int(9)
-            record.provenBytes = row.uint64(10)
+            record.committedChunks = row.int(9)
+            record.committedBytes = row.uint64(10)
             record.entityTag = row.optionalText(11)
             record.lastModified = row.optionalText(12)
             record.expectedSHA256 = row.optionalBlob(13)

@@ -18,13 +18,13 @@ extension SQLiteDownloadIndex {
             (
                 state: try row.enumeration(0, ItemState.self),
                 reason: row.isNull(1) ? nil : try row.enumeration(1, StopReason.self), count: row.int(2),
-                proven: row.int64(3), total: row.int64(4)
+                committed: row.int64(3), total: row.int64(4)
             )
         }
         for row in rows {
             summary.counts[row.state, default: 0] += row.count
             if let reason = row.reason { summary.stops[reason, default: 0] += row.count }
-            summary.bytesProven += row.proven
+            summary.committedBytes += row.committed
             summary.bytesTotal += row.total
         }
         return summary

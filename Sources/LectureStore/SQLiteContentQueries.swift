@@ -117,13 +117,13 @@ package final class SQLiteContentQueries: ContentQueries {
         var status = StoreStatus()
         let rows = try connection.query("SELECT state, contents, bytes_proven, bytes_total FROM tally") { row in
             (
-                state: try row.enumeration(0, ItemState.self), count: row.int(1), proven: row.int64(2),
+                state: try row.enumeration(0, ItemState.self), count: row.int(1), committed: row.int64(2),
                 total: row.int64(3)
             )
         }
         for row in rows where row.count > 0 {
             status.counts[row.state] = row.count
-            status.provenBytes += row.proven
+            status.committedBytes += row.committed
             status.totalBytes += row.total
         }
         return status

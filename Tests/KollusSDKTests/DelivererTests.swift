@@ -38,7 +38,7 @@ struct DelivererTests {
         var content = Content(
             key: try ContentKey(key), sourceURL: "", title: "", state: isFinal ? .completed : .downloading,
             added: Timestamp(milliseconds: 0))
-        (content.provenBytes, content.totalBytes) = (bytes, 1000)
+        (content.committedBytes, content.totalBytes) = (bytes, 1000)
         let picture = KollusContent(ContentDetails(content: content, number: 1))
         deliverer.post(.download(picture, error: nil, isFinal: isFinal))
     }

@@ -37,7 +37,7 @@ struct KollusContentTests {
             try details {
                 ($0.content.course, $0.content.teacher, $0.content.folder) = ("Analysis", "E. Noether", "a/b")
                 ($0.content.type, $0.content.totalBytes) = (.adaptiveDownload, 1000)
-                ($0.content.provenBytes, $0.content.duration) = (1000, .milliseconds(1500))
+                ($0.content.committedBytes, $0.content.duration) = (1000, .milliseconds(1500))
                 $0.content.completed = Timestamp(milliseconds: 1_700_000_000_999)
                 ($0.company, $0.synopsis, $0.descriptionURL) = ("Academy", "About limits", "https://example.com/1")
                 ($0.width, $0.height, $0.resumePoint) = (1920, 1080, .milliseconds(2500))
@@ -92,21 +92,21 @@ struct KollusContentTests {
     ])
     func `progress is 100 only when it is downloaded`(came: Int64, size: Int64, percent: UInt) throws {
         let content = KollusContent(
-            try details(.downloading) { ($0.content.totalBytes, $0.content.provenBytes) = (size, came) })
+            try details(.downloading) { ($0.content.totalBytes, $0.content.committedBytes) = (size, came) })
         #expect(content.downloadProgress == percent)
         #expect(!content.downloaded)
     }
 
     @Test
     func `received bytes count before they are verified, and never fewer than verified ones`() throws {
-        let row = try details(.downloading) { ($0.content.totalBytes, $0.content.provenBytes) = (1000, 400) }
+        let row = try details(.downloading) { ($0.content.totalBytes, $0.content.committedBytes) = (1000, 400) }
         #expect(KollusContent(row, receivedBytes: 700).downloadSize == 700)
         #expect(KollusContent(row, receivedBytes: 700).downloadProgress == 70)
         #expect(KollusContent(row, receivedBytes: 100).downloadSize == 400)
         #expect(KollusContent(row).downloadStopSize == 0, "it runs")
         for state in [ItemState.stopped, .failed] {
             let stopped = KollusContent(
-                try details(state) { ($0.content.totalBytes, $0.content.provenBytes) = (1000, 400) })
+                try details(state) { ($0.content.totalBytes, $0.content.committedBytes) = (1000, 400) })
             #expect(stopped.downloadStopSize == 400)
         }
     }
@@ -179,12 +179,12 @@ struct KollusContentTests {
             KollusContent(
                 try details(.stopped) {
                     ($0.content.stopReason, $0.content.error) = (.user, LectureError(.cancelled))
-                    $0.content.provenBytes = proven
+                    $0.content.committedBytes = proven
                 })
         }
         #expect(try content(0).state == .registered)
         #expect(try content(1).state == .paused)
-        let ending = KollusContent(try details(.downloading) { $0.content.provenBytes = 1 }, isEnding: true)
+        let ending = KollusContent(try details(.downloading) { $0.content.committedBytes = 1 }, isEnding: true)
         #expect(ending.state == .paused, "a download that is being stopped is paused for the application")
         #expect(ending.downloadStopSize == 1)
     }

@@ -17,9 +17,9 @@ import Testing
         content.stopReason = .serverWait
         content.error = LectureError(.serverWait)
         content.totalBytes = 100
-        content.provenBytes = 40
+        content.committedBytes = 40
         content.totalChunks = 5
-        content.provenChunks = 2
+        content.committedChunks = 2
         content.attempts = 3
         content.nextAttempt = Timestamp(milliseconds: 5)
         content.sha256 = [UInt8](repeating: 0xAB, count: 32)
@@ -186,7 +186,7 @@ enum StoreOverviewSample {
     private static var status: StoreStatus {
         var status = StoreStatus()
         status.counts = [.completed: 3, .queued: 1]
-        status.provenBytes = 5
+        status.committedBytes = 5
         status.totalBytes = 9
         return status
     }

@@ -8,7 +8,7 @@ struct ReceivedTests {
 
     @Test
     func `a resource is received when its last chunk was handed over, and not before`() {
-        var book = RangeBook(total: chunk * 2 + 5, grid: ChunkGrid(length: chunk), proven: [0])
+        var book = RangeBook(total: chunk * 2 + 5, grid: ChunkGrid(length: chunk), committed: [0])
         #expect(!book.isReceived)
         #expect(book.begin(TransferID(1))?.first == 1)
         #expect(!book.isReceived)
@@ -18,13 +18,13 @@ struct ReceivedTests {
         book.ended(TransferID(2), position: chunk * 2 + 5)
         #expect(book.isReceived)
         #expect(!book.isWhole)
-        book.proved([1, 2])
+        book.commit([1, 2])
         #expect(book.isReceived && book.isWhole)
     }
 
     @Test
     func `a resource of unknown length is not received before its end is known`() {
-        var book = RangeBook(total: nil, grid: ChunkGrid(length: chunk), proven: [])
+        var book = RangeBook(total: nil, grid: ChunkGrid(length: chunk), committed: [])
         _ = book.begin(TransferID(1))
         book.ended(TransferID(1), position: chunk)
         #expect(!book.isReceived)

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Fetches the missing chunks and places the file.
-    private func goOn(_ chunks: [Int], after proven: [WrittenChunk] = []) async throws {
+    private func goOn(_ chunks: [Int], after committed: [WrittenChunk] = []) async throws {
         let plan = plan(bytes.count, resumes: true)
         let part = try await began(plan)
         for index in chunks { part.send(bytes, plan, from: index << 16..<(index + 1) << 16) }
@@ -37,7 +37,7 @@ import Testing
         #expect(try store.root.names("media/a7") == ["lecture"])
         let damaged = try store.files.verify(
             path: path, resource: plan.resource, total: UInt64(bytes.count), grid: plan.grid, cipher: nil,
-            proofs: proven + fresh
+            proofs: committed + fresh
         ) { _ in true }
         #expect(damaged.isEmpty)
     }
@@ -59,49 +59,49 @@ import Testing
         let first = try await began(plan(bytes.count))
         first.send(bytes, plan(bytes.count), from: 1 << 16..<3 << 16)
         first.file.flush()
-        let proven = try await first.flushed()
+        let committed = try await first.flushed()
         // Half of a chunk is on the disk too, uncommitted, and wrong.
         first.send(sample(1 << 15, seed: 3), at: 3 << 16, first.newTransfer())
 
-        try await goOn([0, 3, 4], after: proven)
+        try await goOn([0, 3, 4], after: committed)
     }
 
     @Test func `After the digest and before the rename nothing is fetched`() async throws {
         let first = try await began(plan(bytes.count))
         first.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         first.file.flush()
-        let proven = try await first.flushed()
+        let committed = try await first.flushed()
         first.file.digest(total: UInt64(bytes.count))
         _ = try await first.digest()
 
-        try await goOn([], after: proven)
+        try await goOn([], after: committed)
     }
 
     @Test func `After the rename and before the commit the file is moved back and finalized again`() async throws {
-        let proven = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.place(bytes, plan(bytes.count))
         #expect(store.files.look(path: path) == (UInt64(bytes.count), nil))
         let part = try await began(plan(bytes.count, resumes: true))
-        #expect(store.files.look(path: path) == (nil, UInt64(bytes.count)), "nothing unproven has the final name")
+        #expect(store.files.look(path: path) == (nil, UInt64(bytes.count)), "nothing uncommitted has the final name")
         part.file.close(deleting: false)
         try await part.expectClosed()
 
-        try await goOn([], after: proven)
+        try await goOn([], after: committed)
     }
 
     @Test func `Between link and unlink both names are one file, and one of them is removed`() async throws {
         // Where renameat2 lacks NOREPLACE the rename is a link and an unlink.
-        let proven = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.place(bytes, plan(bytes.count))
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: final + ".part")
 
-        try await goOn([], after: proven)
+        try await goOn([], after: committed)
     }
 
     @Test func `A damaged chunk of a finalized file is repaired under the part file's name`() async throws {
-        let proven = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.place(bytes, plan(bytes.count))
         try store.root.flip(path, at: 2 << 16 + 7)
 
-        try await goOn([2], after: proven.filter { $0.index != 2 })
+        try await goOn([2], after: committed.filter { $0.index != 2 })
     }
 
     @Test func `A second file under the final name is never overwritten`() async throws {
@@ -235,20 +235,21 @@ import Testing
             try await part.expectOpened()
             part.send(bytes, plan, from: 0..<3 << 16)
             part.file.flush()
-            let proven = try await part.flushed()
-            let lines = proven.map { "\($0.index) " + $0.proof.map(String.init).joined(separator: ",") }
+            let committed = try await part.flushed()
+            let lines = committed.map { "\($0.index) " + $0.proof.map(String.init).joined(separator: ",") }
             try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: root + "/proofs"))
             // In the middle of the next chunks, with blocks under way.
             part.send(bytes, plan, from: 3 << 16..<5 << 16 - 100)
             kill(getpid(), SIGKILL)
         }
-        let proven = try String(contentsOfFile: root + "/proofs", encoding: .utf8).split(separator: "\n").map { line in
+        let committed = try String(contentsOfFile: root + "/proofs", encoding: .utf8).split(separator: "\n").map {
+            line in
             let parts = line.split(separator: " ")
             let proof = try parts[1].split(separator: ",").map { try #require(UInt8($0)) }
             return WrittenChunk(index: try #require(Int(parts[0])), proof: proof)
         }
-        #expect(proven.map(\.index) == [0, 1, 2])
+        #expect(committed.map(\.index) == [0, 1, 2])
         #expect(try !OwnerLocks(root: root).isAlive(OwnerID(11)))
-        try await goOn([3, 4], after: proven)
+        try await goOn([3, 4], after: committed)
     }
 }

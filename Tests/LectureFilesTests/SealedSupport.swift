@@ -119,13 +119,13 @@ struct SealedStore: Sendable {
     }
 
     func plan(
-        _ total: Int?, segments: Int = 1, resumes: Bool = false, isClean: Bool = false, proven: [Int] = [],
+        _ total: Int?, segments: Int = 1, resumes: Bool = false, isClean: Bool = false, committed: [Int] = [],
         cipher: RecordingCipher? = nil, reserve: UInt64 = 0
     ) -> PartFilePlan {
         PartFilePlan(
             resource: ResourceID(5), path: Self.path, total: total.map(UInt64.init),
             chunkBytes: UInt64(segments * Self.other), needsDigest: true, resumes: resumes, reserveBytes: reserve,
-            seal: SealPlan(cipher: cipher ?? self.cipher, isClean: isClean, proven: proven))
+            seal: SealPlan(cipher: cipher ?? self.cipher, isClean: isClean, committed: committed))
     }
 
     func began(_ plan: PartFilePlan) async throws -> TestPart {

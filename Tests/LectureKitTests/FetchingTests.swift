@@ -17,7 +17,7 @@ struct FetchingNetTests {
         let content = try await manager.fetch("\(nginx.http)/lecture.mp4")
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.totalBytes == Int64(count))
-        #expect(content.provenBytes == Int64(count))
+        #expect(content.committedBytes == Int64(count))
         #expect(try await manager.bytes(content.key) == bytes)
         #expect(try site.mediaFiles().allSatisfy { !$0.hasSuffix(".part") })
         #expect(try await nginx.requests(atLeast: 1).count == 1)

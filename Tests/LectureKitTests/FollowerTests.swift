@@ -10,7 +10,7 @@ struct FollowerTests {
     private func content(_ state: ItemState, _ bytes: Int64 = 0) throws -> Content {
         var content = Content(
             key: try ContentKey("k"), sourceURL: "", title: "", state: state, added: Timestamp(milliseconds: 0))
-        content.provenBytes = bytes
+        content.committedBytes = bytes
         return content
     }
 

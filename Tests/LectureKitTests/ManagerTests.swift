@@ -60,7 +60,7 @@ struct ManagerNetTests {
         let events = manager.events
         let key = try await manager.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
         _ = try await manager.first(in: events) { event in
-            if case .progress(let progress) = event { progress.provenChunks >= 2 } else { false }
+            if case .progress(let progress) = event { progress.committedChunks >= 2 } else { false }
         }
         await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.download(key) }
         try await manager.pause(key)
@@ -68,7 +68,7 @@ struct ManagerNetTests {
         let paused = try #require(try await manager.content(key))
         #expect(paused.state == .stopped)
         #expect(paused.stopReason == .user)
-        #expect(paused.provenChunks >= 2)
+        #expect(paused.committedChunks >= 2)
         try await manager.cancel(key)
         #expect(try await manager.content(key)?.error?.code == .cancelled)
         #expect(try await manager.resumeAll() == 0)

@@ -70,7 +70,7 @@ struct ObserverNetTests {
         #expect(recorder.downloads("started") == 22)
         #expect(recorder.downloads("failed") == 1 && recorder.downloads("failed", "http_404") == 1)
         #expect(recorder.sum("lecturekit_downloaded_bytes_total") == (try await manager.summary().fetchedBytes))
-        #expect(recorder.sum("lecturekit_downloaded_bytes_total") >= summary.provenBytes)
+        #expect(recorder.sum("lecturekit_downloaded_bytes_total") >= summary.committedBytes)
         let requests = recorder.records.filter { $0.category == .request }
         #expect(recorder.sum("lecturekit_requests_total") == Int64(requests.count))
         #expect(recorder.sum("lecturekit_requests_total", ["method": "GET", "status": "404"]) == 1)

@@ -89,7 +89,7 @@ struct SandboxFetchingNetTests {
         let events = first.events
         let key = try await first.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
         _ = try await first.first(in: events) { event in
-            if case .progress(let progress) = event { progress.provenChunks >= 3 } else { false }
+            if case .progress(let progress) = event { progress.committedChunks >= 3 } else { false }
         }
         await first.close()
         try await sandbox.set(fault: "", on: path)
@@ -97,15 +97,15 @@ struct SandboxFetchingNetTests {
         let second = try site.manager()
         let stored = try #require(try await second.content(key))
         #expect(stored.state == .queued)
-        #expect(stored.provenChunks >= 3)
+        #expect(stored.committedChunks >= 3)
         try await second.downloadUnfinished()
         #expect(try await second.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await second.content(key)?.state == .completed)
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.path(key)]).text.prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
         let summary = try await second.summary()
-        #expect(summary.reusedBytes >= stored.provenBytes)
-        #expect(summary.fetchedBytes <= (32 << 20) - stored.provenBytes)
+        #expect(summary.reusedBytes >= stored.committedBytes)
+        #expect(summary.fetchedBytes <= (32 << 20) - stored.committedBytes)
         let last = try #require(try await sandbox.requests(for: path).last)
         #expect(last.status == 206)
         #expect(last.ifRange != nil)

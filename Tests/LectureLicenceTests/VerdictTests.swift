@@ -14,7 +14,7 @@ struct VerdictTests {
         var licence = LicenceRecord(form: .callback, policy: LicencePolicy(), isVerified: true)
         change(&licence)
         return LicenceVerdict.Facts(
-            licence: licence, isMediaProven: true, time: time, deviceThumbprint: device)
+            licence: licence, isMediaComplete: true, time: time, deviceThumbprint: device)
     }
 
     /// A row of the table.
@@ -35,7 +35,7 @@ struct VerdictTests {
         Row("no bounds", facts()),
         Row("deleted by the server", facts { $0.isDeleted = true }, .deleted),
         Row("ended by the server", facts { $0.isForceExpired = true }, .forceExpired),
-        Row("media incomplete", with(facts()) { $0.isMediaProven = false }, .mediaIncomplete),
+        Row("media incomplete", with(facts()) { $0.isMediaComplete = false }, .mediaIncomplete),
         Row("no licence", with(facts()) { $0.licence = nil }, .missing),
         Row(
             "no licence, and none is needed",
@@ -108,7 +108,7 @@ struct VerdictTests {
             (licence.policy.countLimit, licence.countUsed) = (1, 1)
             (licence.policy.playTimeLimit, licence.playTimeUsed) = (.seconds(60), .seconds(61))
         }
-        return with(facts) { ($0.isMediaProven, $0.suspicion) = (false, .rolledBack) }
+        return with(facts) { ($0.isMediaComplete, $0.suspicion) = (false, .rolledBack) }
     }
 
     static func with(

@@ -29,7 +29,7 @@ import Testing
             let (lease, _, resource) = try store.planned("a")
             try store.index.keepPiece(lease, resource.id, Self.piece(1, 1000, 10))
             try store.index.keepPiece(lease, resource.id, Self.piece(2, 2000, 10))
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([1]), bytes: 1000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([1]), bytes: 1000, now: store.now)
             #expect(try store.index.pieces(resource.id).map(\.chunk) == [2])
             try store.index.keepPiece(lease, resource.id, Self.piece(1, 1000, 10))
             #expect(try store.index.pieces(resource.id).map(\.chunk) == [2])

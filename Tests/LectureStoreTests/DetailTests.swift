@@ -28,7 +28,7 @@ import Testing
             (resource.total, resource.chunkBytes) = (1_000, 1_000)
             try store.index.updateResource(lease, resource)
             if resource.role == .media || placed.contains(resource.role) {
-                try store.index.markProven(
+                try store.index.markCommitted(
                     lease, resource.id, StoreFixture.chunks(0..<1), bytes: 1_000, now: store.now)
             }
         }

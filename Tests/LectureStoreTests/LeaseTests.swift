@@ -143,10 +143,10 @@ import Testing
             ("discardVersion", { _ = try index.discardVersion(old, version) }),
             ("updateResource", { try index.updateResource(old, resource) }),
             (
-                "markProven",
-                { try index.markProven(old, resource.id, StoreFixture.chunks([5]), bytes: 1_000, now: now) }
+                "markCommitted",
+                { try index.markCommitted(old, resource.id, StoreFixture.chunks([5]), bytes: 1_000, now: now) }
             ),
-            ("unprove", { try index.unprove(old, resource.id, chunks: [0], bytes: 1_000) }),
+            ("markUncommitted", { try index.markUncommitted(old, resource.id, chunks: [0], bytes: 1_000) }),
             ("completeVersion", { try index.completeVersion(old, version, sha256: nil, now: now) }),
             ("reopenVersion", { try index.reopenVersion(old, version, now: now) }),
             ("replaceURLLeases", { try index.replaceURLLeases(old, resource.id, urls: ["x"], expires: nil, now: now) }),
@@ -166,7 +166,7 @@ import Testing
     @Test func aWriteWithAnOldFenceChangesNothing() throws {
         try StoreFixture.with { store in
             let (old, version, resource) = try store.planned("a")
-            try store.index.markProven(old, resource.id, StoreFixture.chunks([0, 1]), bytes: 2_000, now: store.now)
+            try store.index.markCommitted(old, resource.id, StoreFixture.chunks([0, 1]), bytes: 2_000, now: store.now)
             try store.index.release(old)
             let other = try store.another()
             _ = try #require(try other.index.claim(content: old.content, owner: other.owner, now: store.now))

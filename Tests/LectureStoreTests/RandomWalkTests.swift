@@ -115,16 +115,16 @@ import Testing
             resource.chunkBytes = 1_000
             return try index.updateResource(lease, resource)
         }
-        if resource.provenChunks == 5 {
+        if resource.committedChunks == 5 {
             return try index.completeVersion(lease, building.version, sha256: nil, now: now)
         }
         switch Int.random(in: 0..<5, using: &dice) {
         case 0: _ = try index.discardVersion(lease, building.version)
-        case 1: try index.unprove(lease, resource.id, chunks: [0, 4], bytes: 1_500)
+        case 1: try index.markUncommitted(lease, resource.id, chunks: [0, 4], bytes: 1_500)
         default:
             let chunks = Set((0..<2).map { _ in Int.random(in: 0..<5, using: &dice) }).sorted()
             let bytes = chunks.reduce(0) { $0 + ($1 == 4 ? 500 : 1_000) }
-            try index.markProven(lease, resource.id, StoreFixture.chunks(chunks), bytes: UInt64(bytes), now: now)
+            try index.markCommitted(lease, resource.id, StoreFixture.chunks(chunks), bytes: UInt64(bytes), now: now)
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
         let version = try #require(item.currentVersion)
         let resource = try #require(try index.resources(version).first)
         try index.transaction {
-            try index.unprove(lease, resource.id, chunks: [2], bytes: 1_000)
+            try index.markUncommitted(lease, resource.id, chunks: [2], bytes: 1_000)
             try index.reopenVersion(lease, version, now: now)
         }
     }

@@ -143,7 +143,8 @@ import Testing
             ]
             for (place, status) in statuses.enumerated() {
                 let (lease, _, resource) = try store.planned("a\(place)")
-                try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+                try store.index.markCommitted(
+                    lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
                 try store.index.setStatus(lease, status, now: store.now)
                 let stored = try store.item(lease.content).content
                 #expect(stored.error == status.error)
@@ -156,7 +157,7 @@ import Testing
                 let content = try store.item(lease.content).content
                 #expect(content.state == .queued)
                 #expect(content.error == nil && content.nextAttempt == nil && content.attempts == 0)
-                #expect(content.provenBytes == 1_000)
+                #expect(content.committedBytes == 1_000)
             }
         }
     }
@@ -183,7 +184,7 @@ import Testing
             try store.index.release(lease)
             #expect(try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a").outcome == .resumed)
             let item = try store.item(id)
-            #expect(item.content.state == .queued && item.content.provenBytes == 0 && item.content.totalBytes == nil)
+            #expect(item.content.state == .queued && item.content.committedBytes == 0 && item.content.totalBytes == nil)
             #expect(item.currentVersion == nil)
         }
     }

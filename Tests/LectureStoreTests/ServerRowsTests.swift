@@ -101,11 +101,11 @@ import Testing
         try StoreFixture.with { store in
             try store.completed("done")
             let (lease, _, resource) = try store.planned("half")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks(0..<5), bytes: 5_000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks(0..<5), bytes: 5_000, now: store.now)
             try store.add("new")
             let summary = try store.index.summary(store.run)
             #expect(summary.counts == [.completed: 1, .queued: 2])
-            #expect(summary.bytesProven == 14_500)
+            #expect(summary.committedBytes == 14_500)
             #expect(summary.bytesTotal == 19_000)
             #expect(summary.stops.isEmpty)
         }

@@ -100,7 +100,7 @@ final class StoreFixture {
     /// Completes a registered lecture with a new version.
     func complete(_ content: ContentID, _ name: String = "new") throws {
         let (lease, version, resource) = try planned(try lease(content), name)
-        try index.markProven(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
+        try index.markCommitted(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
         try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
         try index.release(lease)
     }

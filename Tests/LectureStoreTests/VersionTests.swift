@@ -60,39 +60,40 @@ import Testing
         }
     }
 
-    @Test func provenChunksCountOnceHoweverOftenTheyAreReported() throws {
+    @Test func committedChunksCountOnceHoweverOftenTheyAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 9]), bytes: 1_500, now: store.now)
-            try store.index.markProven(
+            try store.index.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0, 9]), bytes: 1_500, now: store.now)
+            try store.index.markCommitted(
                 lease, resource.id, StoreFixture.chunks([9, 3], proof: 2), bytes: 1_500, now: store.now)
             let content = try store.item(lease.content).content
-            #expect(content.provenBytes == 2_500 && content.provenChunks == 3)
+            #expect(content.committedBytes == 2_500 && content.committedChunks == 3)
             let stored = try #require(try store.index.resources(version).first)
-            #expect(stored.provenBytes == 2_500 && stored.provenChunks == 3)
+            #expect(stored.committedBytes == 2_500 && stored.committedChunks == 3)
             let chunks = try store.index.chunks(resource.id)
             #expect(chunks.map(\.index) == [0, 3, 9])
             #expect(chunks.map { $0.proof.first } == [9, 2, 2])
         }
     }
 
-    @Test func chunksThatWereNeverProvenAreNotTakenAway() throws {
+    @Test func chunksThatWereNeverCommittedAreNotTakenAway() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks(0..<10), bytes: 9_500, now: store.now)
-            try store.index.unprove(lease, resource.id, chunks: [9], bytes: 500)
-            #expect(try store.item(lease.content).content.provenBytes == 9_000)
-            try store.index.unprove(lease, resource.id, chunks: [9, 0, 77], bytes: 2_500)
-            #expect(try store.item(lease.content).content.provenBytes == 8_000)
-            #expect(try store.item(lease.content).content.provenChunks == 8)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks(0..<10), bytes: 9_500, now: store.now)
+            try store.index.markUncommitted(lease, resource.id, chunks: [9], bytes: 500)
+            #expect(try store.item(lease.content).content.committedBytes == 9_000)
+            try store.index.markUncommitted(lease, resource.id, chunks: [9, 0, 77], bytes: 2_500)
+            #expect(try store.item(lease.content).content.committedBytes == 8_000)
+            #expect(try store.item(lease.content).content.committedChunks == 8)
             #expect(try store.index.chunks(resource.id).map(\.index) == Array(1..<9))
         }
     }
 
-    @Test func theChunkSizeStaysUnderProvenChunks() throws {
+    @Test func theChunkSizeStaysUnderCommittedChunks() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
             var changed = resource
             changed.chunkBytes = 2_000
             #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
@@ -105,7 +106,7 @@ import Testing
         resource.total = 3_460
         resource.seal = .clean
         try store.index.updateResource(lease, resource)
-        try store.index.markProven(lease, resource.id, StoreFixture.chunks(0..<4), bytes: 3_460, now: store.now)
+        try store.index.markCommitted(lease, resource.id, StoreFixture.chunks(0..<4), bytes: 3_460, now: store.now)
         resource = try #require(try store.index.resources(version).first)
         return (lease, version, resource)
     }
@@ -113,20 +114,20 @@ import Testing
     @Test func aSealedResourceIsCountedOnItsOwnGrid() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try sealed(store)
-            #expect(resource.seal == .clean && resource.provenChunks == 4 && resource.provenBytes == 3_460)
+            #expect(resource.seal == .clean && resource.committedChunks == 4 && resource.committedBytes == 3_460)
             #expect(try store.item(lease.content).content.totalChunks == 4)
             // If one of the chunks has no row, the bytes are summed from the deleted rows.
-            try store.index.unprove(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
-            #expect(try store.item(lease.content).content.provenBytes == 2_000)
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
-            #expect(try store.item(lease.content).content.provenBytes == 2_960)
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
+            try store.index.markUncommitted(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
+            #expect(try store.item(lease.content).content.committedBytes == 2_000)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
+            #expect(try store.item(lease.content).content.committedBytes == 2_960)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
             var placed = resource
             placed.state = .placed
             try store.index.updateResource(lease, placed)
             try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
             try store.index.reopenVersion(lease, version, now: store.now)
-            #expect(try store.index.resources(version).first?.provenBytes == 3_460, "recounted from the rows")
+            #expect(try store.index.resources(version).first?.committedBytes == 3_460, "recounted from the rows")
         }
     }
 
@@ -135,20 +136,20 @@ import Testing
             // Also when the row was already gone.
             for chunk in [1, 77] {
                 let (lease, version, resource) = try sealed(store)
-                try store.index.unprove(lease, resource.id, chunks: [chunk], bytes: 1_000)
+                try store.index.markUncommitted(lease, resource.id, chunks: [chunk], bytes: 1_000)
                 #expect(try store.index.resources(version).first?.seal == .open)
                 try store.index.deleteContent(lease)
             }
             let (lease, version, resource) = try store.planned("b")
-            try store.index.unprove(lease, resource.id, chunks: [1], bytes: 1_000)
+            try store.index.markUncommitted(lease, resource.id, chunks: [1], bytes: 1_000)
             #expect(try store.index.resources(version).first?.seal == .plain)
         }
     }
 
-    @Test func aResourceIsNotSealedUnderProvenChunks() throws {
+    @Test func aResourceIsNotSealedUnderCommittedChunks() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
             var changed = resource
             changed.seal = .open
             #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
@@ -162,8 +163,8 @@ import Testing
             let chunks = StoreFixture.chunks([0])
             for write in [
                 { try store.index.updateResource(lease, resource) },
-                { try store.index.markProven(lease, resource.id, chunks, bytes: 1, now: store.now) },
-                { try store.index.unprove(lease, resource.id, chunks: [0], bytes: 1) },
+                { try store.index.markCommitted(lease, resource.id, chunks, bytes: 1, now: store.now) },
+                { try store.index.markUncommitted(lease, resource.id, chunks: [0], bytes: 1) },
                 { _ = try store.index.discardVersion(lease, version) },
                 { try store.index.completeVersion(lease, version, sha256: nil, now: store.now) },
                 { try store.index.reopenVersion(lease, version, now: store.now) },
@@ -183,7 +184,7 @@ import Testing
             try store.index.setStatus(lease, ItemStatus(.queued), now: store.now)
             let request = ResourceRequest(role: .media, name: "", urls: [])
             let second = try store.index.beginVersion(lease, requests: [request], now: store.now)
-            #expect(try store.item(id).content.provenBytes == 0)
+            #expect(try store.item(id).content.committedBytes == 0)
             #expect(try store.item(id).currentVersion == first)
             var resource = try #require(try store.index.resources(second).first)
             resource.state = .planned
@@ -191,7 +192,7 @@ import Testing
             resource.total = 10
             try store.index.updateResource(lease, resource)
             #expect(try store.index.paths(id) == ["media/a", "media/a2"])
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 10, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 10, now: store.now)
             #expect(try store.queries().resources(try ContentKey("a")).map(\.path) == ["media/a"])
             try store.index.completeVersion(lease, second, sha256: nil, now: store.now)
             #expect(try store.item(id).currentVersion == second)
@@ -211,10 +212,10 @@ import Testing
     @Test func aDiscardedVersionCountsNoMoreAndItsFilesAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
             #expect(try store.index.discardVersion(lease, version) == ["media/a"])
             let content = try store.item(lease.content).content
-            #expect(content.totalBytes == nil && content.provenBytes == 0 && content.totalChunks == 0)
+            #expect(content.totalBytes == nil && content.committedBytes == 0 && content.totalChunks == 0)
             #expect(try store.index.plannedBytes() == 0)
             #expect(try store.index.building(lease.content) == nil)
             _ = try store.index.beginVersion(lease, requests: [], now: store.now)
@@ -227,15 +228,15 @@ import Testing
             let lease = try store.lease(id)
             let version = try #require(try store.item(id).currentVersion)
             let resource = try #require(try store.index.resources(version).first)
-            try store.index.unprove(lease, resource.id, chunks: [4], bytes: 1_000)
+            try store.index.markUncommitted(lease, resource.id, chunks: [4], bytes: 1_000)
             try store.index.reopenVersion(lease, version, now: store.now)
             let item = try store.item(id)
             #expect(item.content.state == .queued && item.content.completed == nil && item.currentVersion == nil)
-            #expect(item.content.provenBytes == 8_500 && item.content.totalBytes == 9_500)
+            #expect(item.content.committedBytes == 8_500 && item.content.totalBytes == 9_500)
             let building = try #require(try store.index.building(id))
             #expect(building.version == version)
             #expect(building.resources.map(\.state) == [.planned])
-            try store.index.markProven(lease, resource.id, StoreFixture.chunks([4]), bytes: 1_000, now: store.now)
+            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([4]), bytes: 1_000, now: store.now)
             try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
             #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
         }
@@ -246,14 +247,14 @@ import Testing
             let (lease, _, resource) = try store.planned("a")
             let error = lectureError {
                 try store.index.transaction {
-                    try store.index.markProven(
+                    try store.index.markCommitted(
                         lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
                     throw LectureError(.cancelled)
                 }
             }
             #expect(error?.code == .cancelled)
             #expect(try store.index.chunks(resource.id).isEmpty)
-            #expect(try store.item(lease.content).content.provenBytes == 0)
+            #expect(try store.item(lease.content).content.committedBytes == 0)
         }
     }
 }

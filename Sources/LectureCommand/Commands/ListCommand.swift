@@ -65,10 +65,10 @@ enum ListCommand {
     }
 
     private static func row(_ content: Content) -> [String] {
-        let done = content.totalBytes.map { "\(HumanText.percent(content.provenBytes, of: $0))%" } ?? ""
+        let done = content.totalBytes.map { "\(HumanText.percent(content.committedBytes, of: $0))%" } ?? ""
         return [
             content.key.text, state(content), content.state == .completed ? "100%" : done,
-            HumanText.byteCount(content.totalBytes ?? content.provenBytes), "\(content.priority)", content.title,
+            HumanText.byteCount(content.totalBytes ?? content.committedBytes), "\(content.priority)", content.title,
             reason(content),
         ]
     }

@@ -50,14 +50,14 @@ struct ProgressTracker: Sendable {
         snapshot.paused = summary.stops[.user] ?? 0
         snapshot.waiting = max(0, (summary.counts[.stopped] ?? 0) - snapshot.paused)
         snapshot.count = summary.counts.values.reduce(0, +) + refused
-        snapshot.bytes = summary.provenBytes
+        snapshot.bytes = summary.committedBytes
         // The total is unknown as long as an item's size is.
         let unknown = (summary.counts[.queued] ?? 0) + (summary.counts[.loading] ?? 0)
         snapshot.total = unknown == 0 ? summary.totalBytes : nil
         // Verified bytes grow in steps of a group; the speeds of the active items are already smoothed.
         let speed = snapshot.items.reduce(0) { $0 + $1.speed }
         snapshot.speed = speed
-        snapshot.secondsLeft = snapshot.total.flatMap { speed > 0 ? max(0, $0 - summary.provenBytes) / speed : nil }
+        snapshot.secondsLeft = snapshot.total.flatMap { speed > 0 ? max(0, $0 - summary.committedBytes) / speed : nil }
     }
 
     /// The run is over: the speed shown is the mean over the whole run.
@@ -78,7 +78,7 @@ struct ProgressTracker: Sendable {
 
     private static func item(_ content: Content) -> ProgressSnapshot.Item {
         ProgressSnapshot.Item(
-            key: content.key.text, title: content.title, bytes: content.provenBytes, total: content.totalBytes,
+            key: content.key.text, title: content.title, bytes: content.committedBytes, total: content.totalBytes,
             speed: 0,
             secondsLeft: nil, state: content.state)
     }

@@ -51,7 +51,7 @@ enum RemoveCommand {
     /// Reports what would be removed.
     private static func report(_ lectures: [Content], _ session: CommandSession) throws -> ExitStatus {
         for lecture in lectures { try wouldRemove(lecture, session) }
-        let bytes = lectures.reduce(0) { $0 + $1.provenBytes }
+        let bytes = lectures.reduce(0) { $0 + $1.committedBytes }
         session.report(
             "\(HumanText.lectures(lectures.count)) would be removed (\(HumanText.byteCount(bytes))). "
                 + "Nothing was removed.")
@@ -66,7 +66,7 @@ enum RemoveCommand {
     /// - Throws: ``OutputError``.
     static func wouldRemove(_ lecture: Content, _ session: CommandSession) throws {
         if session.wantsJSON { return try session.context.output.write(machine: JSONLine.plannedRemoval(lecture)) }
-        let columns = ["gone", HumanText.byteCount(lecture.provenBytes), lecture.key.text, lecture.title]
+        let columns = ["gone", HumanText.byteCount(lecture.committedBytes), lecture.key.text, lecture.title]
         try session.context.output.write(.row(columns))
     }
 }

@@ -115,7 +115,7 @@ package enum StatusText {
             status.counts[state].flatMap { $0 > 0 ? "\($0) \(state.name)" : nil }
         }
         guard !counts.isEmpty else { return "The store is empty." }
-        let bytes = "\(HumanText.byteCount(status.provenBytes)) of \(HumanText.byteCount(status.totalBytes))"
+        let bytes = "\(HumanText.byteCount(status.committedBytes)) of \(HumanText.byteCount(status.totalBytes))"
         return "\(counts.joined(separator: ", ")); \(bytes)"
     }
 

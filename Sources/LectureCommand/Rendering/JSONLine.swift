@@ -35,7 +35,7 @@ package enum JSONLine {
     /// - Returns: the line.
     package static func completed(_ content: Content) -> String {
         event("completed", content) { writer in
-            writer.member("bytes", content.provenBytes)
+            writer.member("bytes", content.committedBytes)
             writer.member("total", content.totalBytes)
             writer.member("sha256", content.sha256.map { Hexadecimal.text($0) })
             writer.member("downloaded_ms", content.completed?.milliseconds)
@@ -61,7 +61,7 @@ package enum JSONLine {
         event("stopped", content) { writer in
             writer.member("stop_reason", content.stopReason?.name)
             problem(content.error, &writer)
-            writer.member("bytes", content.provenBytes)
+            writer.member("bytes", content.committedBytes)
             writer.member("total", content.totalBytes)
             writer.member("attempts", content.attempts)
             writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
@@ -188,7 +188,7 @@ package enum JSONLine {
             writer.member("title", lecture.title)
             writer.member("url", URLText.withoutSecrets(lecture.sourceURL))
             writer.member("plan", "gone")
-            writer.member("bytes", lecture.provenBytes)
+            writer.member("bytes", lecture.committedBytes)
         }
     }
 
@@ -270,9 +270,9 @@ package enum JSONLine {
             writer.member("teacher", content.teacher.isEmpty ? nil : content.teacher)
             writer.member("folder", content.folder.isEmpty ? nil : content.folder)
             writer.member("priority", content.priority)
-            writer.member("bytes", content.provenBytes)
+            writer.member("bytes", content.committedBytes)
             writer.member("total", content.totalBytes)
-            writer.member("chunks_proven", content.provenChunks)
+            writer.member("chunks_proven", content.committedChunks)
             writer.member("chunks_total", content.totalChunks)
             writer.member("sha256", content.sha256.map { Hexadecimal.text($0) })
             writer.member("duration_s", content.duration.map { Double($0.milliseconds) / 1000 })
@@ -317,7 +317,7 @@ package enum JSONLine {
             writer.object("states") { writer in
                 for state in ItemState.allCases { writer.member(state.name, overview.status.counts[state] ?? 0) }
             }
-            writer.member("bytes", overview.status.provenBytes)
+            writer.member("bytes", overview.status.committedBytes)
             writer.member("total", overview.status.totalBytes)
             writer.member("outdated", overview.outdated)
             writer.member("damaged", overview.damaged)

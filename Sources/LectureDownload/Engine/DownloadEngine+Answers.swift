@@ -90,10 +90,10 @@ extension DownloadEngine {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
         let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
             .filter { $0.stage == .fetching && $0.record.total == nil }
-        // Received bytes that are not proven use space as well.
+        // Received bytes that are not committed use space as well.
         let bytes = unplanned.reduce(UInt64(0)) { sum, resource in
             let ended: UInt64 = item.resources.contains { $0 === resource } ? position : 0
-            return sum + resource.sinks.values.reduce(max(resource.book.provenBytes, ended)) { max($0, $1.position) }
+            return sum + resource.sinks.values.reduce(max(resource.book.committedBytes, ended)) { max($0, $1.position) }
         }
         guard try quotaIsPassed(by: bytes) else { return false }
         let error = LectureError(.quota)
@@ -188,11 +188,11 @@ extension DownloadEngine {
         if resource.record.total != nil, !resource.unsized.isEmpty {
             let chunks = resource.unsized
             resource.unsized = []
-            try proved(chunks, resource, of: item, now: now)
+            try recordCommitted(chunks, resource, of: item, now: now)
         }
         if let remainder = report.remainder {
             let chunk = resource.book.grid.chunk(at: remainder.offset)
-            if resource.book.proven.contains(chunk) {
+            if resource.book.committed.contains(chunk) {
                 effects.append { [part = resource.part] in part.abandon(remainder.stream) }
             } else {
                 resource.remainders[chunk] = remainder

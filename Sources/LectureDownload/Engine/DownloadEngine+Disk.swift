@@ -11,12 +11,12 @@ extension DownloadEngine {
         let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
         // A damaged row may name an impossible chunk, which would be counted in place of a missing one.
         let count = record.total.map { record.grid.count(total: $0) }
-        let proven = rows.filter { $0 < count ?? Self.longestUnknown }
+        let committed = rows.filter { $0 < count ?? Self.longestUnknown }
         var urls = try index.urlLeases(record.id)
         // A refusal in an earlier run may no longer apply; only URLs whose bytes disagreed stay excluded.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         return ResourceWork(
-            token: token, part: part, record: record, proven: proven, urls: urls)
+            token: token, part: part, record: record, committed: committed, urls: urls)
     }
 
     /// More chunks than a file of unknown length will have: 4 TiB.
@@ -30,7 +30,7 @@ extension DownloadEngine {
         let plan = PartFilePlan(
             resource: resource.record.id, path: resource.record.path, total: resource.record.total,
             chunkBytes: resource.book.grid.length, needsDigest: resource.dueSHA256 != nil,
-            resumes: resource.book.proven.count > 0, reserveBytes: settings.reserveBytes,
+            resumes: resource.book.committed.count > 0, reserveBytes: settings.reserveBytes,
             seal: try sealPlan(resource, of: item))
         effects.append { [part = resource.part] in part.open(plan) }
     }
@@ -41,7 +41,7 @@ extension DownloadEngine {
         case .opened:
             resource.hasOpened = true
         case .flushed(let chunks):
-            try proved(chunks, resource, of: item, now: now)
+            try recordCommitted(chunks, resource, of: item, now: now)
         case .failed(let error):
             try diskFailed(error, resource, of: item, now: now)
         case .digested(let sha256):
@@ -49,7 +49,7 @@ extension DownloadEngine {
         case .placed:
             resource.stage = .placed
             resource.record.state = .placed
-            // All its chunks are proven, and so is everything that was sealed.
+            // All its chunks are committed, and so is everything that was sealed.
             if resource.record.seal == .open { resource.record.seal = .clean }
             try index.updateResource(item.lease, resource.record)
             effects.append { [part = resource.part] in part.close(deleting: false) }
@@ -61,39 +61,39 @@ extension DownloadEngine {
         }
     }
 
-    func proved(
+    func recordCommitted(
         _ chunks: [WrittenChunk], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws {
-        var fresh = chunks.filter { !resource.book.proven.contains($0.index) }
+        var fresh = chunks.filter { !resource.book.committed.contains($0.index) }
         if resource.record.total == nil {
             // The last chunk is short, and its length is known only when its transfer ends: it waits for that.
             let position = resource.sinks.values.reduce(0) { max($0, $1.position) }
             let grid = resource.book.grid
             resource.unsized += fresh.filter { grid.start(of: $0.index + 1) > position }
             fresh.removeAll { grid.start(of: $0.index + 1) > position }
-            resource.unproven.formUnion(resource.unsized.map(\.index))
+            resource.uncommitted.formUnion(resource.unsized.map(\.index))
         }
-        // A chunk that was proven and written again, because the server has no ranges, has a new proof.
-        let again = chunks.filter { resource.book.proven.contains($0.index) }
-        if !again.isEmpty { try index.markProven(item.lease, resource.record.id, again, bytes: 0, now: now) }
+        // A chunk that was committed and written again, because the server has no ranges, has a new proof.
+        let again = chunks.filter { resource.book.committed.contains($0.index) }
+        if !again.isEmpty { try index.markCommitted(item.lease, resource.record.id, again, bytes: 0, now: now) }
         if !fresh.isEmpty {
             let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
-            try index.markProven(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
-            resource.book.proved(fresh.map(\.index))
-            resource.unproven.subtract(fresh.map(\.index))
+            try index.markCommitted(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
+            resource.book.commit(fresh.map(\.index))
+            resource.uncommitted.subtract(fresh.map(\.index))
         }
         if resource.record.total == nil, try stopsForQuota(item, now: now) { return }
         if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
-            try wholeIsProven(resource, of: item, now: now)
+            try wholeIsCommitted(resource, of: item, now: now)
         }
     }
 
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.
-    func wholeIsProven(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
+    func wholeIsCommitted(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         guard let total = resource.record.total, resource.sinks.isEmpty else { return }
         // Opening may have to rename the file back from its final name first.
         guard resource.resumed.isEmpty || resource.hasOpened else { return }
-        if resource.record.role == .media { try apply(item, item.machine.allProven(), now: now) }
+        if resource.record.role == .media { try apply(item, item.machine.allCommitted(), now: now) }
         let part = resource.part
         if resource.dueSHA256 != nil {
             resource.stage = .digesting
@@ -108,9 +108,9 @@ extension DownloadEngine {
 
     // MARK: Chunks of an earlier opening
 
-    /// Checks chunks that were proven before this opening of the part file against their proofs. Data may have changed
-    /// on the disk while no program used it, and without a digest nothing else would detect that. It costs one read of
-    /// these chunks, as a digest does.
+    /// Checks chunks that were committed before this opening of the part file against their proofs. Data may have
+    /// changed on the disk while no program used it, and without a digest nothing else would detect that. It costs one
+    /// read of these chunks, as a digest does.
     private func check(_ resource: ResourceWork, of item: ItemWork) throws {
         guard let total = resource.record.total else { return }
         resource.stage = .checking
@@ -144,9 +144,9 @@ extension DownloadEngine {
         resource.resumed = ChunkSet()
         if !damaged.isEmpty {
             let bytes = damaged.reduce(0) { $0 + resource.book.byteCount(of: $1) }
-            try index.unprove(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
+            try index.markUncommitted(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
             resource.book.lost(damaged)
-            resource.unproven.formUnion(damaged)
+            resource.uncommitted.formUnion(damaged)
             resource.stage = .fetching
             return try apply(item, item.machine.restarted(), now: now)
         }
@@ -205,11 +205,11 @@ extension DownloadEngine {
             // Not transient: waiting for disk space would not help.
             return try end(item, item.machine.failed(error))
         }
-        if error.code == .damaged, resource.book.proven.count > 0 {
+        if error.code == .damaged, resource.book.committed.count > 0 {
             // The part file is gone: its chunks are fetched again, nothing else is lost.
-            try index.unprove(
+            try index.markUncommitted(
                 item.lease, resource.record.id, chunks: try index.chunks(resource.record.id).map(\.index),
-                bytes: resource.book.provenBytes)
+                bytes: resource.book.committedBytes)
             try end(item, item.machine.setBack())
             return
         }
@@ -223,7 +223,7 @@ extension DownloadEngine {
         guard !item.isEnding, !item.resources.isEmpty, let version = item.version else { return }
         let isWhole = item.resources.allSatisfy { $0.stage == .placed || $0.stage == .failed }
         guard isWhole, let media = item.media ?? item.resources.first else { return }
-        _ = item.machine.allProven()
+        _ = item.machine.allCommitted()
         guard item.machine.placed() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
         try ports.licensing.completed(item.record.content.key, now: now)

@@ -101,7 +101,7 @@ extension DownloadEngine {
         let requests = descriptor.requests(expecting: item.record)
         if let media = item.media {
             if describesSameBytes(requests.first, media), !unbinds(descriptor.facts, item) {
-                // Only the URLs were renewed; proven bytes are kept.
+                // Only the URLs were renewed; committed bytes are kept.
                 try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil

@@ -27,7 +27,7 @@ extension DownloadEngine {
     }
 
     private func keep(_ piece: ChunkPiece, _ resource: ResourceWork, of item: ItemWork) throws {
-        guard keepsPieces(resource), !resource.book.proven.contains(piece.chunk) else { return }
+        guard keepsPieces(resource), !resource.book.committed.contains(piece.chunk) else { return }
         try index.keepPiece(item.lease, resource.record.id, try stored(piece, resource))
     }
 
@@ -52,7 +52,7 @@ extension DownloadEngine {
         var chunks: [Int: [StoredPiece]] = [:]
         for piece in try index.pieces(resource.record.id) { chunks[piece.chunk, default: []].append(piece) }
         for (chunk, pieces) in chunks.sorted(by: { $0.key < $1.key }).prefix(Self.piecesLimit)
-        where chunk < resource.book.chunkCount ?? 0 && !resource.book.proven.contains(chunk) {
+        where chunk < resource.book.chunkCount ?? 0 && !resource.book.committed.contains(chunk) {
             let start = resource.book.grid.start(of: chunk)
             let end = RangeSink.blockEnd(after: start, grid: resource.book.grid, limit: total)
             let block = Block(offset: start, capacity: Int(end - start))

@@ -261,7 +261,7 @@ extension DownloadEngine {
         if let total = progress.total, progress.bytesPerSecond >= 1 {
             progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
         }
-        progress.provenChunks = item.resources.reduce(0) { $0 + $1.book.proven.count }
+        progress.committedChunks = item.resources.reduce(0) { $0 + $1.book.committed.count }
         progress.totalChunks = item.resources.reduce(0) { $0 + ($1.book.chunkCount ?? 0) }
         return progress
     }

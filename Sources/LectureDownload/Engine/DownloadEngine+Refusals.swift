@@ -148,7 +148,7 @@ extension DownloadEngine {
     }
 
     /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
-    /// have the same file, even if nothing is proven yet: bytes on their way to the disk count as well.
+    /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
     func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource fails alone; a required one fails the item.
@@ -161,9 +161,10 @@ extension DownloadEngine {
             abandon(resource, deleting: true)
             // A resource that will never be complete counts neither as missing nor as present.
             let chunks = try index.chunks(resource.record.id).map(\.index)
-            try index.unprove(item.lease, resource.record.id, chunks: chunks, bytes: resource.book.provenBytes)
+            try index.markUncommitted(
+                item.lease, resource.record.id, chunks: chunks, bytes: resource.book.committedBytes)
             resource.record.total = nil
-            resource.book = RangeBook(total: nil, grid: resource.record.grid, proven: [])
+            resource.book = RangeBook(total: nil, grid: resource.record.grid, committed: [])
             try index.updateResource(item.lease, resource.record)
         }
         return "failed"

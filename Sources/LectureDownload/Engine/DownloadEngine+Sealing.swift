@@ -11,7 +11,7 @@ extension DownloadEngine {
         guard try ask(resource, of: item) else { return false }
         let grid = RangeBook.grid(total: nil, isSealed: resource.cipher != nil)
         // A transfer that has left a partial chunk behind used the same cipher.
-        if resource.book.grid.lead != grid.lead { resource.book = RangeBook(total: nil, grid: grid, proven: []) }
+        if resource.book.grid.lead != grid.lead { resource.book = RangeBook(total: nil, grid: grid, committed: []) }
         return true
     }
 
@@ -50,20 +50,20 @@ extension DownloadEngine {
         .sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
     ]
 
-    /// The seal plan of the part file. The same transaction marks the row as possibly having more sealed than proven,
-    /// until the file is closed cleanly.
+    /// The seal plan of the part file. The same transaction marks the row as possibly having more sealed than
+    /// committed, until the file is closed cleanly.
     func sealPlan(_ resource: ResourceWork, of item: ItemWork) throws -> SealPlan? {
         guard let cipher = resource.cipher, resource.record.seal != .plain else { return nil }
         let isClean = resource.record.seal == .clean
         resource.record.seal = .open
         try index.updateResource(item.lease, resource.record)
-        return SealPlan(cipher: cipher, isClean: isClean, proven: resource.book.proven.indices)
+        return SealPlan(cipher: cipher, isClean: isClean, committed: resource.book.committed.indices)
     }
 
     /// In the transaction that ends the item: a file that was closed without a failure, and whose sealed chunks are all
-    /// proven, may be continued under its header.
+    /// committed, may be continued under its header.
     func noteClean(_ resource: ResourceWork, of item: ItemWork) throws {
-        guard resource.record.seal == .open, resource.isClosedClean, resource.unproven.isEmpty,
+        guard resource.record.seal == .open, resource.isClosedClean, resource.uncommitted.isEmpty,
             resource.stage != .failed, resource.record.state != .placed
         else { return }
         resource.record.seal = .clean

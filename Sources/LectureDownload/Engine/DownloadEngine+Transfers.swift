@@ -34,7 +34,7 @@ extension DownloadEngine {
         case .fetching:
             try openPartIfNeeded(resource, of: item)
             if item.isEnding { return }
-            if resource.book.isWhole { return try wholeIsProven(resource, of: item, now: now) }
+            if resource.book.isWhole { return try wholeIsCommitted(resource, of: item, now: now) }
             guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
             while resource.sinks.count < wantedConnections(resource, of: item) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
@@ -72,7 +72,7 @@ extension DownloadEngine {
         let sink = RangeSink(
             id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false),
             learnsGrid: true,
-            proven: ChunkSet(), acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
+            committed: ChunkSet(), acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
         item.loader = id
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
@@ -110,13 +110,13 @@ extension DownloadEngine {
         let lease = redirect == nil ? choice.lease : resource.redirectLease
         let remainder = resource.remainders.removeValue(forKey: assignment.first)
         abandonRemainders(resource, inside: assignment)
-        // Bytes that are durable but unproven for lack of a length are fetched and written again.
+        // Bytes that are durable but uncommitted for lack of a length are fetched and written again.
         resource.unsized = []
         let asks = try plan(
             assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
-            grid: resource.book.grid, learnsGrid: resource.stage == .asking, proven: resource.book.proven,
+            grid: resource.book.grid, learnsGrid: resource.stage == .asking, committed: resource.book.committed,
             acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part, post: poster())
         resource.sinks[id] = sink
         if let lease { resource.contributors.insert(lease) }

@@ -70,7 +70,7 @@ package final class DownloadEngine {
     var parts: [PartToken: LivingPart] = [:]
     /// Transfers of this step, which start after its commit.
     var begun: [TransferID] = []
-    /// Items whose proven bytes were counted as reused.
+    /// Items whose committed bytes were counted as reused.
     var countedReuse: Set<ContentID> = []
     var governor: OriginGovernor
     /// Servers whose stored limits and waits were looked up.

@@ -199,6 +199,6 @@ package protocol URLResolver: Sendable {
 package struct EngineStatistics: Sendable, Hashable {
     /// Bytes of bodies received over the network.
     package var bytesFetched: Int64 = 0
-    /// Bytes that were proven before this run claimed the item.
+    /// Bytes that were committed before this run claimed the item.
     package var bytesReused: Int64 = 0
 }

@@ -2,10 +2,10 @@ package import LectureModel
 
 /// The states of one item while an engine works on it. No input or output, no clock: times come in as parameters.
 ///
-///                 claimed                       sourceKnown            allProven
+///                 claimed                       sourceKnown           allCommitted
 ///     queued ───────────────▶ loading ─────────────────────▶ downloading ───────▶ verifying
 ///       ▲  │                     │                              │    ▲               │  │
-///       │  └──── claimed (source known, bytes there) ───────────┼────┼───────────────┘  │ placed
+///       │  └──── claimed (source known, bytes there) ───────────┼────┼───────────────┘  │ finalized
 ///       │                        │                              │    └─ restarted ───┘  ▼
 ///       └──── retryLater ────────┴──────────────────────────────┘                    completed
 ///
@@ -19,7 +19,7 @@ package import LectureModel
 /// | the engine leased it | ``claimed(sourceKnown:)`` | queued |
 /// | the source is known | ``sourceKnown()`` | loading, downloading |
 /// | bytes became durable | ``gainedBytes()`` | every working state |
-/// | every chunk is proven | ``allProven()`` | downloading, verifying |
+/// | every chunk is committed | ``allCommitted()`` | downloading, verifying |
 /// | the bytes were wrong | ``restarted()`` | downloading, verifying, loading |
 /// | it has its final name | ``placed()`` | verifying |
 /// | an attempt failed without progress | ``attemptFailed()`` | working states |
@@ -84,8 +84,8 @@ package struct ItemMachine: Sendable {
         return .store
     }
 
-    /// Every chunk is proven.
-    package mutating func allProven() -> Action {
+    /// Every chunk is committed.
+    package mutating func allCommitted() -> Action {
         switch status.state {
         case .downloading, .loading:
             status = ItemStatus(.verifying, attempts: status.attempts)

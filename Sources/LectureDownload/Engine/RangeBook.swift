@@ -4,22 +4,22 @@ package import LectureModel
 ///
 /// Every chunk is in one of four states:
 ///
-///         begin/split            ended (received)           proved
-///     absent ───────▶ assigned ───────────────▶ submitted ─────────▶ proven
+///         begin/split            ended (received)        committed
+///     absent ───────▶ assigned ───────────────▶ submitted ─────────▶ committed
 ///        ▲               │ ended (not received)
 ///        └───────────────┘
 ///
-/// A chunk that is found damaged on the disk goes from proven back to absent. Other losses of the disk are not handled
-/// here: the item's work ends, and the next book starts with what is proven.
+/// A chunk that is found damaged on the disk goes from committed back to absent. Other losses of the disk are not
+/// handled here: the item's work ends, and the next book starts with what is committed.
 ///
 /// - absent: no transfer fetches it. ``begin(_:begun:)``
 /// - assigned: inside the range of a running transfer. ``begin(_:begun:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
-/// - proven: durable, with its proof committed. ``proved(_:)``, and back with ``lost(_:)``
+/// - committed: durable, with its proof committed. ``commit(_:)``, and back with ``lost(_:)``
 ///
-/// Invariants: assigned ranges never overlap, no submitted chunk is proven, and none is assigned. Chunks become proven
-/// while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges covers proven
-/// chunks, which its sink skips.
+/// Invariants: assigned ranges never overlap, no submitted chunk is committed, and none is assigned. Chunks become
+/// committed while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges
+/// covers committed chunks, which its sink skips.
 package struct RangeBook: Sendable {
     /// The part of a resource that one transfer is to fetch, in chunks.
     package struct Assignment: Sendable, Hashable {
@@ -34,7 +34,7 @@ package struct RangeBook: Sendable {
     /// How the resource is divided into chunks.
     package private(set) var grid: ChunkGrid
     /// Chunks that are durable with their proof.
-    package private(set) var proven: ChunkSet
+    package private(set) var committed: ChunkSet
     private var submitted = ChunkSet()
     /// Running transfers.
     package private(set) var assignments: [TransferID: Assignment] = [:]
@@ -44,11 +44,11 @@ package struct RangeBook: Sendable {
     /// - Parameters:
     ///   - total: its length in bytes; nil while unknown.
     ///   - grid: how it is divided into chunks.
-    ///   - proven: the chunks that need not be fetched.
-    package init(total: UInt64?, grid: ChunkGrid, proven: some Sequence<Int>) {
+    ///   - committed: the chunks that need not be fetched.
+    package init(total: UInt64?, grid: ChunkGrid, committed: some Sequence<Int>) {
         self.total = total
         self.grid = grid
-        self.proven = ChunkSet(proven)
+        self.committed = ChunkSet(committed)
     }
 
     /// How many chunks there are; nil while the length is unknown.
@@ -68,33 +68,33 @@ package struct RangeBook: Sendable {
         return isSealed ? SealedFormat.grid(segments: segments) : ChunkGrid(length: segments * one)
     }
 
-    /// Whether all chunks are proven.
-    package var isWhole: Bool { chunkCount.map { proven.count >= $0 } ?? false }
+    /// Whether all chunks are committed.
+    package var isWhole: Bool { chunkCount.map { committed.count >= $0 } ?? false }
 
     /// Whether all chunks were received, so that only the disk remains to finish.
-    package var isReceived: Bool { chunkCount.map { proven.count + submitted.count >= $0 } ?? false }
+    package var isReceived: Bool { chunkCount.map { committed.count + submitted.count >= $0 } ?? false }
 
     /// Bytes of chunks that were received whole.
-    package var receivedBytes: UInt64 { bytes(of: proven) + bytes(of: submitted) }
+    package var receivedBytes: UInt64 { bytes(of: committed) + bytes(of: submitted) }
 
-    /// Bytes that are proven.
-    package var provenBytes: UInt64 { bytes(of: proven) }
+    /// Bytes that are committed.
+    package var committedBytes: UInt64 { bytes(of: committed) }
 
     /// The bytes of one chunk.
     package func byteCount(of chunk: Int) -> UInt64 {
         UInt64(grid.range(of: chunk, total: total).count)
     }
 
-    /// The length became known, and with it the length of a chunk. Nothing may be proven yet if the latter changes.
+    /// The length became known, and with it the length of a chunk. Nothing may be committed yet if the latter changes.
     package mutating func learn(total: UInt64) {
         self.total = total
-        if proven.count == 0, submitted.count == 0 { grid = Self.grid(total: total, isSealed: grid.lead > 0) }
+        if committed.count == 0, submitted.count == 0 { grid = Self.grid(total: total, isSealed: grid.lead > 0) }
         let count = chunkCount
         for (id, assignment) in assignments where assignment.end == nil { assignments[id]?.end = count }
     }
 
     private func isAbsent(_ chunk: Int) -> Bool {
-        !proven.contains(chunk) && !submitted.contains(chunk)
+        !committed.contains(chunk) && !submitted.contains(chunk)
             && !assignments.values.contains { $0.first <= chunk && chunk < ($0.end ?? .max) }
     }
 
@@ -159,7 +159,7 @@ package struct RangeBook: Sendable {
         assignments[taker]?.first = chunk
     }
 
-    /// The server cannot send ranges: the transfer starts at the first byte and skips proven chunks.
+    /// The server cannot send ranges: the transfer starts at the first byte and skips committed chunks.
     package mutating func restart(_ id: TransferID) {
         guard assignments[id] != nil else { return }
         assignments = [id: Assignment(first: 0, end: chunkCount)]
@@ -182,20 +182,20 @@ package struct RangeBook: Sendable {
         if let total, position >= total { end = chunkCount ?? end }
         end = min(end, assignment.end ?? end)
         guard end > assignment.first else { return }
-        for chunk in assignment.first..<end where !proven.contains(chunk) { submitted.insert(chunk) }
+        for chunk in assignment.first..<end where !committed.contains(chunk) { submitted.insert(chunk) }
     }
 
     /// Chunks became durable and their rows are committed.
-    package mutating func proved(_ chunks: some Sequence<Int>) {
+    package mutating func commit(_ chunks: some Sequence<Int>) {
         for chunk in chunks {
-            proven.insert(chunk)
+            committed.insert(chunk)
             submitted.remove(chunk)
         }
     }
 
     /// Chunks were found damaged, and their rows are gone.
     package mutating func lost(_ chunks: some Sequence<Int>) {
-        for chunk in chunks { proven.remove(chunk) }
+        for chunk in chunks { committed.remove(chunk) }
     }
 
     /// Bytes that were not received yet.
@@ -204,13 +204,13 @@ package struct RangeBook: Sendable {
     /// - Returns: 0 when the length is unknown.
     package func missingBytes(position: (TransferID) -> UInt64) -> UInt64 {
         guard let total else { return 0 }
-        var bytes = total - min(total, self.bytes(of: proven) + self.bytes(of: submitted))
+        var bytes = total - min(total, self.bytes(of: committed) + self.bytes(of: submitted))
         for (id, assignment) in assignments {
             let reached = min(total, position(id))
-            // Chunk by chunk, since some of what a transfer has passed may be proven by now.
+            // Chunk by chunk, since some of what a transfer has passed may be committed by now.
             var chunk = assignment.first
             while grid.start(of: chunk) < reached {
-                if !proven.contains(chunk), !submitted.contains(chunk) {
+                if !committed.contains(chunk), !submitted.contains(chunk) {
                     bytes -= min(bytes, UInt64(grid.range(of: chunk, total: reached).count))
                 }
                 chunk += 1

@@ -60,7 +60,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     package let acceptsWholeBody: Bool
     /// Where bytes are written; nil while only the source's kind is queried.
     private let part: (any PartFile)?
-    private let proven: ChunkSet
+    private let committed: ChunkSet
     private let learnsGrid: Bool
     private let post: @Sendable (EngineEvent) -> Void
     private let shared: Guarded<Shared>
@@ -75,20 +75,20 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - border: the byte after the last one to take; nil for the end of the object.
     ///   - grid: how the object is divided into chunks.
     ///   - learnsGrid: whether the chunk length follows from the object's, which the answer states.
-    ///   - proven: chunks to skip when the server can only send the whole.
+    ///   - committed: chunks to skip when the server can only send the whole.
     ///   - acceptsWholeBody: whether a whole body is accepted although a range was requested.
     ///   - remainder: a partial chunk to continue.
     ///   - part: where bytes are written; nil while only the source's kind is queried.
     ///   - post: takes events; called on the transport's thread.
     package init(
         id: TransferID, asked: Expectation, start: UInt64, border: UInt64?, grid: ChunkGrid, learnsGrid: Bool,
-        proven: ChunkSet, acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?,
+        committed: ChunkSet, acceptsWholeBody: Bool, remainder: ChunkRemainder?, part: (any PartFile)?,
         post: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.id = id
         self.asked = asked
         self.part = part
-        self.proven = proven
+        self.committed = committed
         self.acceptsWholeBody = acceptsWholeBody
         self.post = post
         stream = remainder?.stream ?? id
@@ -257,7 +257,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .border
             return false
         }
-        body.isPassingBy = proven.contains(body.grid.chunk(at: body.offset))
+        body.isPassingBy = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         let block = Block(
             offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)

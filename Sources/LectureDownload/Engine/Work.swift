@@ -97,7 +97,7 @@ final class ResourceWork {
         case asking
         /// Its path is fixed; bytes are being received.
         case fetching
-        /// All chunks are proven; the digest of the whole is computed.
+        /// All chunks are committed; the digest of the whole is computed.
         case digesting
         /// Chunks of an earlier opening are checked against their proofs.
         case checking
@@ -131,7 +131,7 @@ final class ResourceWork {
     var announcedSHA256: [UInt8]?
     /// The server's validator changed while the digest let the download go on.
     var validatorWasChanged = false
-    /// The server gets ranges wrong: the whole is requested, and proven chunks are skipped.
+    /// The server gets ranges wrong: the whole is requested, and committed chunks are skipped.
     var avoidsRanges = false
     /// The part file was asked to close.
     var isClosing = false
@@ -159,7 +159,7 @@ final class ResourceWork {
     var gained: UInt64 = 0
     /// Attempts without progress, for an optional resource; those of others count for the item.
     var failures = 0
-    /// Chunks that were proven before this opening of the part file, and not yet checked against their proofs since.
+    /// Chunks that were committed before this opening of the part file, and not yet checked against their proofs since.
     var resumed: ChunkSet
     /// Answers that delivered bytes of this version; an earlier run counts as two, since its number is unknown.
     var answers = 0
@@ -169,9 +169,9 @@ final class ResourceWork {
     var cipher: (any ContentCipher)?
     /// Whether the part file was closed with no sealed chunks other than those it has reported.
     var isClosedClean = false
-    /// Chunks that the part file has reported, or that were once proven, and that are not proven now: their segments
-    /// are sealed under the file's header.
-    var unproven: Set<Int> = []
+    /// Chunks that the part file has reported, or that were once committed, and that are not committed now: their
+    /// segments are sealed under the file's header.
+    var uncommitted: Set<Int> = []
     /// Whether an earlier run may have stored pieces of its chunks that were not looked up.
     var mayHavePieces: Bool
     /// Whether its version was complete before, and only lacks some chunks: its first bytes were inspected then.
@@ -180,20 +180,20 @@ final class ResourceWork {
     var unsized: [WrittenChunk] = []
 
     init(
-        token: PartToken, part: any PartFile, record: ResourceRecord, proven: [Int], urls: [URLLeaseRecord]
+        token: PartToken, part: any PartFile, record: ResourceRecord, committed: [Int], urls: [URLLeaseRecord]
     ) {
         self.token = token
         self.part = part
         self.record = record
         self.urls = urls
-        book = RangeBook(total: record.total, grid: record.grid, proven: proven)
-        resumed = book.proven
+        book = RangeBook(total: record.total, grid: record.grid, committed: committed)
+        resumed = book.committed
         mayHavePieces = record.state == .planned
-        answers = proven.isEmpty ? 0 : 2
+        answers = committed.isEmpty ? 0 : 2
         stage =
             switch record.state {
             case .absent: .asking
-            case .planned, .proven: .fetching
+            case .planned, .committed: .fetching
             case .placed: .placed
             case .failed: .failed
             }
@@ -226,7 +226,7 @@ final class ResourceWork {
 
     var receivedBytes: Int64 {
         guard let total = record.total else {
-            return Int64(clamping: sinks.values.reduce(book.provenBytes) { max($0, $1.position) })
+            return Int64(clamping: sinks.values.reduce(book.committedBytes) { max($0, $1.position) })
         }
         return Int64(clamping: total - book.missingBytes(position: position))
     }

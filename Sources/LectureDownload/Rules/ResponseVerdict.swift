@@ -8,7 +8,7 @@ package struct Expectation: Sendable {
     package var sentIfRange: Bool
     /// The length of the whole object in bytes, where it is known.
     package var total: UInt64?
-    /// The validator of the proven bytes; nil while there are none.
+    /// The validator of the committed bytes; nil while there are none.
     package var validator: Validator?
     /// Whether a digest of the whole object is known, so that its bytes can be judged at the end.
     package var digestIsKnown: Bool
@@ -29,7 +29,7 @@ package struct Expectation: Sendable {
     ///   - range: the requested range, nil for the whole object.
     ///   - sentIfRange: whether the request carried `If-Range`.
     ///   - total: the known length of the whole object in bytes.
-    ///   - validator: the validator of the proven bytes.
+    ///   - validator: the validator of the committed bytes.
     ///   - digestIsKnown: whether a digest of the whole object is known.
     ///   - maximumBytes: the largest accepted object, in bytes.
     ///   - role: the role of the resource in its lecture.
@@ -88,7 +88,7 @@ package struct BodyPlan: Equatable, Sendable {
     package var digest: [UInt8]?
     /// The media type, lower-cased, without parameters.
     package var mediaType: String?
-    /// The validator differs from that of the proven bytes, but a digest will verify the whole.
+    /// The validator differs from that of the committed bytes, but a digest will verify the whole.
     package var validatorChanged = false
 }
 
@@ -122,7 +122,7 @@ package enum ResponseVerdict: Equatable, Sendable {
     case redirect(to: String)
     /// The server asks to wait; nil when it names no time.
     case wait(RetryAfter?, status: Int)
-    /// The URL is no longer valid: ask the resolver for a new one. Proven bytes are kept.
+    /// The URL is no longer valid: ask the resolver for a new one. Committed bytes are kept.
     case renewLease(status: Int)
     /// Try again later.
     case retry(LectureError.Code)

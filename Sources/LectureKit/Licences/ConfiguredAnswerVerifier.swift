@@ -31,7 +31,7 @@ package struct ConfiguredAnswerVerifier: AnswerVerifier {
         }
         if keys.entries.isEmpty {
             guard permitsUnverified else { throw LectureError(.licenceKeyMissing) }
-            return try Self.answer(try Self.unprovenPayload(token), signer: nil)
+            return try Self.answer(try Self.unverifiedPayload(token), signer: nil)
         }
         let candidates = keyID.isEmpty ? keys.entries : keys.entries.filter { $0.id.utf8.elementsEqual(keyID.utf8) }
         guard !candidates.isEmpty else { throw LectureError(.licenceKeyMissing, detail: "the server's key is unknown") }
@@ -62,7 +62,7 @@ package struct ConfiguredAnswerVerifier: AnswerVerifier {
     }
 
     /// The second of the three parts of a compact token.
-    private static func unprovenPayload(_ token: String) throws(LectureError) -> [UInt8] {
+    private static func unverifiedPayload(_ token: String) throws(LectureError) -> [UInt8] {
         let bytes = Array(token.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard bytes.count <= 1 << 20, parts.count == 3, let payload = Base64URL.bytes(parts[1]) else {

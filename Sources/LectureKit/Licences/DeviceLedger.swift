@@ -138,7 +138,7 @@ struct LicenceJudge {
         var entry = entry
         entry.suspicion = takesMarksBack ? nil : suspicion ?? entry.suspicion
         var facts = LicenceVerdict.Facts(
-            licence: entry.record, isMediaProven: isPlayable, time: time, deviceThumbprint: device.device)
+            licence: entry.record, isMediaComplete: isPlayable, time: time, deviceThumbprint: device.device)
         facts.suspicion = entry.suspicion
         facts.owesCompletion = isStrict && entry.owesCompletion
         let seal = try device.seal(of: entry.key)

@@ -89,7 +89,7 @@ extension Observation {
         _ = note(content.key, isActive: false)
         log(
             .info, .download, "A download is complete.",
-            ["key": content.key.text, "bytes": "\(content.provenBytes)"])
+            ["key": content.key.text, "bytes": "\(content.committedBytes)"])
         countDownload("completed")
     }
 

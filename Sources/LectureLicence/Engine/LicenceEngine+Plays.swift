@@ -98,7 +98,7 @@ extension LicenceEngine {
         let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
         var facts = LicenceVerdict.Facts(
             licence: entry?.record, isLicensed: entry != nil || isSealed,
-            isMediaProven: content?.isComplete ?? false, time: turn.time.time, deviceThumbprint: settings.device,
+            isMediaComplete: content?.isComplete ?? false, time: turn.time.time, deviceThumbprint: settings.device,
             isCheckedForThisPlay: work.permits[key].map { $0 > turn.boot } ?? false)
         facts.suspicion = entry?.suspicion
         facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
@@ -133,7 +133,7 @@ extension LicenceVerdict.Facts {
     /// A lecture that needs no licence.
     fileprivate static var unlicensed: Self {
         Self(
-            licence: nil, isLicensed: false, isMediaProven: true, time: .doubtful(noEarlierThan: nil, .neverSet),
+            licence: nil, isLicensed: false, isMediaComplete: true, time: .doubtful(noEarlierThan: nil, .neverSet),
             deviceThumbprint: [])
     }
 }

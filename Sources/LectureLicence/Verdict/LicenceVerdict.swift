@@ -9,7 +9,7 @@ package struct LicenceVerdict: Hashable, Sendable {
         /// Whether the lecture needs a licence at all.
         package var isLicensed: Bool
         /// Whether every byte is stored and verified.
-        package var isMediaProven: Bool
+        package var isMediaComplete: Bool
         /// The time, as far as it can be trusted.
         package var time: TrustedTime
         /// The thumbprint of this device's key.
@@ -32,15 +32,15 @@ package struct LicenceVerdict: Hashable, Sendable {
         /// - Parameters:
         ///   - licence: the row of the ledger.
         ///   - isLicensed: whether the lecture needs a licence.
-        ///   - isMediaProven: whether every byte is stored and verified.
+        ///   - isMediaComplete: whether every byte is stored and verified.
         ///   - time: the time.
         ///   - deviceThumbprint: of this device's key.
         ///   - isCheckedForThisPlay: whether a server has just permitted this very play.
         package init(
-            licence: LicenceRecord?, isLicensed: Bool = true, isMediaProven: Bool, time: TrustedTime,
+            licence: LicenceRecord?, isLicensed: Bool = true, isMediaComplete: Bool, time: TrustedTime,
             deviceThumbprint: [UInt8], isCheckedForThisPlay: Bool = false
         ) {
-            (self.licence, self.isLicensed, self.isMediaProven) = (licence, isLicensed, isMediaProven)
+            (self.licence, self.isLicensed, self.isMediaComplete) = (licence, isLicensed, isMediaComplete)
             (self.time, self.deviceThumbprint) = (time, deviceThumbprint)
             self.isCheckedForThisPlay = isCheckedForThisPlay
         }
@@ -59,7 +59,7 @@ package struct LicenceVerdict: Hashable, Sendable {
     /// - Parameter facts: the input.
     /// - Returns: every reason, in the order of ``LicenceReason``.
     package static func judge(_ facts: Facts) -> LicenceVerdict {
-        var reasons: Set<LicenceReason> = facts.isMediaProven ? [] : [.mediaIncomplete]
+        var reasons: Set<LicenceReason> = facts.isMediaComplete ? [] : [.mediaIncomplete]
         if let licence = facts.licence {
             reasons.formUnion(standing(of: licence, facts))
             reasons.formUnion(bounds(of: licence, facts))

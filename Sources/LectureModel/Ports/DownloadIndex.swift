@@ -91,7 +91,7 @@ package struct ResourceRecord: Sendable {
         /// Its length and its path are fixed.
         case planned = 1
         /// All chunks are committed.
-        case proven = 2
+        case committed = 2
         /// It has its final name.
         case placed = 3
         /// It cannot be downloaded; only for resources that are not required.
@@ -119,9 +119,9 @@ package struct ResourceRecord: Sendable {
     /// Whether its files are sealed, and whether they were closed cleanly.
     package var seal: SealState
     /// Committed chunks.
-    package var provenChunks: Int
+    package var committedChunks: Int
     /// The bytes of these chunks.
-    package var provenBytes: UInt64
+    package var committedBytes: UInt64
     /// The stored validator: the strong entity tag, the `Last-Modified` text.
     package var entityTag: String?
     /// The `Last-Modified` text, exactly as received.
@@ -148,8 +148,8 @@ package struct ResourceRecord: Sendable {
         path = ""
         chunkBytes = 1 << 20
         seal = .plain
-        provenChunks = 0
-        provenBytes = 0
+        committedChunks = 0
+        committedBytes = 0
         acceptsRanges = false
     }
 
@@ -295,7 +295,7 @@ package struct RunSummary: Sendable, Hashable {
     /// Stopped items by reason.
     package var stops: [StopReason: Int] = [:]
     /// Committed bytes.
-    package var bytesProven: Int64 = 0
+    package var committedBytes: Int64 = 0
     /// Bytes of the items whose size is known.
     package var bytesTotal: Int64 = 0
     /// Creates an empty summary.
@@ -434,10 +434,10 @@ package protocol DownloadIndex: AnyObject {
     ///   - bytes: their total length.
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
-    func markProven(
+    func markCommitted(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp) throws
     /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows.
-    func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
+    func markUncommitted(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws
     /// Stores a piece of a chunk that is not committed. It replaces the pieces of that chunk from its start on; all of
     /// them go when the chunk is committed.
     func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws

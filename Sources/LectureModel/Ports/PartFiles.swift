@@ -92,13 +92,13 @@ package struct SealPlan: Sendable {
     /// for a plan that resumes.
     package var isClean: Bool
     /// The committed chunks: the part of the file worth keeping.
-    package var proven: [Int]
+    package var committed: [Int]
 
     /// Creates a plan.
-    package init(cipher: any ContentCipher, isClean: Bool = false, proven: [Int] = []) {
+    package init(cipher: any ContentCipher, isClean: Bool = false, committed: [Int] = []) {
         self.cipher = cipher
         self.isClean = isClean
-        self.proven = proven
+        self.committed = committed
     }
 }
 

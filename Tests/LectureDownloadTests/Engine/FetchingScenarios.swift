@@ -47,7 +47,7 @@ struct FetchingScenarios {
         let key = try scene.want(Self.url)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
-        #expect(try scene.content(key)?.provenBytes == Int64(bytes.count))
+        #expect(try scene.content(key)?.committedBytes == Int64(bytes.count))
         #expect(try scene.contradictions() == [])
     }
 
@@ -102,11 +102,11 @@ struct FetchingScenarios {
             try scene.crash(powerCut: steps % 2 == 0)
             let before = scene.network.delivered
             let found = try #require(try scene.content(key))
-            let proven = found.provenBytes
+            let committed = found.committedBytes
             try scene.rest()
             #expect(try scene.bytes(key) == bytes)
-            #expect(scene.network.delivered - before == bytes.count - Int(proven), "after \(steps) steps")
-            #expect(scene.program.engine.statistics.bytesReused == (found.state == .completed ? 0 : proven))
+            #expect(scene.network.delivered - before == bytes.count - Int(committed), "after \(steps) steps")
+            #expect(scene.program.engine.statistics.bytesReused == (found.state == .completed ? 0 : committed))
             #expect(try scene.contradictions() == [])
         }
     }
@@ -139,7 +139,7 @@ struct FetchingScenarios {
         _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
         try scene.rest()
         #expect(try scene.content(key)?.stopReason == .user)
-        #expect(try #require(try scene.content(key)).provenBytes > 0)
+        #expect(try #require(try scene.content(key)).committedBytes > 0)
         _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
@@ -250,8 +250,10 @@ struct FetchingScenarios {
                 if try index.item(key)?.content.state != .completed { world.found("completion was reported too early") }
             }
             for case .progress(let progress) in notices {
-                let proven = try index.item(key)?.content.provenBytes ?? 0
-                if progress.provenChunks << 20 > proven + 1 << 20 { world.found("proofs were reported too early") }
+                let committed = try index.item(key)?.content.committedBytes ?? 0
+                if progress.committedChunks << 20 > committed + 1 << 20 {
+                    world.found("proofs were reported too early")
+                }
             }
         }
         try scene.rest()

@@ -30,7 +30,7 @@ struct ItemMachineTests {
         Row(name: "gainedBytes", send: { $0.gainedBytes() }, legal: working, target: nil, action: .store),
         Row(name: "attemptFailed", send: { $0.attemptFailed() }, legal: working, target: nil, action: .store),
         Row(
-            name: "allProven", send: { $0.allProven() }, legal: [.loading, .downloading], target: .verifying,
+            name: "allCommitted", send: { $0.allCommitted() }, legal: [.loading, .downloading], target: .verifying,
             action: .store),
         Row(name: "restarted", send: { $0.restarted() }, legal: working, target: .downloading, action: .store),
         Row(name: "placed", send: { $0.placed() }, legal: [.verifying], target: .completed, action: .endWork),

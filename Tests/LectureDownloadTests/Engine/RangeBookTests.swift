@@ -28,16 +28,16 @@ struct RangeBookTests {
         #expect((0...200).filter { grid.isStart(UInt64($0)) } == [0, 60, 160])
         #expect(grid.range(of: .max, total: 250).isEmpty && grid.range(of: -1, total: 250).isEmpty)
         #expect(grid.start(of: .max - 1) == .max, "a row may name any chunk")
-        var book = RangeBook(total: 250, grid: grid, proven: [0, 2])
-        #expect(book.provenBytes == 150)
+        var book = RangeBook(total: 250, grid: grid, committed: [0, 2])
+        #expect(book.committedBytes == 150)
         book.lost([2])
-        #expect(book.provenBytes == 60 && book.chunkCount == 3)
-        book = RangeBook(total: 30, grid: grid, proven: [0])
-        #expect(book.provenBytes == 30)
+        #expect(book.committedBytes == 60 && book.chunkCount == 3)
+        book = RangeBook(total: 30, grid: grid, committed: [0])
+        #expect(book.committedBytes == 30)
     }
 
     @Test func `a resource of unknown length has one range, which learns its end`() {
-        var book = RangeBook(total: nil, grid: ChunkGrid(length: Self.chunk), proven: [])
+        var book = RangeBook(total: nil, grid: ChunkGrid(length: Self.chunk), committed: [])
         let first = TransferID(1)
         #expect(book.begin(first) == RangeBook.Assignment(first: 0, end: nil))
         #expect(book.begin(TransferID(2)) == nil)
@@ -46,20 +46,20 @@ struct RangeBookTests {
         #expect(!book.isWhole)
         book.ended(first, position: 3 * Self.chunk + 1)
         #expect(!book.hasAbsent)
-        book.proved(0..<4)
+        book.commit(0..<4)
         #expect(book.isWhole)
-        #expect(book.provenBytes == 3 * Self.chunk + 1)
+        #expect(book.committedBytes == 3 * Self.chunk + 1)
     }
 
     @Test func `chunks verified during their transfer are not counted twice`() {
-        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
+        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), committed: [])
         _ = book.begin(TransferID(1))
-        book.proved(0..<4)
+        book.commit(0..<4)
         #expect(book.missingBytes { _ in 5 * Self.chunk } == 5 * Self.chunk)
     }
 
     @Test func `bytes handed to the disk are not missing`() {
-        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [])
+        var book = RangeBook(total: 10 * Self.chunk, grid: ChunkGrid(length: Self.chunk), committed: [])
         _ = book.begin(TransferID(1))
         book.ended(TransferID(1), position: 4 * Self.chunk)
         #expect(book.missingBytes { _ in 0 } == 6 * Self.chunk)
@@ -67,7 +67,7 @@ struct RangeBookTests {
     }
 
     @Test func `of equal remainders the older transfer is split`() {
-        var book = RangeBook(total: 30 * Self.chunk, grid: ChunkGrid(length: Self.chunk), proven: [10, 20])
+        var book = RangeBook(total: 30 * Self.chunk, grid: ChunkGrid(length: Self.chunk), committed: [10, 20])
         for number in 1...3 { _ = book.begin(TransferID(UInt64(number))) }
         let cut = book.split(TransferID(9), minimum: Self.chunk) { id in UInt64((Int(id.value) - 1) * 10) * Self.chunk }
         #expect(cut?.victim == TransferID(2) || cut?.victim == TransferID(1))
@@ -78,7 +78,7 @@ struct RangeBookTests {
     private struct Model {
         var positions: [TransferID: UInt64] = [:]
         var submitted: Set<Int> = []
-        var proven: Set<Int> = []
+        var committed: Set<Int> = []
         var nextID: UInt64 = 1
     }
 
@@ -91,14 +91,14 @@ struct RangeBookTests {
         let last = grid.range(of: count - 1, total: nil)
         let total = last.lowerBound + UInt64.random(in: 1...UInt64(last.count), using: &chance)
         var model = Model()
-        model.proven = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
-        var book = RangeBook(total: total, grid: grid, proven: model.proven)
+        model.committed = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
+        var book = RangeBook(total: total, grid: grid, committed: model.committed)
         for step in 0..<4000 where !book.isWhole {
             act(&book, &model, total: total, isCalm: step > 300, &chance)
             check(book, model, count: count, total: total)
         }
         #expect(book.isWhole)
-        #expect(book.provenBytes == total)
+        #expect(book.committedBytes == total)
     }
 
     private func act(
@@ -133,12 +133,12 @@ struct RangeBookTests {
             book.ended(id, position: position)
             for chunk in range.first..<(range.end ?? 0) {
                 let end = min(total, book.grid.start(of: chunk + 1))
-                if end <= position, !model.proven.contains(chunk) { model.submitted.insert(chunk) }
+                if end <= position, !model.committed.contains(chunk) { model.submitted.insert(chunk) }
             }
         case 4:
             let durable = model.submitted.filter { _ in Bool.random(using: &chance) }
-            book.proved(durable)
-            model.proven.formUnion(durable)
+            book.commit(durable)
+            model.committed.formUnion(durable)
             model.submitted.subtract(durable)
         case 5 where !isCalm && running.count == 1 && Int.random(in: 0..<8, using: &chance) == 0:
             book.restart(running[0])
@@ -152,16 +152,16 @@ struct RangeBookTests {
         for range in book.assignments.values { for chunk in range.first..<(range.end ?? count) { owners[chunk] += 1 } }
         #expect(owners.allSatisfy { $0 <= 1 })
         #expect(Set(book.assignments.keys) == Set(model.positions.keys))
-        #expect((0..<count).filter(book.proven.contains) == model.proven.sorted())
+        #expect((0..<count).filter(book.committed.contains) == model.committed.sorted())
         let isFree = (0..<count).contains {
-            owners[$0] == 0 && !model.proven.contains($0) && !model.submitted.contains($0)
+            owners[$0] == 0 && !model.committed.contains($0) && !model.submitted.contains($0)
         }
         #expect(book.hasAbsent == isFree)
         var there: UInt64 = 0
         for chunk in 0..<count {
             let start = book.grid.start(of: chunk)
             let length = book.byteCount(of: chunk)
-            if model.proven.contains(chunk) || model.submitted.contains(chunk) {
+            if model.committed.contains(chunk) || model.submitted.contains(chunk) {
                 there += length
             } else {
                 for (id, range) in book.assignments where range.first <= chunk && chunk < range.end ?? count {

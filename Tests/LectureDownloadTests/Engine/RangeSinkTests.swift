@@ -37,14 +37,14 @@ struct RangeSinkTests {
         private let posted = Guarded<[EngineEvent]>([])
 
         init(
-            asked: LectureDownload.Expectation, start: UInt64 = 0, border: UInt64? = nil, proven: [Int] = [],
+            asked: LectureDownload.Expectation, start: UInt64 = 0, border: UInt64? = nil, committed: [Int] = [],
             acceptsWhole: Bool = true, remainder: ChunkRemainder? = nil, hasPart: Bool = true, id: UInt64 = 7,
             part shared: RecordingPart? = nil, grid: ChunkGrid = ChunkGrid(length: 1 << 20)
         ) {
             let part = shared ?? self.part
             sink = RangeSink(
                 id: TransferID(id), asked: asked, start: start, border: border, grid: grid, learnsGrid: false,
-                proven: ChunkSet(proven), acceptsWholeBody: acceptsWhole, remainder: remainder,
+                committed: ChunkSet(committed), acceptsWholeBody: acceptsWhole, remainder: remainder,
                 part: hasPart ? part : nil
             ) { [posted] event in posted.withLock { $0.append(event) } }
         }
@@ -167,16 +167,16 @@ struct RangeSinkTests {
     }
 
     @Test(arguments: [[], [1], [0, 2]])
-    func `blocks of a sealed file are its segments`(proven: [Int]) throws {
+    func `blocks of a sealed file are its segments`(committed: [Int]) throws {
         let grid = SealedFormat.grid(segments: 1)
         let total = grid.start(of: 3) + 500
         let bytes = lectureBytes(Int(total))
-        let bench = Bench(asked: Self.asked(total: total), proven: proven, grid: grid)
+        let bench = Bench(asked: Self.asked(total: total), committed: committed, grid: grid)
         #expect(bench.head(200, ["Content-Length": "\(total)"]))
         #expect(bench.deliver(bytes) == bytes.count)
         let report = try bench.end()
         #expect(report.handedOver == total && report.reachedEnd)
-        let due = (0..<4).filter { !proven.contains($0) }.map { grid.range(of: $0, total: total) }
+        let due = (0..<4).filter { !committed.contains($0) }.map { grid.range(of: $0, total: total) }
         #expect(bench.part.blocks.map(\.offset) == due.map(\.lowerBound))
         #expect(bench.part.blocks.map(\.bytes.count) == due.map(\.count))
         #expect(bench.part.blocks.map(\.endsObject) == due.map { $0.upperBound == total })
@@ -248,7 +248,7 @@ struct RangeSinkTests {
         let bytes = lectureBytes(Int(total))
         var asked = Self.asked(2 * Self.mebi..<total, total: total)
         asked.validator = Validator(etag: "\"v\"", lastModified: nil, total: total)
-        let bench = Bench(asked: asked, start: 2 * Self.mebi, proven: [0, 1, 3])
+        let bench = Bench(asked: asked, start: 2 * Self.mebi, committed: [0, 1, 3])
         #expect(bench.head(200, ["Content-Length": "\(total)", "ETag": "\"v\""]))
         #expect(bench.deliver(bytes) == bytes.count)
         let report = try bench.end()
@@ -273,7 +273,7 @@ struct RangeSinkTests {
             asked.validator = Validator(etag: "\"v1\"", lastModified: nil, total: total)
             asked.digestIsKnown = true
             asked.sentIfRange = isConditional
-            let bench = Bench(asked: asked, start: 2 * Self.mebi, proven: [0, 1])
+            let bench = Bench(asked: asked, start: 2 * Self.mebi, committed: [0, 1])
             #expect(bench.head(200, ["Content-Length": "\(total)", "ETag": "\"v2\""]) == !isConditional)
         }
     }

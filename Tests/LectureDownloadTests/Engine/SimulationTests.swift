@@ -61,8 +61,8 @@ struct SimulationTests {
                 _ = try story.scene.index.setDesire(story.key, .fetch, now: world.now)
                 story.scene.program.poke()
             }
-            let proven = Int(try #require(try story.scene.content(story.key)).provenBytes)
-            story.lost = max(story.lost, story.scene.network.delivered - proven)
+            let committed = Int(try #require(try story.scene.content(story.key)).committedBytes)
+            story.lost = max(story.lost, story.scene.network.delivered - committed)
             try story.scene.crash(powerCut: world.chance(50))
         }
         try story.scene.rest(within: .seconds(1800))

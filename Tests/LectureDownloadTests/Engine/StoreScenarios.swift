@@ -28,12 +28,12 @@ struct StoreScenarios {
         try scene.rest()
         let content = try #require(try scene.content(key))
         #expect(content.stopReason == .user)
-        #expect(content.provenBytes > 0)
+        #expect(content.committedBytes > 0)
         let before = scene.network.delivered
         _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
-        #expect(scene.network.delivered == bytes.count && before > Int(content.provenBytes), "no byte came twice")
+        #expect(scene.network.delivered == bytes.count && before > Int(content.committedBytes), "no byte came twice")
         #expect(try scene.contradictions() == [])
     }
 
@@ -100,7 +100,7 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(700))
-        #expect(try #require(try scene.content(key)).provenChunks > 0)
+        #expect(try #require(try scene.content(key)).committedChunks > 0)
         try scene.crash()
         try #require(scene.disk.parts.count == 1)
         scene.disk.spoilPart(at: 17, mask: 4)
@@ -160,7 +160,7 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(700))
-        #expect(try #require(try scene.content(key)).provenBytes > 0)
+        #expect(try #require(try scene.content(key)).committedBytes > 0)
         try scene.crash()
         scene.disk.parts = [:]
         try scene.rest()

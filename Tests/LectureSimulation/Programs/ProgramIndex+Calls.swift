@@ -189,8 +189,8 @@ extension ProgramIndex {
         try calling { try base.chunks(resource) }
     }
 
-    func unprove(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
-        try calling { try base.unprove(lease, resource, chunks: chunks, bytes: bytes) }
+    func markUncommitted(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
+        try calling { try base.markUncommitted(lease, resource, chunks: chunks, bytes: bytes) }
     }
 
     func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {

@@ -8,7 +8,7 @@ import LectureStore
 final class ProgramIndex: DownloadIndex {
     /// What the open transaction says about files; checked against the disk after the commit.
     struct Claims {
-        var proven: [(resource: ResourceID, chunks: [WrittenChunk])] = []
+        var committed: [(resource: ResourceID, chunks: [WrittenChunk])] = []
         var completed: [VersionID] = []
         var deleted: [ContentID] = []
     }
@@ -60,7 +60,9 @@ final class ProgramIndex: DownloadIndex {
                 hasBegun = true
                 return result
             }
-            if !claims.proven.isEmpty || !claims.completed.isEmpty || !claims.deleted.isEmpty { try onCommit(claims) }
+            if !claims.committed.isEmpty || !claims.completed.isEmpty || !claims.deleted.isEmpty {
+                try onCommit(claims)
+            }
             guard world.endAction(program) else { throw Self.dead }
             return result
         } catch {
@@ -70,11 +72,11 @@ final class ProgramIndex: DownloadIndex {
         }
     }
 
-    func markProven(
+    func markCommitted(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
     ) throws {
-        try calling { try base.markProven(lease, resource, chunks, bytes: bytes, now: now) }
-        claims.proven.append((resource, chunks))
+        try calling { try base.markCommitted(lease, resource, chunks, bytes: bytes, now: now) }
+        claims.committed.append((resource, chunks))
     }
 
     func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {

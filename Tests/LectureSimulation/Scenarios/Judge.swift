@@ -53,8 +53,8 @@ struct Judge {
             path: media.path, resource: media.id, total: media.total ?? 0, grid: media.grid, cipher: nil,
             proofs: try simulation.onlooker.chunks(media.id), pace: { _ in true })
         if !damaged.isEmpty { world.found("lecture \(number) is complete and damaged") }
-        if media.total != UInt64(node.bytes.count) || media.provenBytes != media.total {
-            world.found("lecture \(number) has \(node.bytes.count) bytes, its row says \(media.provenBytes)")
+        if media.total != UInt64(node.bytes.count) || media.committedBytes != media.total {
+            world.found("lecture \(number) has \(node.bytes.count) bytes, its row says \(media.committedBytes)")
         }
         // The digest of a later request is not checked against bytes that were complete before it.
         let isExpected = !scenario.requests.contains { $0.kind == .wrongDigest || $0.kind == .otherDigest }
@@ -134,7 +134,7 @@ struct Judge {
         guard isPlain, namesVersions(served) else { return }
         let since = simulation.sinceDeath[number] ?? (0, 0)
         let connections = scenario.work.connections ?? 2
-        let due = served.bytes.count - since.proven
+        let due = served.bytes.count - since.committed
         let loss = (simulation.interruptions + simulation.watch.pauses) * connections << 20
         let renewals = served.faults.count { $0.kind == .urlOver }
         let bound = due + loss + served.requests << 14 + (renewals * connections) << 20

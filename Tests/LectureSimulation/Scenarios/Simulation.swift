@@ -43,7 +43,7 @@ package final class Simulation {
     /// Changed requests and other disturbances of a lecture's work since the last death.
     var interruptions = 0
     /// Bytes that a lecture had committed when the last program died, and that were delivered until then.
-    var sinceDeath: [Int: (proven: Int, delivered: Int)] = [:]
+    var sinceDeath: [Int: (committed: Int, delivered: Int)] = [:]
     private let files: StoreFiles
     private var started = 0
     private var deathsUsed = 0
@@ -284,8 +284,8 @@ package final class Simulation {
         interruptions = 0
         watch.pauses = 0
         for number in scenario.lectures.indices {
-            let proven = try item(number)?.content.provenBytes ?? 0
-            sinceDeath[number] = (Int(proven), servers.served[number].delivered)
+            let committed = try item(number)?.content.committedBytes ?? 0
+            sinceDeath[number] = (Int(committed), servers.served[number].delivered)
         }
         try watch.holdRowsAgainstDisk(onlooker, onlookerConnection)
     }

@@ -47,17 +47,17 @@ final class Watch {
 
     /// A commit marks chunks as committed: their bytes are durable now, and are the ones that were hashed.
     func committed(_ claims: ProgramIndex.Claims, by program: Program) throws {
-        for claim in claims.proven {
+        for claim in claims.committed {
             guard let place = try Self.place(of: claim.resource, program.connection) else { continue }
             guard let node = disk.node(place.path + MemoryDisk.suffix) ?? disk.node(place.path) else {
-                world.found("chunks of \(place.path) are proven and there is no file")
+                world.found("chunks of \(place.path) are committed and there is no file")
                 continue
             }
             for chunk in claim.chunks {
                 let start = chunk.index * place.chunkBytes
                 let range = start..<min(node.bytes.count, start + place.chunkBytes)
                 if node.dirty.contains(where: { $0.overlaps(range) }) {
-                    world.found("chunk \(chunk.index) of \(place.path) is proven before it is durable")
+                    world.found("chunk \(chunk.index) of \(place.path) is committed before it is durable")
                 }
             }
         }
@@ -86,7 +86,7 @@ final class Watch {
             WHERE file_path = ? AND proven_count > 0 AND version.state IN (0, 1) AND content.state <> 7
             """, path
         ) { $0.int(0) }
-        if rows ?? 0 > 0 { world.found("\(path) is deleted and has proven chunks") }
+        if rows ?? 0 > 0 { world.found("\(path) is deleted and has committed chunks") }
     }
 
     /// Every committed row is true: its bytes are on the disk, under one name or the other. The files of a lecture that
@@ -104,13 +104,13 @@ final class Watch {
         for (resource, path, chunkBytes, total) in rows {
             let name = disk.node(path + MemoryDisk.suffix) == nil ? path : path + MemoryDisk.suffix
             guard disk.node(name) != nil else {
-                world.found("\(path) has proven chunks and is gone")
+                world.found("\(path) has committed chunks and is gone")
                 continue
             }
             let damaged = try disk.verify(
                 path: name, resource: resource, total: total, grid: ChunkGrid(length: chunkBytes), cipher: nil,
                 proofs: try index.chunks(resource), pace: { _ in true })
-            if !damaged.isEmpty { world.found("proven chunks \(damaged) of \(path) are not on the disk") }
+            if !damaged.isEmpty { world.found("committed chunks \(damaged) of \(path) are not on the disk") }
         }
         for content in complete {
             let state = try index.item(content)?.content.state
@@ -161,10 +161,10 @@ final class Watch {
         guard let item = try program.index.item(reported.key) else { return }
         if let total = reported.total, reported.bytes > total { world.found("progress beyond the end") }
         // Where a complete version is there already, the count of the next one has started.
-        if item.content.provenChunks < reported.provenChunks, item.content.state != .completed,
+        if item.content.committedChunks < reported.committedChunks, item.content.state != .completed,
             item.currentVersion == nil
         {
-            world.found("progress counts \(reported.provenChunks) chunks, the store \(item.content.provenChunks)")
+            world.found("progress counts \(reported.committedChunks) chunks, the store \(item.content.committedChunks)")
         }
     }
 

@@ -100,7 +100,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
                 return fail(LectureError(.damaged))
             }
             node = found
-            whole = Set(plan.seal?.proven ?? [])
+            whole = Set(plan.seal?.committed ?? [])
             if let seal = plan.seal { takeUp(found, seal, plan.path) }
         } else {
             // Nothing is committed: the file under the final name was left by a crash.

@@ -119,7 +119,7 @@ package final class Scene {
                     cipher: cipher, proofs: try index.chunks(resource.id), pace: { _ in true })
                 if resource.seal == .open { found.append("\(content.key): \(resource.path) stands and is not clean") }
                 if damaged != [] { found.append("\(content.key): \(resource.path) is missing or damaged") }
-                if resource.provenBytes != resource.total { found.append("\(content.key): counted bytes differ") }
+                if resource.committedBytes != resource.total { found.append("\(content.key): counted bytes differ") }
             }
         }
         return found

@@ -2,7 +2,7 @@ import LectureCrypto
 import LectureModel
 import Testing
 
-@Suite struct ChunkProofTests {
+@Suite struct ChunkTagTests {
     let key = sample(32, seed: 99)
     let digests: OpenSSLDigests
     let resource = ResourceID(41)

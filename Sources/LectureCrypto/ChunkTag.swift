@@ -25,7 +25,7 @@ import LectureModel
 ///
 /// Random nonces of 96 bits keep the probability of a repetition below 2⁻³² up to 2³² proofs under one key (SP 800-38D,
 /// section 8.3): 4 PiB of chunks of 1 MiB, more than any store writes.
-@safe final class ChunkProof: RunningDigest {
+@safe final class ChunkTag: RunningDigest {
     /// The length of a nonce in bytes.
     static let nonceLength = 12
     /// The length of a tag in bytes.
@@ -47,7 +47,7 @@ import LectureModel
     ///   - chunk: the index of the chunk.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
     init(
-        _ algorithm: GMACAlgorithm, key: ProofKey, nonce: [UInt8], resource: ResourceID, chunk: Int
+        _ algorithm: GMACAlgorithm, key: ChunkTagKey, nonce: [UInt8], resource: ResourceID, chunk: Int
     ) throws(LectureError) {
         guard let context = unsafe EVP_MAC_CTX_new(algorithm.method) else {
             throw OpenSSLFailure.drain("EVP_MAC_CTX_new")
@@ -66,7 +66,7 @@ import LectureModel
     deinit { unsafe EVP_MAC_CTX_free(context) }
 
     /// Sets cipher, nonce and key.
-    private static func start(_ context: OpaquePointer, key: ProofKey, nonce: [UInt8]) -> Bool {
+    private static func start(_ context: OpaquePointer, key: ChunkTagKey, nonce: [UInt8]) -> Bool {
         var nonce = nonce
         return unsafe key.withBytes { key in
             let start = unsafe key.baseAddress?.assumingMemoryBound(to: UInt8.self)

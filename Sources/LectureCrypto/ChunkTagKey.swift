@@ -4,7 +4,7 @@ import LectureModel
 /// The store's key for proofs: 32 bytes that are overwritten before their memory is freed.
 ///
 /// `@unchecked Sendable`: the memory is written only in `init` and in `deinit`, where no other code has a reference.
-@safe final class ProofKey: @unchecked Sendable {
+@safe final class ChunkTagKey: @unchecked Sendable {
     /// The length of an AES-256 key in bytes.
     static let length = 32
     private let memory: UnsafeMutableRawBufferPointer
