@@ -109,7 +109,7 @@ enum DetailBenchmark {
             try index.markCommitted(lease, resource.id, [chunk], bytes: 1_000, now: now)
         }
         for var resource in try index.resources(version) {
-            resource.state = .placed
+            resource.state = .finalized
             try index.updateResource(lease, resource)
         }
         try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)

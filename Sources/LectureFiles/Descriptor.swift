@@ -112,7 +112,7 @@ final class Descriptor: Sendable {
     /// Renames a file in this directory, unless the new name is taken.
     ///
     /// Where the file system lacks `RENAME_NOREPLACE` a link and an unlink do the same; a crash between them leaves
-    /// both names on one file, which ``PartPlace`` recognises.
+    /// both names on one file, which ``PartFilePaths`` recognises.
     ///
     /// - Parameters:
     ///   - old: one component.

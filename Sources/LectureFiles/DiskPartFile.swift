@@ -5,10 +5,10 @@ package import LectureModel
 /// A part file on disk.
 ///
 /// ```
-///   made ──open──▶ open ──submit, flush, digest──▶ open ──place──▶ placed
-///     │              │ a call fails                                  │
-///     │              ▼                                               │
-///     └──close──▶ (failed) ──close──▶ closed ◀──close────────────────┘
+///   made ──open──▶ open ──submit, flush, digest──▶ open ──finalize──▶ finalized
+///     │              │ a call fails                                     │
+///     │              ▼                                                  │
+///     └──close──▶ (failed) ──close──▶ closed ◀──close───────────────────┘
 /// ```
 ///
 /// Everything that blocks runs on two queues of the file: `writes` computes proofs, writes and digests in the order of
@@ -21,7 +21,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
         let plan: PartFilePlan
-        let place: PartPlace
+        let paths: PartFilePaths
         let kept: Kept
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
@@ -62,7 +62,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     /// What a sync needs of the body.
     private struct Target: Sendable {
-        let place: PartPlace
+        let paths: PartFilePaths
         let file: Descriptor
     }
 
@@ -209,16 +209,16 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     }
 
     /// Finalizes the file on `syncs`, after every running sync.
-    package func place(total: UInt64) {
+    package func finalize(total: UInt64) {
         writes.async { [self] in
             guard isWriting, let target else { return }
             let length: UInt64
-            do throws(LectureError) { length = try lengthToPlace(total) } catch { return fail(error) }
+            do throws(LectureError) { length = try lengthToFinalize(total) } catch { return fail(error) }
             syncs.async { [self] in
                 guard !hasLostBytes else { return }
                 do throws(LectureError) {
-                    try target.place.place(target.file, total: length)
-                    notify(.placed)
+                    try target.paths.finalize(target.file, total: length)
+                    notify(.finalized)
                 } catch {
                     fail(error)
                 }
@@ -257,7 +257,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         }
     }
 
-    private var target: Target? { body.map { Target(place: $0.place, file: $0.kept.file) } }
+    private var target: Target? { body.map { Target(paths: $0.paths, file: $0.kept.file) } }
 
     /// Nil when the file is about to be closed and was not opened for that.
     private func makeBody(_ plan: PartFilePlan) throws(LectureError) -> Body? {
@@ -274,28 +274,28 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         } catch {
             throw FileIntent.makeDirectory.error(error, plan.path)
         }
-        let place = PartPlace(path: path, bucket: bucket)
+        let paths = PartFilePaths(path: path, bucket: bucket)
         if let seal = plan.seal {
-            let part = try SealedPart.open(plan, seal, place, media) { [budget, account] in
+            let part = try SealedPart.open(plan, seal, paths, media) { [budget, account] in
                 budget.stage(account) == .open
             }
-            return part.map { Body(plan: plan, place: place, kept: .sealed($0), assembler: assembler, prefix: prefix) }
+            return part.map { Body(plan: plan, paths: paths, kept: .sealed($0), assembler: assembler, prefix: prefix) }
         }
-        let file = plan.resumes ? try place.reopen(total: plan.total) : try place.create()
+        let file = plan.resumes ? try paths.reopen(total: plan.total) : try paths.create()
         do {
-            try place.reserve(file, length: plan.total ?? 0, reserve: plan.reserveBytes, in: media)
+            try paths.reserve(file, length: plan.total ?? 0, reserve: plan.reserveBytes, in: media)
         } catch {
             // No half-made file: a new file without space is deleted. Its error matters more than that of the deletion.
-            if !plan.resumes { try? place.deletePart() }
+            if !plan.resumes { try? paths.deletePart() }
             throw error
         }
         return Body(
-            plan: plan, place: place, kept: .clear(file, ReadableFile(file, plan.path)), assembler: assembler,
+            plan: plan, paths: paths, kept: .clear(file, ReadableFile(file, plan.path)), assembler: assembler,
             prefix: prefix)
     }
 
     /// The length of the file that gets the final name.
-    private func lengthToPlace(_ total: UInt64) throws(LectureError) -> UInt64 {
+    private func lengthToFinalize(_ total: UInt64) throws(LectureError) -> UInt64 {
         guard case .sealed(let part) = body?.kept else { return total }
         // An empty resource never gets a block.
         if total == 0 { try part.sealNothing() }
@@ -308,7 +308,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         self.body = nil
         defer { self.body = body }
         if body.plan.total == nil {
-            try PartPlace.check(
+            try PartFilePaths.check(
                 free: try media.freeBytes(), needs: UInt64(block.count), reserve: body.plan.reserveBytes,
                 body.plan.path)
         }
@@ -387,12 +387,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         guard !hasLostBytes else { return }
         do {
             try systemCall { fdatasync(target.file.number) }
-            if !isDirectoryDurable { try target.place.bucket.sync() }
+            if !isDirectoryDurable { try target.paths.bucket.sync() }
             isDirectoryDurable = true
             notify(.flushed(group.chunks))
         } catch {
             hasLostBytes = true
-            fail(FileIntent.write.error(error, target.place.path.text))
+            fail(FileIntent.write.error(error, target.paths.path.text))
         }
     }
 
@@ -405,7 +405,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             return
         }
         do throws(LectureError) {
-            try group.target.place.deletePart()
+            try group.target.paths.deletePart()
         } catch {
             fail(error)
         }

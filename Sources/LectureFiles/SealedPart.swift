@@ -21,7 +21,7 @@ import LectureModel
     private(set) var file: Descriptor
     /// Reads the plaintext of what was written.
     private(set) var reader: SealedReader
-    private let place: PartPlace
+    private let paths: PartFilePaths
     private let media: MediaDirectory
     private let plan: PartFilePlan
     private let seal: SealPlan
@@ -44,48 +44,48 @@ import LectureModel
     /// - Parameters:
     ///   - plan: a plan with a seal.
     ///   - seal: the plan's.
-    ///   - place: where the file is.
+    ///   - paths: where the file is.
     ///   - media: knows the free space.
     ///   - goesOn: called between segments that are sealed again; false ends that.
     /// - Returns: nil when it was ended.
     /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of an existing file can be relied
     ///   on.
     static func open(
-        _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory,
+        _ plan: PartFilePlan, _ seal: SealPlan, _ paths: PartFilePaths, _ media: MediaDirectory,
         while goesOn: @escaping () -> Bool
     ) throws(LectureError) -> SealedPart? {
         let length = try plan.total.map { total throws(LectureError) in try SealedFormat.fileLength(total: total) }
         guard plan.resumes else {
-            let file = try place.create()
+            let file = try paths.create()
             do throws(LectureError) {
-                try place.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
+                try paths.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
                 let header = try seal.cipher.newHeader()
                 try Self.write(header, to: file, plan.path)
-                return try SealedPart(plan, seal, place, media, file, header, goesOn)
+                return try SealedPart(plan, seal, paths, media, file, header, goesOn)
             } catch {
                 // No half-made file: a new file without space is deleted. Its error matters more than that of the
                 // deletion.
-                try? place.deletePart()
+                try? paths.deletePart()
                 throw error
             }
         }
-        let file = try place.reopen(total: length)
+        let file = try paths.reopen(total: length)
         let header = try SealedReader.header(of: ReadableFile(file, plan.path), seal.cipher).bytes
-        let part = try SealedPart(plan, seal, place, media, file, header, goesOn)
+        let part = try SealedPart(plan, seal, paths, media, file, header, goesOn)
         if seal.isClean, try !part.hasStrays() {
-            try place.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
+            try paths.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
             return part
         }
         return try part.renew(keeping: part.sealed) ? part : nil
     }
 
     private init(
-        _ plan: PartFilePlan, _ seal: SealPlan, _ place: PartPlace, _ media: MediaDirectory, _ file: Descriptor,
+        _ plan: PartFilePlan, _ seal: SealPlan, _ paths: PartFilePaths, _ media: MediaDirectory, _ file: Descriptor,
         _ header: [UInt8], _ goesOn: @escaping () -> Bool
     ) throws(LectureError) {
         self.plan = plan
         self.seal = seal
-        self.place = place
+        self.paths = paths
         self.media = media
         self.file = file
         self.goesOn = goesOn
@@ -304,20 +304,20 @@ import LectureModel
     /// - Returns: false when it was ended; then the current file is unchanged.
     /// - Throws: ``LectureError``, with ``LectureError/Code/storageFull`` when there is no space for both files.
     private func renew(keeping kept: Set<Int>) throws(LectureError) -> Bool {
-        let fresh = try place.createReplacement()
+        let fresh = try paths.createReplacement()
         do throws(LectureError) {
             let end = kept.max().map { layout.ciphertextRange(ofSegment: $0).upperBound } ?? SealedFormat.headerBytes
             let length = isEndKnown ? layout.ciphertextLength : end
-            try place.reserve(fresh, length: UInt64(length), reserve: plan.reserveBytes, in: media)
+            try paths.reserve(fresh, length: UInt64(length), reserve: plan.reserveBytes, in: media)
             let header = try seal.cipher.newHeader()
             try Self.write(header, to: fresh, plan.path)
             let under = try seal.cipher.sealer(header: header, sealedBefore: [])
             guard let carried = try carry(kept.sorted(), into: fresh, under) else {
-                try? place.clearReplacement()
+                try? paths.clearReplacement()
                 return false
             }
             let opener = try seal.cipher.opener(header: header)
-            try place.install(fresh)
+            try paths.install(fresh)
             file = fresh
             sealer = under
             sealed = carried
@@ -326,7 +326,7 @@ import LectureModel
                 ReadableFile(fresh, plan.path), opener: opener, layout: layout, last: last, damage: .readsAsZeros)
             return true
         } catch {
-            try? place.clearReplacement()
+            try? paths.clearReplacement()
             throw error
         }
     }

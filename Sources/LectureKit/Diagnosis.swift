@@ -234,7 +234,7 @@ struct Situation {
             return notes
         }
         for resource in resources where resource.role == .media && resource.state != .absent {
-            if !resource.acceptsRanges, resource.state != .placed {
+            if !resource.acceptsRanges, resource.state != .finalized {
                 notes.append(
                     "The server does not serve ranges: one connection, and an interrupted download starts over.")
             }

@@ -207,10 +207,10 @@ extension LectureManager {
     private func compareDigest(
         _ digest: [UInt8], _ check: CheckRequest, _ version: CompleteVersion
     ) async throws -> CheckVerdict {
-        let placed = PlacedMedia(resource: version.media, cipher: try cipher(for: version.media, of: check.key))
+        let finalized = FinalizedMedia(resource: version.media, cipher: try cipher(for: version.media, of: check.key))
         let running = Guarded(try digests.sha256())
         do {
-            try await read(placed, check.key, range: nil) { bytes in
+            try await read(finalized, check.key, range: nil) { bytes in
                 try Task.checkCancellation()
                 running.withLock { digest in unsafe bytes.withUnsafeBytes { unsafe digest.update($0) } }
             }
@@ -329,11 +329,11 @@ extension LectureManager {
     /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
     func mediaFault(of item: ItemRecord) throws -> LectureError? {
         guard let media = try index.completeVersion(item.id)?.media else { return nil }
-        return mediaFault(PlacedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
+        return mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
     }
 
     /// As above, for a file.
-    func mediaFault(_ file: PlacedFile, key: ContentKey?) -> LectureError? {
+    func mediaFault(_ file: FinalizedFile, key: ContentKey?) -> LectureError? {
         let detail = key?.text ?? ""
         guard let length = files.look(path: file.path).final else {
             return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) does not exist")
@@ -343,7 +343,7 @@ extension LectureManager {
     }
 
     /// A lecture in its actual state, not only that of its row: one whose file is gone is not complete.
-    func truthful(_ content: Content, _ file: PlacedFile?) -> Content {
+    func truthful(_ content: Content, _ file: FinalizedFile?) -> Content {
         guard let file, let error = mediaFault(file, key: content.key) else { return content }
         var content = content
         content.isPlayable = false

@@ -40,15 +40,15 @@ extension LectureManager {
     ///   this key.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func content(_ key: ContentKey) throws -> Content? {
-        try queries.item(key).map { truthful($0.content, try placedFile($0)) }
+        try queries.item(key).map { truthful($0.content, try finalizedFile($0)) }
     }
 
     /// Where the media of a lecture's complete version is; nil without one.
-    private func placedFile(_ item: ItemRecord) throws -> PlacedFile? {
+    private func finalizedFile(_ item: ItemRecord) throws -> FinalizedFile? {
         guard item.currentVersion != nil,
             let media = try queries.resources(item.content.key).first(where: { $0.role == .media })
         else { return nil }
-        return PlacedFile(path: media.path, fileBytes: media.fileBytes)
+        return FinalizedFile(path: media.path, fileBytes: media.fileBytes)
     }
 
     /// A summary of the whole store.
@@ -97,7 +97,7 @@ extension LectureManager {
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, `mediaMissing`, `damaged` when
     ///   ``verify(_:_:)`` has found damage that is not repaired yet.
     public func path(_ key: ContentKey) throws -> String {
-        let media = try placedMedia(key)
+        let media = try finalizedMedia(key)
         guard media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
         guard try queries.item(key)?.needsRepair != true else { throw LectureError(.damaged, detail: key.text) }
         return "\(try location.make())/\(media.path)"
@@ -114,7 +114,8 @@ extension LectureManager {
         let owners = try queries.owners()
         let living = owners.filter { locks.isAlive($0.id) }
         var situation = Situation(
-            content: truthful(item.content, try placedFile(item)), desire: item.desire, workers: [], now: clock.now())
+            content: truthful(item.content, try finalizedFile(item)), desire: item.desire, workers: [], now: clock.now()
+        )
         if let owner = try queries.leaseOwner(key) {
             let holder = owners.first { $0.id == owner }
             situation.holder = holder.map { Situation.Holder(process: $0.process, isAlive: living.contains($0)) }
@@ -145,12 +146,12 @@ extension LectureManager {
     }
 
     /// The media of a complete lecture.
-    func placedMedia(_ key: ContentKey) throws -> ResourceRecord {
+    func finalizedMedia(_ key: ContentKey) throws -> ResourceRecord {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.currentVersion != nil,
-            let media = try queries.resources(key).first(where: { $0.role == .media && $0.state == .placed })
+            let media = try queries.resources(key).first(where: { $0.role == .media && $0.state == .finalized })
         else { throw LectureError(.notComplete, detail: key.text) }
-        if let error = mediaFault(PlacedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
+        if let error = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
         return media
     }
 }

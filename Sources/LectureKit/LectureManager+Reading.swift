@@ -32,7 +32,7 @@ extension LectureManager {
     }
 
     nonisolated func read(
-        _ media: PlacedMedia, _ key: ContentKey, range: Range<Int64>?, charging charge: PlayRead? = nil,
+        _ media: FinalizedMedia, _ key: ContentKey, range: Range<Int64>?, charging charge: PlayRead? = nil,
         _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
         let (resource, cipher) = (media.resource, media.cipher)
@@ -107,7 +107,7 @@ extension LectureManager {
         guard item.currentVersion != nil else { throw LectureError(.notComplete, detail: key.text) }
         var report = VerifyReport(key: key)
         var findings: [Finding] = []
-        for resource in try queries.resources(key) where resource.state == .placed {
+        for resource in try queries.resources(key) where resource.state == .finalized {
             let finding = try await look(at: resource, of: key, options)
             report.chunks += finding.looked
             report.damaged += finding.damaged.map {
@@ -142,7 +142,7 @@ extension LectureManager {
         let count = resource.grid.count(total: total)
         let rows = try index.chunks(resource.id)
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
-        finding.fault = mediaFault(PlacedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
+        finding.fault = mediaFault(FinalizedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
         // A chunk without a row cannot be compared.
         let uncommitted = Set(0..<count).subtracting(rows.map(\.index))
         if finding.fault != nil {

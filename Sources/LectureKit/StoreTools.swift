@@ -76,7 +76,7 @@ public enum StoreTools {
         var findings: [String] = []
         var last: ResourceID?
         while true {
-            let page = try queries.placedFiles(after: last, limit: 1000)
+            let page = try queries.finalizedFiles(after: last, limit: 1000)
             guard let end = page.last else { return findings }
             last = end.id
             for (_, file) in page {

@@ -98,13 +98,13 @@ extension SQLiteDownloadIndex {
     }
 
     /// Lectures that count as failed because their file was gone, with the file.
-    package func missingMedia() throws -> [(id: ContentID, media: PlacedFile)] {
+    package func missingMedia() throws -> [(id: ContentID, media: FinalizedFile)] {
         let rows = try connection.query(
             """
             SELECT content.id, \(ContentColumns.media) FROM content INDEXED BY content_state
             WHERE content.state = ? AND content.error_code = ? AND content.lease_owner IS NULL
             """, ItemState.failed, LectureError.Code.mediaMissing.number
-        ) { row -> (ContentID, PlacedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
+        ) { row -> (ContentID, FinalizedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
         return rows.compactMap { id, media in media.map { (id: id, media: $0) } }
     }
 

@@ -78,7 +78,7 @@ enum ContentColumns {
     ///   - row: of a query.
     ///   - column: its index.
     /// - Returns: nil for a lecture without a complete version.
-    static func media(_ row: borrowing Row, _ column: Int32) -> PlacedFile? {
+    static func media(_ row: borrowing Row, _ column: Int32) -> FinalizedFile? {
         guard let text = row.optionalText(column) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -86,7 +86,7 @@ enum ContentColumns {
             id: ResourceID(0), version: VersionID(0), content: ContentID(0), role: .media)
         record.seal = Int(parts[0]).flatMap { SealState(rawValue: $0) } ?? .plain
         record.total = UInt64(parts[1])
-        return PlacedFile(path: String(parts[2]), fileBytes: record.fileBytes)
+        return FinalizedFile(path: String(parts[2]), fileBytes: record.fileBytes)
     }
 
     /// Reads a row of ``item``.

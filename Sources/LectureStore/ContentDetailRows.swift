@@ -117,7 +117,7 @@ enum ContentDetailColumns {
         (SELECT resource.file_path FROM version INDEXED BY version_current
         CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id
         WHERE version.content_id = content.id AND version.state = 1 AND resource.role = \(role.rawValue)
-        AND resource.state = \(ResourceRecord.State.placed.rawValue) AND resource.seal = 0
+        AND resource.state = \(ResourceRecord.State.finalized.rawValue) AND resource.seal = 0
         ORDER BY resource.position LIMIT 1)
         """
     }

@@ -119,7 +119,7 @@ extension SQLiteDownloadIndex {
                 proven_count, proven_bytes, sha256, expected_sha256, file_path, media_type)
             VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            row, version, ResourceRole.media.rawValue, ResourceRecord.State.placed.rawValue, media.bytes,
+            row, version, ResourceRole.media.rawValue, ResourceRecord.State.finalized.rawValue, media.bytes,
             media.chunkBytes, media.chunks.count, media.chunks.count, media.bytes, media.sha256, request.sha256,
             media.path, media.mediaType)
         for chunk in media.chunks {

@@ -36,7 +36,7 @@ package final class SQLiteContentQueries: ContentQueries {
 
     /// Reads a page of lectures, each complete one with the file of its media.
     package func contents<Result>(
-        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, PlacedFile?) throws -> Result
+        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, FinalizedFile?) throws -> Result
     ) throws -> [Result] {
         try consistently {
             let list = try ContentList(filter, sort: sort, on: connection)
@@ -52,23 +52,23 @@ package final class SQLiteContentQueries: ContentQueries {
     /// The complete lectures after a row, with the files of their media, in the order of registration.
     package func completeMedia(
         after content: ContentID?, limit: Int
-    ) throws -> [(id: ContentID, key: ContentKey, media: PlacedFile)] {
+    ) throws -> [(id: ContentID, key: ContentKey, media: FinalizedFile)] {
         let rows = try connection.query(
             """
             SELECT content.id, content.key, \(ContentColumns.media) FROM content INDEXED BY content_state
             WHERE content.state = 4 AND content.id > ? ORDER BY content.id LIMIT ?
             """, content ?? ContentID(0), limit
-        ) { row -> (ContentID, ContentKey, PlacedFile?) in
+        ) { row -> (ContentID, ContentKey, FinalizedFile?) in
             (row.id(0), ContentKey(stored: row.text(1)), ContentColumns.media(row, 2))
         }
-        return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? PlacedFile(path: "", fileBytes: nil)) }
+        return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? FinalizedFile(path: "", fileBytes: nil)) }
     }
 
     /// The files of complete versions, in the order of their rows; without those of lectures being removed, whose files
     /// are deleted before their rows.
-    package func placedFiles(
+    package func finalizedFiles(
         after resource: ResourceID?, limit: Int
-    ) throws -> [(id: ResourceID, file: PlacedFile)] {
+    ) throws -> [(id: ResourceID, file: FinalizedFile)] {
         let rows = try connection.query(
             """
             SELECT resource.id, resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
@@ -76,8 +76,8 @@ package final class SQLiteContentQueries: ContentQueries {
             JOIN content ON content.id = version.content_id
             WHERE resource.id > ? AND resource.state = ? AND version.state = 1 AND content.desire <> 3
             ORDER BY resource.id LIMIT ?
-            """, resource ?? ResourceID(0), ResourceRecord.State.placed.rawValue, limit
-        ) { row -> (ResourceID, PlacedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
+            """, resource ?? ResourceID(0), ResourceRecord.State.finalized.rawValue, limit
+        ) { row -> (ResourceID, FinalizedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
         return rows.compactMap { id, file in file.map { (id: id, file: $0) } }
     }
 

@@ -137,7 +137,7 @@ private final class Tally: @unchecked Sendable {
         let tally = Tally()
         submit(10, to: slow.file, tally, DispatchGroup())
         await reach { store.files.budget.blockedCallers == 1 }
-        try await store.place(sample(300_000), plan(300_000, name: "quick"))
+        try await store.writeWhole(sample(300_000), plan(300_000, name: "quick"))
         gate.open()
         await reach { tally.counts == [10, 0] }
     }

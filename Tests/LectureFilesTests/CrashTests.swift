@@ -29,8 +29,8 @@ import Testing
         let fresh = chunks.isEmpty ? [] : try await part.flushed()
         part.file.digest(total: UInt64(bytes.count))
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         part.file.close(deleting: false)
         try await part.expectClosed()
         #expect(try store.root.read(path) == bytes)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `After the rename and before the commit the file is moved back and finalized again`() async throws {
-        let committed = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.writeWhole(bytes, plan(bytes.count))
         #expect(store.files.look(path: path) == (UInt64(bytes.count), nil))
         let part = try await began(plan(bytes.count, resumes: true))
         #expect(store.files.look(path: path) == (nil, UInt64(bytes.count)), "nothing uncommitted has the final name")
@@ -90,7 +90,7 @@ import Testing
 
     @Test func `Between link and unlink both names are one file, and one of them is removed`() async throws {
         // Where renameat2 lacks NOREPLACE the rename is a link and an unlink.
-        let committed = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.writeWhole(bytes, plan(bytes.count))
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: final + ".part")
 
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `A damaged chunk of a finalized file is repaired under the part file's name`() async throws {
-        let committed = try await store.place(bytes, plan(bytes.count))
+        let committed = try await store.writeWhole(bytes, plan(bytes.count))
         try store.root.flip(path, at: 2 << 16 + 7)
 
         try await goOn([2], after: committed.filter { $0.index != 2 })
@@ -110,7 +110,7 @@ import Testing
         part.file.flush()
         _ = try await part.flushed()
         try store.root.write(path, [1, 2, 3])
-        part.file.place(total: UInt64(bytes.count))
+        part.file.finalize(total: UInt64(bytes.count))
         #expect(try await part.failure().code == .writeFile)
         #expect(try store.root.read(path) == [1, 2, 3])
         #expect(try store.root.read(path + ".part") == bytes)
@@ -125,10 +125,10 @@ import Testing
     }
 
     @Test func `A file without verified chunks leaves its final name to the next one`() async throws {
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         // As if every chunk of it were found damaged, or after a crash behind the rename of a file without chunks.
         try store.root.flip(path, at: 7)
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try store.root.read(path) == bytes)
         #expect(store.files.look(path: path).part == nil)
     }
@@ -144,7 +144,7 @@ import Testing
 
     @Test(arguments: ["lecture.part", "lecture"])
     func `A truncated file is damage, and can be started again`(name: String) async throws {
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         if name != "lecture" {
             try FileManager.default.moveItem(
                 atPath: store.root.path + "/" + path, toPath: store.root.path + "/media/a7/" + name)
@@ -157,7 +157,7 @@ import Testing
         try await part.expectClosed()
 
         #expect(store.files.look(path: path).final == nil, "also not under the final name")
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try store.root.read(path) == bytes)
     }
 
@@ -167,7 +167,7 @@ import Testing
         part.file.flush()
         _ = try await part.flushed()
         try store.root.truncate(path + ".part", to: 10)
-        part.file.place(total: UInt64(bytes.count))
+        part.file.finalize(total: UInt64(bytes.count))
         #expect(try await part.failure().code == .damaged)
         #expect(store.files.look(path: path).final == nil)
     }
@@ -201,7 +201,7 @@ import Testing
 
     @Test func `A leftover part file with a second name is replaced, not emptied`() async throws {
         // Its bytes also have another name, for example that of an output of a placed file.
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: store.root.path + "/output")
         try FileManager.default.moveItem(atPath: final, toPath: final + ".part")
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func `A reopened store finds its files`() async throws {
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         let again = try StoreDirectory(root: store.root.path, digests: store.digests)
         #expect(try again.listing() == [path])
         #expect(again.look(path: path) == (UInt64(bytes.count), nil))

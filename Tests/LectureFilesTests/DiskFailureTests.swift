@@ -76,8 +76,8 @@ struct DiskFailureTests {
         part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         part.file.flush()
         #expect(try await part.flushed().count == 8)
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         #expect(try store.root.read("media/a7/lecture") == bytes)
     }
 
@@ -98,7 +98,7 @@ struct DiskFailureTests {
         let disk = try SmallDisk("size=4m")
         let store = try TestStore(in: disk.path)
         let bytes = sample(200_000)
-        let proofs = try await store.place(bytes, plan(bytes.count, name: "there"))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count, name: "there"))
         let half = try await began(store, plan(bytes.count, name: "half"))
         half.send(bytes, plan(bytes.count), from: 0..<1 << 16)
         half.file.close(deleting: false)
@@ -135,8 +135,8 @@ struct DiskFailureTests {
         part.file.open(plan(bytes.count, name: "half", resumes: true))
         try await part.expectOpened()
         part.send(bytes, plan(bytes.count), from: 1 << 16..<bytes.count)
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         #expect(try store.root.read("media/a7/half") == bytes)
     }
 
@@ -149,7 +149,7 @@ struct DiskFailureTests {
         part.file.flush()
         _ = try await part.flushed()
         try FileManager.default.removeItem(atPath: store.root.path + "/media/a7/lecture.part")
-        part.file.place(total: UInt64(bytes.count))
+        part.file.finalize(total: UInt64(bytes.count))
         #expect(try await part.failure().code == .writeFile)
         part.file.close(deleting: true)
         try await part.expectClosed()
@@ -165,8 +165,8 @@ struct DiskFailureTests {
         part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         part.file.flush()
         #expect(try await part.flushed().count == 5)
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         #expect(try store.root.read("media/a7/lecture") == bytes)
         try store.files.publish(path: "media/a7/lecture", isSealed: false, to: disk.path + "/out")
     }
@@ -174,7 +174,7 @@ struct DiskFailureTests {
     @Test func `An output on a full disk leaves nothing there`() async throws {
         let disk = try SmallDisk("size=256k")
         let store = try TestStore()
-        try await store.place(sample(1 << 20), plan(1 << 20))
+        try await store.writeWhole(sample(1 << 20), plan(1 << 20))
         #expect(throws: LectureError(.storageFull)) {
             try store.files.publish(path: "media/a7/lecture", isSealed: false, to: disk.path + "/out.mp4")
         }

@@ -71,17 +71,17 @@ struct TestStore: Sendable {
 
     func make() -> TestPart { TestPart(files) }
 
-    /// Writes a whole file and places it.
+    /// Writes a whole file and finalizes it.
     @discardableResult
-    func place(_ bytes: [UInt8], _ plan: PartFilePlan) async throws -> [WrittenChunk] {
+    func writeWhole(_ bytes: [UInt8], _ plan: PartFilePlan) async throws -> [WrittenChunk] {
         let part = make()
         part.file.open(plan)
         try await part.expectOpened()
         #expect(part.send(bytes, plan, from: 0..<bytes.count))
         part.file.flush()
         let chunks = bytes.isEmpty ? [] : try await part.flushed()
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         part.file.close(deleting: false)
         try await part.expectClosed()
         return chunks
@@ -123,9 +123,9 @@ final class TestPart {
         return sha256
     }
 
-    func expectPlaced(_ location: SourceLocation = #_sourceLocation) async throws {
+    func expectFinalized(_ location: SourceLocation = #_sourceLocation) async throws {
         let event = try await next()
-        guard case .placed = event else { throw Unexpected(event, location) }
+        guard case .finalized = event else { throw Unexpected(event, location) }
     }
 
     func expectClosed(_ location: SourceLocation = #_sourceLocation) async throws {

@@ -57,7 +57,7 @@ import Testing
 
     @Test func `A digest or a place of a file that is not open`() async throws {
         let part = store.make()
-        part.file.place(total: 100)
+        part.file.finalize(total: 100)
         part.file.digest(total: 100)
         #expect(try await part.failure().code == .bug)
     }
@@ -79,7 +79,7 @@ import Testing
         #expect(try await part.failure().code == .bug)
         #expect(!part.send(bytes, plan(bytes.count), from: 0..<1 << 16))
         part.file.digest(total: 1)
-        part.file.place(total: 1)
+        part.file.finalize(total: 1)
         part.file.flush()
         part.file.close(deleting: true)
         try await part.expectClosed()

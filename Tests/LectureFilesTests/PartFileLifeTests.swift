@@ -21,8 +21,8 @@ import Testing
         #expect(try await part.flushed().map(\.index) == [0, 1, 2, 3, 4])
         part.file.digest(total: 300_000)
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
-        part.file.place(total: 300_000)
-        try await part.expectPlaced()
+        part.file.finalize(total: 300_000)
+        try await part.expectFinalized()
         part.file.close(deleting: false)
         try await part.expectClosed()
 
@@ -84,8 +84,8 @@ import Testing
         part.file.flush()
         let chunks = try await part.flushed()
         #expect(chunks.map(\.index) == [0, 1, 2, 3])
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         #expect(try damaged(plan, chunks).isEmpty)
         #expect(try store.root.read(plan.path) == bytes)
     }
@@ -119,8 +119,8 @@ import Testing
         #expect(chunks.map(\.index) == [0, 1])
         part.file.digest(total: UInt64(count))
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
-        part.file.place(total: UInt64(count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(count))
+        try await part.expectFinalized()
         #expect(try store.root.read(plan.path) == bytes)
     }
 
@@ -145,8 +145,8 @@ import Testing
         #expect(try await part.digest() == store.digests.sha256(of: []))
         part.file.digest(total: 0)
         #expect(try await part.digest() == store.digests.sha256(of: []))
-        part.file.place(total: 0)
-        try await part.expectPlaced()
+        part.file.finalize(total: 0)
+        try await part.expectFinalized()
         #expect(store.files.look(path: plan.path).final == 0)
     }
 
@@ -305,14 +305,14 @@ import Testing
         try await part.expectClosed()
         #expect(try store.root.names("media/a7").isEmpty)
 
-        let placed = store.make()
-        placed.file.open(plan(100))
-        try await placed.expectOpened()
-        placed.send(bytes, plan(100), from: 0..<100)
-        placed.file.place(total: 100)
-        try await placed.expectPlaced()
-        placed.file.close(deleting: true)
-        try await placed.expectClosed()
+        let finalized = store.make()
+        finalized.file.open(plan(100))
+        try await finalized.expectOpened()
+        finalized.send(bytes, plan(100), from: 0..<100)
+        finalized.file.finalize(total: 100)
+        try await finalized.expectFinalized()
+        finalized.file.close(deleting: true)
+        try await finalized.expectClosed()
         #expect(try store.root.read("media/a7/lecture") == bytes)
     }
 
@@ -328,8 +328,8 @@ import Testing
         part.file.open(plan(nil))
         try await part.expectOpened()
         part.send(bytes, plan(nil), from: 0..<bytes.count, ends: true)
-        part.file.place(total: 65_536)
-        try await part.expectPlaced()
+        part.file.finalize(total: 65_536)
+        try await part.expectFinalized()
         #expect(try store.root.read("media/a7/lecture") == Array(bytes[..<65_536]))
     }
 
@@ -350,8 +350,8 @@ import Testing
                     }
                     part.file.digest(total: UInt64(bytes.count))
                     #expect(try await part.digest() == store.digests.sha256(of: bytes))
-                    part.file.place(total: UInt64(bytes.count))
-                    try await part.expectPlaced()
+                    part.file.finalize(total: UInt64(bytes.count))
+                    try await part.expectFinalized()
                     part.file.close(deleting: false)
                     try await part.expectClosed()
                     #expect(try store.root.read(plan.path) == bytes)

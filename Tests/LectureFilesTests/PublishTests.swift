@@ -12,7 +12,7 @@ import Testing
     init() async throws {
         store = try TestStore()
         outputs = try Scratch()
-        try await store.place(bytes, plan(bytes.count, chunk: 1 << 20))
+        try await store.writeWhole(bytes, plan(bytes.count, chunk: 1 << 20))
     }
 
     private func inode(_ path: String) throws -> Int {
@@ -76,7 +76,7 @@ import Testing
         let output = other.path + "/talk.mp4"
         let first = try store.files.publish(path: path, isSealed: false, to: output)
         let later = sample(1 << 20)
-        try await store.place(later, plan(later.count, chunk: 1 << 20, name: "later"))
+        try await store.writeWhole(later, plan(later.count, chunk: 1 << 20, name: "later"))
         #expect(throws: LectureError(.outputExists)) {
             try store.files.publish(path: "media/a7/later", isSealed: false, to: output)
         }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `An empty file can be copied`() async throws {
-        try await store.place([], plan(0, name: "empty"))
+        try await store.writeWhole([], plan(0, name: "empty"))
         let other = try Scratch(in: "/dev/shm")
         try store.files.publish(path: "media/a7/empty", isSealed: false, to: other.path + "/empty")
         #expect(try other.read("empty").isEmpty)

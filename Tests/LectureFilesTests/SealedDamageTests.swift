@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: Deed.allCases)
     func `A changed file is found by verify and by read`(deed: Deed) async throws {
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         #expect(try lecture.damaged(bytes, proofs).isEmpty && lecture.unreadable(bytes, proofs).isEmpty)
         var file = try root.read(path)
         deed.act(on: &file)
@@ -73,10 +73,10 @@ import Testing
 
     @Test func `A segment of another lecture is detected`() async throws {
         let other = try SealedStore.cipher("another lecture", lecture.ledger)
-        try await lecture.place(bytes, cipher: other)
+        try await lecture.writeWhole(bytes, cipher: other)
         let foreign = try root.read(path)
         try lecture.store.files.delete(path: path)
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         var file = try root.read(path)
         file.replaceSubrange(1 << 20..<2 << 20, with: foreign[1 << 20..<2 << 20])
         try root.write(path, file)
@@ -89,10 +89,10 @@ import Testing
 
     @Test func `An older file of the same content is found by its proofs`() async throws {
         let older = SealedStore.media(bytes.count, seed: 2)
-        let olderProofs = try await lecture.place(older)
+        let olderProofs = try await lecture.writeWhole(older)
         let replay = try root.read(path)
         try lecture.store.files.delete(path: path)
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         try root.write(path, replay)
         #expect(try lecture.damaged(older, olderProofs).isEmpty, "it is genuine, and was whole once")
         #expect(try lecture.damaged(bytes, proofs) == [0, 1, 2, 3])
@@ -104,8 +104,8 @@ import Testing
         let part = try await lecture.began(plan)
         part.file.digest(total: 0)
         #expect(try await part.digest() == lecture.store.digests.sha256(of: []))
-        part.file.place(total: 0)
-        try await part.expectPlaced()
+        part.file.finalize(total: 0)
+        try await part.expectFinalized()
         part.file.close(deleting: false)
         #expect(try await part.closed())
         #expect(lecture.store.files.look(path: path).final == 56)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `Proofs are not the store's: the database says nothing of the plaintext`() async throws {
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         let nonce = Array(proofs[0].proof)
         let grid = lecture.plan(bytes.count).grid
         let range = grid.range(of: 0, total: UInt64(bytes.count))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `A sealed file is not published`() async throws {
-        try await lecture.place(bytes)
+        try await lecture.writeWhole(bytes)
         let outputs = try Scratch()
         #expect(throws: LectureError(.isSealed)) {
             try lecture.store.files.publish(path: path, isSealed: true, to: outputs.path + "/out")

@@ -16,8 +16,8 @@ import Testing
     private func finish(_ part: TestPart, _ bytes: [UInt8]) async throws {
         part.file.digest(total: UInt64(bytes.count))
         #expect(try await part.digest() == store.digests.sha256(of: bytes))
-        part.file.place(total: UInt64(bytes.count))
-        try await part.expectPlaced()
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
         part.file.close(deleting: false)
         #expect(try await part.closed(), "what is placed is clean")
         #expect(try store.root.names("media/a7") == ["lecture"])
@@ -232,7 +232,7 @@ import Testing
 
     @Test func `Data that overwrites damaged bytes gets another header, and the rest stays`() async throws {
         let bytes = SealedStore.media(SealedStore.length(4))
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         try store.root.flip(SealedStore.path, at: 2 << 20 + 77)
         #expect(try lecture.damaged(bytes, proofs) == [2])
         let header = try lecture.header("")
@@ -249,7 +249,7 @@ import Testing
 
     @Test func `A segment that does not open is left out of the new file, and found by its proof`() async throws {
         let bytes = SealedStore.media(SealedStore.length(4))
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         try store.root.flip(SealedStore.path, at: 1 << 20 + 5)
         let plan = lecture.plan(bytes.count, resumes: true, committed: [0, 1, 2, 3])
         let part = try await lecture.began(plan)
@@ -266,7 +266,7 @@ import Testing
 
     @Test func `Without a header nothing can be relied on`() async throws {
         let bytes = SealedStore.media(SealedStore.length(2))
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         try store.root.flip(SealedStore.path, at: 0)
         #expect(try lecture.damaged(bytes, proofs) == [0, 1])
         #expect(try lecture.unreadable(bytes, proofs) == [0, 1])
@@ -287,7 +287,7 @@ import Testing
         try store.files.delete(path: SealedStore.path + ".part")
         #expect(try store.root.names("media/a7").isEmpty)
         try store.root.write(SealedStore.path + ".new", [1, 2, 3])
-        try await lecture.place(bytes)
+        try await lecture.writeWhole(bytes)
         #expect(try store.root.names("media/a7") == ["lecture"])
     }
 
@@ -298,7 +298,7 @@ import Testing
         let disk = try SmallDisk("size=6m")
         let lecture = try SealedStore(in: disk.path)
         let bytes = SealedStore.media(SealedStore.length(4))
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         let part = lecture.store.make()
         part.file.open(lecture.plan(bytes.count, resumes: true, committed: [0, 1, 2, 3]))
         #expect(try await part.failure().code == .storageFull)
@@ -337,12 +337,12 @@ struct SealedForeignTests {
         let plan = lecture.plan(bytes.count)
         if bytes.isEmpty {
             let part = try await lecture.began(plan)
-            part.file.place(total: 0)
-            try await part.expectPlaced()
+            part.file.finalize(total: 0)
+            try await part.expectFinalized()
             part.file.close(deleting: false)
             try await part.expectClosed()
         } else {
-            try await lecture.place(bytes)
+            try await lecture.writeWhole(bytes)
         }
         let target = try Scratch()
         let source = "\(lecture.store.root.path)/\(SealedStore.path)"
@@ -352,7 +352,7 @@ struct SealedForeignTests {
 
     @Test func `Files sealed by Python are read here`() async throws {
         let bytes = SealedStore.media(SealedStore.length(2, 100_000))
-        let proofs = try await lecture.place(bytes)
+        let proofs = try await lecture.writeWhole(bytes)
         let source = try Scratch()
         try source.write("in", bytes)
         let target = "\(lecture.store.root.path)/\(SealedStore.path)"

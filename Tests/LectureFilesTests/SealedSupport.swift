@@ -141,10 +141,10 @@ struct SealedStore: Sendable {
         return Int(range.lowerBound)..<Int(range.upperBound)
     }
 
-    /// Writes a whole lecture and places it.
+    /// Writes a whole lecture and finalizes it.
     @discardableResult
-    func place(_ bytes: [UInt8], cipher: RecordingCipher? = nil) async throws -> [WrittenChunk] {
-        try await store.place(bytes, plan(bytes.count, cipher: cipher)).sorted { $0.index < $1.index }
+    func writeWhole(_ bytes: [UInt8], cipher: RecordingCipher? = nil) async throws -> [WrittenChunk] {
+        try await store.writeWhole(bytes, plan(bytes.count, cipher: cipher)).sorted { $0.index < $1.index }
     }
 
     func damaged(

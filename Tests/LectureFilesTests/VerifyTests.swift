@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `A complete file has no damage, also when it is verified piece by piece`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         #expect(proofs.count == 11)
         #expect(try damaged(proofs).isEmpty)
         for proof in proofs { #expect(try damaged([proof]).isEmpty) }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `One flipped bit is found in its chunk, at the chunk's edges too`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         for place in [0, 1 << 16 - 1, 1 << 16, 5 << 16 + 777, 10 << 16 - 1, 10 << 16, bytes.count - 1] {
             try store.root.flip(path, at: UInt64(place))
             #expect(try damaged(proofs) == [place >> 16], "byte \(place)")
@@ -38,26 +38,26 @@ import Testing
     }
 
     @Test func `Several damaged chunks come in order`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         for place in [9 << 16, 3 << 16 + 1, 6 << 16] { try store.root.flip(path, at: UInt64(place)) }
         #expect(try damaged(proofs.shuffled()) == [3, 6, 9])
     }
 
     @Test func `A file that ends early is damaged from there on`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         try store.root.truncate(path, to: 8 << 16 + 1)
         #expect(try damaged(proofs) == [8, 9, 10])
     }
 
     @Test func `The proofs of another resource or chunk do not fit`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try damaged(proofs, resource: 6) == Array(0...10))
         let swapped = [WrittenChunk(index: 0, proof: proofs[1].proof), WrittenChunk(index: 1, proof: proofs[0].proof)]
         #expect(try damaged(swapped) == [0, 1])
     }
 
     @Test func `An invalid proof is damage, and so is an invalid chunk`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try damaged([WrittenChunk(index: 2, proof: [])]) == [2])
         #expect(try damaged([WrittenChunk(index: 2, proof: Array(proofs[2].proof.dropLast()))]) == [2])
         for index in [-1, 11, Int.max] {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `The pace is called with the number of bytes read, and may stop`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         var read = 0
         #expect(
             try damaged(proofs) { count in
@@ -101,13 +101,13 @@ import Testing
 
     @Test func `Without a file there is nothing to verify`() async throws {
         #expect(throws: LectureError(.readFile)) { try damaged([]) }
-        try await store.place(bytes, plan(bytes.count))
+        try await store.writeWhole(bytes, plan(bytes.count))
         try store.files.delete(path: path)
         #expect(throws: LectureError(.readFile)) { try damaged([]) }
     }
 
     @Test func `A chunk is read only if it has its proof`() async throws {
-        let proofs = try await store.place(bytes, plan(bytes.count))
+        let proofs = try await store.writeWhole(bytes, plan(bytes.count))
         func read(_ chunk: WrittenChunk) throws -> [UInt8]? {
             try store.files.read(
                 path: path, resource: ResourceID(5), total: UInt64(bytes.count), grid: ChunkGrid(length: 1 << 16),
@@ -125,7 +125,7 @@ import Testing
     @Test func `Large chunks are read in steps`() async throws {
         let large = sample(5 << 20 + 3)
         let plan = plan(large.count, chunk: 3 << 20, name: "large")
-        let proofs = try await store.place(large, plan)
+        let proofs = try await store.writeWhole(large, plan)
         var steps: [Int] = []
         let damaged = try store.files.verify(
             path: plan.path, resource: plan.resource, total: UInt64(large.count), grid: ChunkGrid(length: 3 << 20),
@@ -152,8 +152,8 @@ import Testing
     }
 
     @Test func `Everything of ours is listed, and nothing else`() async throws {
-        try await store.place([1], plan(1, name: "b"))
-        try await store.place([1], plan(1, name: "a"))
+        try await store.writeWhole([1], plan(1, name: "b"))
+        try await store.writeWhole([1], plan(1, name: "a"))
         let part = store.make()
         part.file.open(plan(1, name: "c"))
         try await part.expectOpened()
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `Deleting takes both names, and every listed path can be deleted`() async throws {
-        try await store.place([1], plan(1))
+        try await store.writeWhole([1], plan(1))
         try store.root.write("media/a7/lecture.part", [2])
         try store.files.delete(path: "media/a7/lecture.part")
         #expect(try store.files.listing() == ["media/a7/lecture"])

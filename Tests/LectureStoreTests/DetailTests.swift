@@ -16,8 +16,8 @@ import Testing
         try queries.details(filter, sort: sort, page: page, withLicences: withLicences) { $0 }
     }
 
-    /// A complete lecture with pictures: those of the roles in `placed` are there, the others are only planned.
-    private func pictured(_ store: StoreFixture, _ name: String, placed: Set<ResourceRole>) throws -> ContentID {
+    /// A complete lecture with pictures: those of the roles in `finalized` are there, the others are only planned.
+    private func pictured(_ store: StoreFixture, _ name: String, finalized: Set<ResourceRole>) throws -> ContentID {
         let lease = try store.leased(name)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
         let requests = roles.map { ResourceRequest(role: $0, name: "", urls: ["http://127.0.0.1/\(name)-\($0.name)"]) }
@@ -27,14 +27,14 @@ import Testing
             resource.path = "media/\(name)-\(resource.role.name)"
             (resource.total, resource.chunkBytes) = (1_000, 1_000)
             try store.index.updateResource(lease, resource)
-            if resource.role == .media || placed.contains(resource.role) {
+            if resource.role == .media || finalized.contains(resource.role) {
                 try store.index.markCommitted(
                     lease, resource.id, StoreFixture.chunks(0..<1), bytes: 1_000, now: store.now)
             }
         }
         for var resource in try store.index.resources(version)
-        where resource.role == .media || placed.contains(resource.role) {
-            resource.state = .placed
+        where resource.role == .media || finalized.contains(resource.role) {
+            resource.state = .finalized
             try store.index.updateResource(lease, resource)
         }
         try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
@@ -87,10 +87,10 @@ import Testing
         }
     }
 
-    @Test func picturesAreThoseOfTheCurrentVersionThatArePlaced() throws {
+    @Test func picturesAreThoseOfTheCurrentVersionThatAreFinalized() throws {
         try StoreFixture.with { store in
-            let both = try pictured(store, "both", placed: [.snapshot, .thumbnail])
-            let still = try pictured(store, "still", placed: [.snapshot])
+            let both = try pictured(store, "both", finalized: [.snapshot, .thumbnail])
+            let still = try pictured(store, "still", finalized: [.snapshot])
             let (lease, _, _) = try store.planned("unfinished")
             let queries = try store.queries()
             let rows = try details(queries)

@@ -122,9 +122,9 @@ import Testing
             try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
             #expect(try store.item(lease.content).content.committedBytes == 2_960)
             try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
-            var placed = resource
-            placed.state = .placed
-            try store.index.updateResource(lease, placed)
+            var finalized = resource
+            finalized.state = .finalized
+            try store.index.updateResource(lease, finalized)
             try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
             try store.index.reopenVersion(lease, version, now: store.now)
             #expect(try store.index.resources(version).first?.committedBytes == 3_460, "recounted from the rows")

@@ -46,9 +46,9 @@ extension DownloadEngine {
             try diskFailed(error, resource, of: item, now: now)
         case .digested(let sha256):
             try digestCame(sha256, resource, of: item, now: now)
-        case .placed:
-            resource.stage = .placed
-            resource.record.state = .placed
+        case .finalized:
+            resource.stage = .finalized
+            resource.record.state = .finalized
             // All its chunks are committed, and so is everything that was sealed.
             if resource.record.seal == .open { resource.record.seal = .clean }
             try index.updateResource(item.lease, resource.record)
@@ -101,8 +101,8 @@ extension DownloadEngine {
         } else if !resource.resumed.isEmpty {
             try check(resource, of: item)
         } else {
-            resource.stage = .placing
-            effects.append { part.place(total: total) }
+            resource.stage = .finalizing
+            effects.append { part.finalize(total: total) }
         }
     }
 
@@ -151,8 +151,8 @@ extension DownloadEngine {
             return try apply(item, item.machine.restarted(), now: now)
         }
         if resource.dueSHA256 != nil { return try digestDiffers(resource, of: item, now: now) }
-        resource.stage = .placing
-        effects.append { [part = resource.part] in part.place(total: total) }
+        resource.stage = .finalizing
+        effects.append { [part = resource.part] in part.finalize(total: total) }
     }
 
     private func digestCame(
@@ -165,8 +165,8 @@ extension DownloadEngine {
                 ? try digestDiffers(resource, of: item, now: now) : try check(resource, of: item)
         }
         resource.record.sha256 = sha256
-        resource.stage = .placing
-        effects.append { [part = resource.part] in part.place(total: total) }
+        resource.stage = .finalizing
+        effects.append { [part = resource.part] in part.finalize(total: total) }
     }
 
     /// The bytes are wrong. With several servers it is unknown which one sent them: the next attempt uses only the
@@ -221,10 +221,10 @@ extension DownloadEngine {
 
     func completeIfWhole(_ item: ItemWork, now: Timestamp) throws {
         guard !item.isEnding, !item.resources.isEmpty, let version = item.version else { return }
-        let isWhole = item.resources.allSatisfy { $0.stage == .placed || $0.stage == .failed }
+        let isWhole = item.resources.allSatisfy { $0.stage == .finalized || $0.stage == .failed }
         guard isWhole, let media = item.media ?? item.resources.first else { return }
         _ = item.machine.allCommitted()
-        guard item.machine.placed() == .endWork else { return }
+        guard item.machine.finalized() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
         try ports.licensing.completed(item.record.content.key, now: now)
         try index.release(item.lease)
@@ -248,7 +248,7 @@ extension DownloadEngine {
     /// - Throws: ``LectureError`` from the store.
     package func publish(_ content: ContentID) throws {
         guard publishing[content] == nil, let record = try index.item(content), let version = record.currentVersion,
-            let media = try index.resources(version).first(where: { $0.role == .media && $0.state == .placed })
+            let media = try index.resources(version).first(where: { $0.role == .media && $0.state == .finalized })
         else { return }
         let outputs = try index.outputs(content)
         guard !outputs.isEmpty else { return }

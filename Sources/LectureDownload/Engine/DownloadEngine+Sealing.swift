@@ -64,7 +64,7 @@ extension DownloadEngine {
     /// committed, may be continued under its header.
     func noteClean(_ resource: ResourceWork, of item: ItemWork) throws {
         guard resource.record.seal == .open, resource.isClosedClean, resource.uncommitted.isEmpty,
-            resource.stage != .failed, resource.record.state != .placed
+            resource.stage != .failed, resource.record.state != .finalized
         else { return }
         resource.record.seal = .clean
         try index.updateResource(item.lease, resource.record)

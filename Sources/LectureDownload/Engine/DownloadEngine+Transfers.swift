@@ -39,7 +39,7 @@ extension DownloadEngine {
             while resource.sinks.count < wantedConnections(resource, of: item) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }
-        case .digesting, .checking, .placing, .placed, .failed:
+        case .digesting, .checking, .finalizing, .finalized, .failed:
             return
         }
     }

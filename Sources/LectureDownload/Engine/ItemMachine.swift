@@ -21,7 +21,7 @@ package import LectureModel
 /// | bytes became durable | ``gainedBytes()`` | every working state |
 /// | every chunk is committed | ``allCommitted()`` | downloading, verifying |
 /// | the bytes were wrong | ``restarted()`` | downloading, verifying, loading |
-/// | it has its final name | ``placed()`` | verifying |
+/// | it has its final name | ``finalized()`` | verifying |
 /// | an attempt failed without progress | ``attemptFailed()`` | working states |
 /// | the next attempt is postponed | ``retryLater(error:until:now:)`` | working states |
 /// | it cannot go on for now | ``stopped(_:error:until:now:)`` | every state but removing |
@@ -103,7 +103,7 @@ package struct ItemMachine: Sendable {
     }
 
     /// It has its final name.
-    package mutating func placed() -> Action {
+    package mutating func finalized() -> Action {
         guard status.state == .verifying else { return .nothing }
         status = ItemStatus(.completed)
         return .endWork

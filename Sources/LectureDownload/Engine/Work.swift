@@ -102,9 +102,9 @@ final class ResourceWork {
         /// Chunks of an earlier opening are checked against their proofs.
         case checking
         /// It is being moved to its final name.
-        case placing
+        case finalizing
         /// It has its final name.
-        case placed
+        case finalized
         /// It cannot be downloaded.
         case failed
     }
@@ -194,7 +194,7 @@ final class ResourceWork {
             switch record.state {
             case .absent: .asking
             case .planned, .committed: .fetching
-            case .placed: .placed
+            case .finalized: .finalized
             case .failed: .failed
             }
     }
@@ -207,7 +207,7 @@ final class ResourceWork {
         switch stage {
         case .asking, .digesting, .checking: false
         case .fetching: book.isReceived && sinks.isEmpty
-        case .placing, .placed, .failed: true
+        case .finalizing, .finalized, .failed: true
         }
     }
 

@@ -190,7 +190,7 @@ extension LectureManager {
             throw LectureError(.licenceFileRefused, detail: key.text, cause: "it names another user")
         }
         // Licensed media is never stored unsealed: what was downloaded unsealed cannot become licensed in place.
-        if item.currentVersion != nil, try placedMedia(key).seal == .plain {
+        if item.currentVersion != nil, try finalizedMedia(key).seal == .plain {
             throw LectureError(.sealRequired, detail: key.text, cause: "its media is stored unsealed")
         }
         let isConfigured = trust == nil || service.engine.configuredKeys.files.contains(signer)

@@ -126,10 +126,10 @@ extension LectureManager {
         _ key: ContentKey, patience: Duration, counting: PlayTimeCounting
     ) async throws -> Play {
         try Task.checkCancellation()
-        let media = try placedMedia(key)
+        let media = try finalizedMedia(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
             return Play(
-                self, PlacedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
+                self, FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
                 counter: nil)
         }
         let service = try openLicences()
@@ -153,9 +153,9 @@ extension LectureManager {
         let duration = try await limitedTime(of: media, key, service)
         do {
             let entry = try service.engine.takePlay(key)
-            let placed = PlacedMedia(resource: media, cipher: try cipher(for: media, of: key))
+            let finalized = FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key))
             let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
-            return Play(self, placed, key: key, licence: entry, counter: counter)
+            return Play(self, finalized, key: key, licence: entry, counter: counter)
         } catch let error as LectureError {
             throw LectureError(error.code, detail: key.text, cause: refusal?.message ?? error.cause)
         }

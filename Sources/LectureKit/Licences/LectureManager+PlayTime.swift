@@ -49,7 +49,7 @@ extension LectureManager {
         else { return nil }
         try openLicences()
         let duration: Duration
-        if let media = try? placedMedia(key) {
+        if let media = try? finalizedMedia(key) {
             // The media itself cannot be edited without notice, unlike the record.
             let whole = try await playingTime(of: media, key)
             let scaled = UInt128(UInt64(clamping: whole.milliseconds)) * UInt128(byteCount)
@@ -70,11 +70,11 @@ extension LectureManager {
     /// - Returns: more than zero, whatever can be read.
     /// - Throws: `CancellationError`, or ``LectureError`` of the store.
     func playingTime(of media: ResourceRecord, _ key: ContentKey) async throws -> Duration {
-        let placed = PlacedMedia(resource: media, cipher: try cipher(for: media, of: key))
+        let finalized = FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key))
         let total = media.total ?? 0
         var contained: Duration?
         do {
-            contained = try await containedTime(placed, key, total)
+            contained = try await containedTime(finalized, key, total)
         } catch let error as LectureError where error.code == .damaged || error.code == .readFile {
             // What can be read of a damaged lecture may still be played.
         }
@@ -83,7 +83,7 @@ extension LectureManager {
 
     /// Reads more at once than the search needs, since a chunk is checked as a whole for each read.
     private nonisolated func containedTime(
-        _ media: PlacedMedia, _ key: ContentKey, _ total: UInt64
+        _ media: FinalizedMedia, _ key: ContentKey, _ total: UInt64
     ) async throws -> Duration? {
         var search = MediaDurationSearch(byteCount: total)
         var window: (start: UInt64, bytes: [UInt8]) = (0, [])

@@ -25,7 +25,7 @@ public actor Play {
     /// How many plays are left after this one; nil for no limit.
     public nonisolated let countLeft: Int?
     private let manager: LectureManager
-    private let media: PlacedMedia
+    private let media: FinalizedMedia
     private let isLicensed: Bool
     /// Charges play time; nil where it is not limited.
     private let counter: PlayCounter?
@@ -41,7 +41,8 @@ public actor Play {
     private static let longestUnwritten: Duration = .seconds(10)
 
     init(
-        _ manager: LectureManager, _ media: PlacedMedia, key: ContentKey, licence: LicenceEntry?, counter: PlayCounter?
+        _ manager: LectureManager, _ media: FinalizedMedia, key: ContentKey, licence: LicenceEntry?,
+        counter: PlayCounter?
     ) {
         self.manager = manager
         self.media = media
@@ -151,7 +152,7 @@ public actor Play {
 }
 
 /// The media of a complete lecture, with its cipher.
-struct PlacedMedia: Sendable {
+struct FinalizedMedia: Sendable {
     let resource: ResourceRecord
     /// Opens its segments; nil when it is unsealed.
     let cipher: (any ContentCipher)?

@@ -3,7 +3,7 @@ package struct ListedContent: Hashable, Sendable {
     /// The lecture.
     package var content: Content
     /// Where the media of a complete lecture is; nil for any other.
-    package var media: PlacedFile?
+    package var media: FinalizedFile?
     /// Its row.
     package var id: ContentID
     /// Who publishes it; empty when unknown.

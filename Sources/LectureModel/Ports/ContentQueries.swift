@@ -1,5 +1,5 @@
 /// The path of a complete lecture's media, and the length of its file.
-package struct PlacedFile: Hashable, Sendable {
+package struct FinalizedFile: Hashable, Sendable {
     /// Relative to the store.
     package var path: String
     /// The length of the file in bytes; nil when no row has it.
@@ -33,12 +33,12 @@ package struct OwnerRecord: Hashable, Sendable {
 package protocol ContentQueries: ContentDetailQueries {
     /// Reads a page of lectures, each complete one with the file of its media; what `read` returns is collected.
     func contents<Result>(
-        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, PlacedFile?) throws -> Result
+        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, FinalizedFile?) throws -> Result
     ) throws -> [Result]
     /// The complete lectures after a row, with the files of their media, in the order of registration.
     func completeMedia(
         after content: ContentID?, limit: Int
-    ) throws -> [(id: ContentID, key: ContentKey, media: PlacedFile)]
+    ) throws -> [(id: ContentID, key: ContentKey, media: FinalizedFile)]
     /// The files of complete versions, media and all others, in the order of their rows.
     ///
     /// - Parameters:
@@ -46,7 +46,7 @@ package protocol ContentQueries: ContentDetailQueries {
     ///   - limit: the maximum number.
     /// - Returns: each row with its file.
     /// - Throws: the error of the store when it cannot be read.
-    func placedFiles(after resource: ResourceID?, limit: Int) throws -> [(id: ResourceID, file: PlacedFile)]
+    func finalizedFiles(after resource: ResourceID?, limit: Int) throws -> [(id: ResourceID, file: FinalizedFile)]
     /// How many lectures match the filter.
     func count(_ filter: ContentFilter) throws -> Int
     /// How many lectures are still to be removed, by any process.

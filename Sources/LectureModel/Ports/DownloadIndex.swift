@@ -93,7 +93,7 @@ package struct ResourceRecord: Sendable {
         /// All chunks are committed.
         case committed = 2
         /// It has its final name.
-        case placed = 3
+        case finalized = 3
         /// It cannot be downloaded; only for resources that are not required.
         case failed = 4
     }

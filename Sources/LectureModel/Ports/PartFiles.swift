@@ -78,7 +78,7 @@ package enum PartFileEvent: Sendable {
     /// The digest of the whole file.
     case digested(sha256: [UInt8])
     /// The file has its final name, durably.
-    case placed
+    case finalized
     /// The file is closed and, if requested, deleted. `isClean`: every segment sealed under the file's header is part
     /// of a chunk that was reported or that the plan listed as committed. Meaningless for a file that is not sealed.
     case closed(isClean: Bool)
@@ -145,9 +145,9 @@ package struct PartFilePlan: Sendable {
 /// One resource being written. All methods return at once, except ``submit(_:from:endsObject:)``.
 ///
 /// Life cycle: created; ``open(_:)`` → `opened`; any number of ``submit(_:from:endsObject:)`` and ``flush()`` →
-/// `flushed`; ``digest(total:)`` → `digested`; ``place(total:)`` → `placed`; ``close(deleting:)`` → `closed`. The first
-/// `failed` is the only one; after it only ``close(deleting:)`` is useful. A pending `flushed` may still follow it and
-/// is valid.
+/// `flushed`; ``digest(total:)`` → `digested`; ``finalize(total:)`` → `finalized`; ``close(deleting:)`` → `closed`. The
+/// first `failed` is the only one; after it only ``close(deleting:)`` is useful. A pending `flushed` may still follow
+/// it and is valid.
 ///
 /// One path has one part file at a time: the next one is opened after `closed`, since a deletion may be pending.
 package protocol PartFile: AnyObject, Sendable {
@@ -195,7 +195,7 @@ package protocol PartFile: AnyObject, Sendable {
     /// Cuts or checks the length, syncs, gives the file its final name, syncs the directory.
     ///
     /// - Parameter total: the length, in bytes.
-    func place(total: UInt64)
+    func finalize(total: UInt64)
     /// Closes; later calls change nothing. Submitted blocks are still written, synced, and reported with `flushed`
     /// before `closed`, unless the file is to be deleted.
     ///

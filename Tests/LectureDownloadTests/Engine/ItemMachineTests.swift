@@ -33,7 +33,7 @@ struct ItemMachineTests {
             name: "allCommitted", send: { $0.allCommitted() }, legal: [.loading, .downloading], target: .verifying,
             action: .store),
         Row(name: "restarted", send: { $0.restarted() }, legal: working, target: .downloading, action: .store),
-        Row(name: "placed", send: { $0.placed() }, legal: [.verifying], target: .completed, action: .endWork),
+        Row(name: "placed", send: { $0.finalized() }, legal: [.verifying], target: .completed, action: .endWork),
         Row(
             name: "retryLater", send: { $0.retryLater(error: error, until: later, now: now) }, legal: working,
             target: .queued, action: .endWork),

@@ -23,7 +23,7 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
     func flush() { flushes += 1 }
     func abandon(_ transfer: TransferID) { abandoned.append(transfer) }
     func digest(total: UInt64) {}
-    func place(total: UInt64) {}
+    func finalize(total: UInt64) {}
     func close(deleting: Bool) {}
 }
 

@@ -62,7 +62,7 @@ final class Watch {
             }
         }
         for version in claims.completed {
-            for resource in try program.index.resources(version) where resource.state == .placed {
+            for resource in try program.index.resources(version) where resource.state == .finalized {
                 if disk.node(resource.path) == nil { world.found("\(resource.path) is complete and is not there") }
                 if !disk.isDurable(resource.path) { world.found("\(resource.path) is complete before its name lasts") }
             }

@@ -34,7 +34,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private var isClosing = false
     private var isDeleting = false
     private var hasFailed = false
-    private var isPlaced = false
+    private var isFinalized = false
     private var areNamesDurable = false
     private var streams: [TransferID: Stream] = [:]
     private var finished: [WrittenChunk] = []
@@ -145,7 +145,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     }
 
     /// The steps are separate actions, so that a crash can come between them.
-    func place(total: UInt64) {
+    func finalize(total: UInt64) {
         guard !isClosing else { return }
         queue("syncs before its final name") { [self] in
             guard !hasFailed, !isDeleting, let node else { return }
@@ -163,8 +163,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         queue("makes its final name durable") { [self] in
             guard !hasFailed, !isDeleting, let plan, disk.node(plan.path) === node else { return }
             disk.syncNames(of: plan.path)
-            isPlaced = true
-            notify("the file stands", .placed)
+            isFinalized = true
+            notify("the file stands", .finalized)
         }
     }
 

@@ -112,7 +112,7 @@ package final class Scene {
         let queries = try SQLiteContentQueries(opening: location)
         for content in try queries.contents(ContentFilter(), sort: .title, page: ContentPage()) {
             guard let item = try index.item(content.key), let version = item.currentVersion else { continue }
-            for resource in try index.resources(version) where resource.state == .placed {
+            for resource in try index.resources(version) where resource.state == .finalized {
                 let cipher = resource.seal == .plain ? nil : try seals.cipher(for: item, role: resource.role)
                 let damaged = try? disk.verify(
                     path: resource.path, resource: resource.id, total: resource.total ?? 0, grid: resource.grid,

@@ -5,15 +5,15 @@ import LectureModel
 /// The two names of one resource in its bucket, and what may be done to them.
 ///
 /// ```
-///   (nothing) ──create──▶ NAME.part ──place──▶ NAME
-///                             ▲                 │
-///                             └────take back────┘
+///   (nothing) ──create──▶ NAME.part ──finalize──▶ NAME
+///                             ▲                    │
+///                             └─────take back──────┘
 /// ```
 ///
 /// The file under the final name is whole and verified at every instant. So after a crash between the rename and its
 /// row, and for a repair of damaged chunks, the file is first renamed back: it is worked on as `NAME.part` and
 /// finalized again. A rename costs nothing; a half-repaired file under a final name could be played.
-struct PartPlace: Sendable {
+struct PartFilePaths: Sendable {
     /// The checked path.
     let path: MediaPath
     /// The open bucket.
@@ -158,7 +158,7 @@ struct PartPlace: Sendable {
     ///   - total: the length of the whole file in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the file is shorter, or
     ///   ``LectureError/Code/writeFile``, also when another file has the final name.
-    func place(_ file: Descriptor, total: UInt64) throws(LectureError) {
+    func finalize(_ file: Descriptor, total: UInt64) throws(LectureError) {
         do {
             let length = try file.status().byteCount
             if length >= total {
