@@ -80,7 +80,7 @@ class Downloads: NSObject, KollusStorageDelegate {
         let key = content.mediaContentKey!
         if let error = error as NSError? {
             // iOS reports no event for a cancel; here it is the final event of the download.
-            if error.code == -8615 { return goOn(content) }
+            if error.code == -8615 { return resume(content) }
             fail(key, error)
         } else if content.downloaded {
             print("\(key): complete, \(content.fileSize) bytes")
@@ -95,7 +95,7 @@ class Downloads: NSObject, KollusStorageDelegate {
     }
 
     /// Downloading again continues after the data that was kept.
-    private func goOn(_ content: KollusContent) {
+    private func resume(_ content: KollusContent) {
         print("\(content.mediaContentKey!): cancelled at \(content.downloadProgress) %")
         start(content.mediaContentKey)
     }

@@ -209,7 +209,7 @@ enum Unheard {
     private static let key = "KollusSDK.unheard"
 
     /// Called by every default.
-    static func note() {
+    static func record() {
         let values = Thread.current.threadDictionary
         guard let count = values[key] as? Int else { return }
         values[key] = count + 1

@@ -61,43 +61,43 @@ extension KollusStorageDelegate {
     /// Does nothing.
     public func kollusStorage(
         _ kollusStorage: KollusStorage!, downloadContent content: KollusContent!, error: (any Error)!
-    ) { Unheard.note() }
+    ) { Unheard.record() }
     /// Does nothing.
     public func kollusStorage(
         _ kollusStorage: KollusStorage, downloadContent content: KollusContent, error: (any Error)?
-    ) { Unheard.note() }
+    ) { Unheard.record() }
     /// Does nothing.
     public func kollusStorage(
         _ kollusStorage: KollusStorage!, request: [AnyHashable: Any]!, json: [AnyHashable: Any]!, error: (any Error)!
-    ) { Unheard.note() }
+    ) { Unheard.record() }
     /// Does nothing.
     public func kollusStorage(
         _ kollusStorage: KollusStorage, request: [AnyHashable: Any], json: [AnyHashable: Any], error: (any Error)?
-    ) { Unheard.note() }
+    ) { Unheard.record() }
     /// Does nothing.
     public func kollusStorage(
         _ kollusStorage: KollusStorage, request: [AnyHashable: Any], json: [AnyHashable: Any]?, error: (any Error)?
-    ) { Unheard.note() }
+    ) { Unheard.record() }
     /// Does nothing.
     public func kollusStorage(_ kollusStorage: KollusStorage!, cur: Int32, count: Int32, error: (any Error)!) {
-        Unheard.note()
+        Unheard.record()
     }
     /// Does nothing.
     public func kollusStorage(_ kollusStorage: KollusStorage, cur: Int32, count: Int32, error: (any Error)?) {
-        Unheard.note()
+        Unheard.record()
     }
     /// Does nothing.
     public func kollusStorage(_ kollusStorage: KollusStorage!, lmsData: String!, resultJson: [AnyHashable: Any]!) {
-        Unheard.note()
+        Unheard.record()
     }
     /// Does nothing.
     public func kollusStorage(_ kollusStorage: KollusStorage, lmsData: String, resultJson: [AnyHashable: Any]) {
-        Unheard.note()
+        Unheard.record()
     }
     /// Does nothing.
     public func kollusStorage(_ kollusStorage: KollusStorage, lmsData: String, resultJson: [AnyHashable: Any]?) {
-        Unheard.note()
+        Unheard.record()
     }
     /// Does nothing.
-    public func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) { Unheard.note() }
+    public func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) { Unheard.record() }
 }

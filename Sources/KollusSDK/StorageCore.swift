@@ -290,8 +290,8 @@ enum PlayerIdentity {
     /// Three attempts, since a home directory on a network may be late.
     private static func present(_ home: DeviceHome, _ known: String?) throws -> DeviceIdentity {
         var last: (any Error)?
-        for look in 0..<3 {
-            if look > 0 { Thread.sleep(forTimeInterval: 0.1) }
+        for attempt in 0..<3 {
+            if attempt > 0 { Thread.sleep(forTimeInterval: 0.1) }
             do {
                 if let identity = try home.presentIdentity(), known == nil || identity.playerID == known {
                     return identity

@@ -169,7 +169,7 @@ package final class CacheFiles: Sendable {
     /// - Parameter isAlive: whether an owner lives.
     /// - Returns: the numbers of the blocks of each item that has a directory.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
-    package func look(isAlive: (OwnerID) -> Bool) throws(LectureError) -> [StreamItemID: Set<Int>] {
+    package func inspect(isAlive: (OwnerID) -> Bool) throws(LectureError) -> [StreamItemID: Set<Int>] {
         var found: [StreamItemID: Set<Int>] = [:]
         try walk { item, directory, name in
             if let index = Self.index(name) {

@@ -15,7 +15,7 @@ package import LectureModel
 /// the calls; `syncs` waits for the disk, so that writing continues meanwhile, and also finalizes and closes the file,
 /// so that no sync is running then. Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body`, `hasEnded` and `hasGivenUp` are touched only on `writes`, `isDirectoryDurable` and
+/// `@unchecked Sendable`: `body`, `hasEnded` and `isAbandoned` are touched only on `writes`, `isDirectoryDurable` and
 /// `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
@@ -95,7 +95,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What remains at the end: handed from `writes` to the last task on `syncs`.
     private var last: Group?
     /// A segment was not sealed because the file is about to be closed; the blocks after it would follow a gap.
-    private var hasGivenUp = false
+    private var isAbandoned = false
     private var isDirectoryDurable = false
     private var hasLostBytes = false
 
@@ -159,7 +159,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             defer { budget.leave(account) }
             // A block that entered the budget just before `close` may be queued just after it.
-            guard isWriting, !hasEnded, !hasGivenUp else { return }
+            guard isWriting, !hasEnded, !isAbandoned else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
                 // While one half of the unsynced allowance is synced, the other half arrives from the network.
@@ -323,24 +323,24 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 } catch {
                     throw FileIntent.write.error(error, body.plan.path)
                 }
-                for chunk in finished { note(chunk, in: &body) }
+                for chunk in finished { record(chunk, in: &body) }
                 for chunk in finished {
                     try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
                 }
             case .sealed(let part):
-                let goesOn = try unsafe part.take(
+                let continues = try unsafe part.take(
                     bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
                 ) { (chunk, text, offset) throws(LectureError) in
-                    note(chunk, in: &body)
+                    record(chunk, in: &body)
                     try unsafe body.prefix?.didWrite(chunk.range, in: text, at: offset, part.reader)
                 }
-                hasGivenUp = !goesOn
+                isAbandoned = !continues
             }
         }
     }
 
     /// A whole chunk is written.
-    private func note(_ chunk: ChunkAssembler.Finished, in body: inout Body) {
+    private func record(_ chunk: ChunkAssembler.Finished, in body: inout Body) {
         let count = UInt64(chunk.range.count)
         body.written.append(chunk.chunk)
         body.writtenBytes += count

@@ -22,7 +22,7 @@ package final class OutputFile {
         (self.path, replaces) = (path, mayReplace)
         place = try OutputPlace(path)
         do throws(SystemError) {
-            try Self.look(place, mayReplace)
+            try Self.inspect(place, mayReplace)
             file = try place.makeFile(mode: 0o600)
         } catch {
             throw FileIntent.output.error(error, path)
@@ -32,7 +32,7 @@ package final class OutputFile {
     deinit { if !isFinished { file.discard() } }
 
     /// Whether the name is free, or may be taken from a regular file: a device must not be replaced by a file.
-    private static func look(_ place: OutputPlace, _ mayReplace: Bool) throws(SystemError) {
+    private static func inspect(_ place: OutputPlace, _ mayReplace: Bool) throws(SystemError) {
         guard let there = try place.directory.status(of: place.name) else { return }
         if there.isDirectory { throw SystemError(number: EISDIR) }
         if !mayReplace || !there.isRegular { throw SystemError(number: EEXIST) }
@@ -60,7 +60,7 @@ package final class OutputFile {
     /// - Throws: as ``write(_:)``; the name is unchanged then.
     package func finish() throws(LectureError) {
         do throws(SystemError) {
-            try Self.look(place, replaces)
+            try Self.inspect(place, replaces)
             try place.install(file, replacing: replaces ? .any : .nothing)
             isFinished = true
             try place.directory.sync()

@@ -66,14 +66,14 @@ struct PrefixDigest {
     /// - Parameters:
     ///   - total: the whole length in bytes.
     ///   - file: the file.
-    ///   - goesOn: called before every step; false ends it.
+    ///   - continues: called before every step; false ends it.
     /// - Returns: 32 bytes, or nil when it was ended.
     /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when the file is shorter than `total`.
     mutating func finish(
-        total: UInt64, _ file: any ByteSource, while goesOn: () -> Bool
+        total: UInt64, _ file: any ByteSource, while continues: () -> Bool
     ) throws(LectureError) -> [UInt8]? {
         if hashed > total { try beginAnew() }
-        try advance(to: total, file, while: goesOn)
+        try advance(to: total, file, while: continues)
         guard hashed == total else { return nil }
         let digest = try running.finish()
         // A second call computes the same digest again, from the disk.
@@ -82,9 +82,9 @@ struct PrefixDigest {
     }
 
     private mutating func advance(
-        to end: UInt64, _ file: any ByteSource, while goesOn: () -> Bool
+        to end: UInt64, _ file: any ByteSource, while continues: () -> Bool
     ) throws(LectureError) {
-        while hashed < end, goesOn() {
+        while hashed < end, continues() {
             let length = Int(min(UInt64(ReadableFile.bufferBytes), end - hashed))
             try unsafe file.read(length, at: hashed) { unsafe running.update($0) }
             hashed += UInt64(length)

@@ -28,7 +28,7 @@ struct Publication {
     /// - Returns: the file; nil when the name is free.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` for a place that is never used: below the
     ///   store, or a directory, a device, a FIFO or a socket.
-    func look(outside stores: [stat]) throws(LectureError) -> stat? {
+    func inspect(outside stores: [stat]) throws(LectureError) -> stat? {
         let there: stat?
         let isWithin: Bool
         do {
@@ -61,7 +61,7 @@ struct Publication {
         _ source: Descriptor, named sourceName: String, in bucket: Descriptor, outside stores: [stat],
         replacing right: OutputRight
     ) throws(LectureError) -> OutputFacts {
-        let there = try look(outside: stores)
+        let there = try inspect(outside: stores)
         do throws(SystemError) {
             let status = try source.status()
             if let there {

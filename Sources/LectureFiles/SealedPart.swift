@@ -25,7 +25,7 @@ import LectureModel
     private let media: MediaDirectory
     private let plan: PartFilePlan
     private let seal: SealPlan
-    private let goesOn: () -> Bool
+    private let continues: () -> Bool
     private var sealer: any SegmentSealing
     private var layout: SealedLayout
     private var isEndKnown: Bool
@@ -46,13 +46,13 @@ import LectureModel
     ///   - seal: the plan's.
     ///   - paths: where the file is.
     ///   - media: knows the free space.
-    ///   - goesOn: called between segments that are sealed again; false ends that.
+    ///   - continues: called between segments that are sealed again; false ends that.
     /// - Returns: nil when it was ended.
     /// - Throws: ``LectureError``, with ``LectureError/Code/damaged`` when nothing of an existing file can be relied
     ///   on.
     static func open(
         _ plan: PartFilePlan, _ seal: SealPlan, _ paths: PartFilePaths, _ media: MediaDirectory,
-        while goesOn: @escaping () -> Bool
+        while continues: @escaping () -> Bool
     ) throws(LectureError) -> SealedPart? {
         let length = try plan.total.map { total throws(LectureError) in try SealedFormat.fileLength(total: total) }
         guard plan.resumes else {
@@ -61,7 +61,7 @@ import LectureModel
                 try paths.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
                 let header = try seal.cipher.newHeader()
                 try Self.write(header, to: file, plan.path)
-                return try SealedPart(plan, seal, paths, media, file, header, goesOn)
+                return try SealedPart(plan, seal, paths, media, file, header, continues)
             } catch {
                 // No half-made file: a new file without space is deleted. Its error matters more than that of the
                 // deletion.
@@ -71,7 +71,7 @@ import LectureModel
         }
         let file = try paths.reopen(total: length)
         let header = try SealedReader.header(of: ReadableFile(file, plan.path), seal.cipher).bytes
-        let part = try SealedPart(plan, seal, paths, media, file, header, goesOn)
+        let part = try SealedPart(plan, seal, paths, media, file, header, continues)
         if seal.isClean, try !part.hasStrays() {
             try paths.reserve(file, length: length ?? 0, reserve: plan.reserveBytes, in: media)
             return part
@@ -81,14 +81,14 @@ import LectureModel
 
     private init(
         _ plan: PartFilePlan, _ seal: SealPlan, _ paths: PartFilePaths, _ media: MediaDirectory, _ file: Descriptor,
-        _ header: [UInt8], _ goesOn: @escaping () -> Bool
+        _ header: [UInt8], _ continues: @escaping () -> Bool
     ) throws(LectureError) {
         self.plan = plan
         self.seal = seal
         self.paths = paths
         self.media = media
         self.file = file
-        self.goesOn = goesOn
+        self.continues = continues
         let known = plan.total.flatMap { Int(exactly: $0) }.flatMap { SealedLayout(plaintextLength: $0) }
         let layout = known ?? .endless
         isEndKnown = known != nil
@@ -124,12 +124,12 @@ import LectureModel
     private func hasStrays() throws(LectureError) -> Bool {
         let length: UInt64
         do { length = try file.status().byteCount } catch { throw FileIntent.read.error(error, plan.path) }
-        let look = ReadableFile(file, plan.path)
+        let reader = ReadableFile(file, plan.path)
         for segment in 0..<layout.segmentCount where !sealed.contains(segment) {
             let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
             guard start < length else { break }
             var isBlank = true
-            try unsafe look.read(Int(min(64, length - start)), at: start) { bytes in
+            try unsafe reader.read(Int(min(64, length - start)), at: start) { bytes in
                 isBlank = unsafe bytes.allSatisfy { $0 == 0 }
             }
             if !isBlank { return true }
@@ -337,7 +337,7 @@ import LectureModel
         var carried: Set<Int> = []
         reader.forget(layout: layout, last: last)
         for segment in segments {
-            guard goesOn() else { return nil }
+            guard continues() else { return nil }
             var failure: LectureError?
             do throws(LectureError) {
                 try unsafe reader.open(segment) { text in

@@ -23,11 +23,11 @@ extension StoreDirectory {
     }
 
     /// What is at a place outside the store.
-    package func look(output: String) throws(LectureError) -> OutputFacts? {
+    package func status(output: String) throws(LectureError) -> OutputFacts? {
         let parent = output.lastIndex(of: "/").map { String(output[...$0]) } ?? "."
         var facts = stat()
         guard unsafe stat(parent, &facts) == 0, facts.isDirectory else { return nil }
-        return try Publication(output: output).look(outside: try places())?.outputFacts
+        return try Publication(output: output).inspect(outside: try places())?.outputFacts
     }
 
     /// The store's directory and that of its media, which may be a mount of its own.

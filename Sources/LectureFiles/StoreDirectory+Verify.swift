@@ -34,7 +34,7 @@ extension StoreDirectory {
             source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         var damaged: [Int] = []
         for chunk in proofs.sorted(by: { $0.index < $1.index }) {
-            switch try unsafe check.look(at: chunk, pace) {
+            switch try unsafe check.inspect(at: chunk, pace) {
             case .intact: continue
             case .damaged: damaged.append(chunk.index)
             case .stopped: return damaged
@@ -101,7 +101,8 @@ extension StoreDirectory {
         let check = ChunkCheck(
             source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         var bytes: [UInt8] = []
-        let outcome = try unsafe check.look(at: proof, { _ in true }, keeping: { unsafe bytes.append(contentsOf: $0) })
+        let outcome = try unsafe check.inspect(
+            at: proof, { _ in true }, keeping: { unsafe bytes.append(contentsOf: $0) })
         return outcome == .intact ? bytes : nil
     }
 }
@@ -126,7 +127,7 @@ private struct ChunkCheck {
 
     /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
     /// reason to stop: the others may be intact.
-    func look(
+    func inspect(
         at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(LectureError) -> Outcome {
         guard (0..<grid.count(total: total)).contains(chunk.index) else { return .damaged }

@@ -45,7 +45,7 @@ package final class StoreDirectory: PartFiles {
     }
 
     /// The lengths of a file and of its part file; a link or a directory counts as missing.
-    package func look(path text: String) -> (final: UInt64?, part: UInt64?) {
+    package func status(path text: String) -> (final: UInt64?, part: UInt64?) {
         guard let path = try? MediaPath(text), let bucket = try? media.bucket(of: path, creating: false) else {
             return (nil, nil)
         }

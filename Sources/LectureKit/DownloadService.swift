@@ -30,7 +30,7 @@ final class DownloadService: @unchecked Sendable {
     private var idleWaiters: [IdleWaiter] = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
-    private var lastLivenessLook: BootInstant?
+    private var lastLivenessCheck: BootInstant?
     /// Changes made by other processes.
     private var follower = Follower()
 
@@ -91,8 +91,8 @@ final class DownloadService: @unchecked Sendable {
     /// Leases of a killed program go back to the queue, at the latest two seconds after its death.
     private func dismissDeadOwners() {
         let boot = clock.boot()
-        if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
-        lastLivenessLook = boot
+        if let lastLivenessCheck, boot - lastLivenessCheck < .seconds(2) { return }
+        lastLivenessCheck = boot
         session.dismissDeadOwners(index, now: clock.now())
     }
 

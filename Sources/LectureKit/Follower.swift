@@ -24,7 +24,7 @@ struct Follower {
 
     private static let interval: Duration = .milliseconds(250)
     private var seen: [ContentID: Seen] = [:]
-    private var lastLook: BootInstant?
+    private var lastCheck: BootInstant?
     private var version: Int64?
 
     /// Whether nothing is followed.
@@ -43,8 +43,8 @@ struct Follower {
 
     /// Whether the next check is due; if so, it counts as done.
     mutating func isDue(_ now: BootInstant) -> Bool {
-        if let lastLook, now - lastLook < Self.interval { return false }
-        lastLook = now
+        if let lastCheck, now - lastCheck < Self.interval { return false }
+        lastCheck = now
         return true
     }
 

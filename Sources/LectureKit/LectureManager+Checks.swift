@@ -47,7 +47,7 @@ extension LectureManager {
             }
             if try requeueIfMissing(item) {
                 try index.transaction { try index.join(service.run, content: item.id) }
-                service.engine.poke()
+                service.engine.setNeedsStep()
                 results[key] = .success(.damaged)
                 continue
             }
@@ -77,7 +77,7 @@ extension LectureManager {
         guard let service, let item = try? index.item(id), item.content.state == .completed else { return }
         do {
             if try requeueIfMissing(item) {
-                service.engine.poke()
+                service.engine.setNeedsStep()
                 return service.wake()
             }
             if digest == nil, checks.headIsWanted.isEmpty { return hub.send(.unchanged(item.content)) }
@@ -239,7 +239,7 @@ extension LectureManager {
         guard isQueued, let content = try index.item(check.content)?.content else { return .outdated }
         hub.send(.outdated(content))
         hub.send(.queued(content))
-        service?.engine.poke()
+        service?.engine.setNeedsStep()
         return .outdated
     }
 
@@ -335,7 +335,7 @@ extension LectureManager {
     /// As above, for a file.
     func mediaFault(_ file: FinalizedFile, key: ContentKey?) -> LectureError? {
         let detail = key?.text ?? ""
-        guard let length = files.look(path: file.path).final else {
+        guard let length = files.status(path: file.path).final else {
             return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) does not exist")
         }
         guard let due = file.fileBytes, length < due else { return nil }

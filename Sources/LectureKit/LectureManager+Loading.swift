@@ -81,7 +81,7 @@ extension LectureManager {
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
-            try deferredLicensing()(service.engine.inbox).noteSource(
+            try deferredLicensing()(service.engine.inbox).recordSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:
@@ -123,7 +123,7 @@ extension LectureManager {
     ///   - source: the source of its URL.
     /// - Throws: ``LectureError`` with `outputRefused` or `outputExists`.
     func checkOutput(of request: DownloadRequest, _ source: RequestSource) throws {
-        guard let path = request.outputPath, let there = try files.look(output: path), !request.replacesOutput else {
+        guard let path = request.outputPath, let there = try files.status(output: path), !request.replacesOutput else {
             return
         }
         let known = try writer.find(request, source)

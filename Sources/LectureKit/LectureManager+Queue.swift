@@ -31,7 +31,7 @@ extension LectureManager {
             try index.join(service.run, content: item.id)
         }
         try service.follow(item.id)
-        service.engine.poke()
+        service.engine.setNeedsStep()
         service.wake()
     }
 
@@ -200,7 +200,7 @@ extension LectureManager {
     /// Lets work follow a changed request.
     private func follow(needsEngine: Bool = false) throws {
         let moving = needsEngine ? try openService() : service
-        moving?.engine.poke()
+        moving?.engine.setNeedsStep()
         moving?.wake()
     }
 }

@@ -108,8 +108,8 @@ extension LectureManager {
         var report = VerifyReport(key: key)
         var findings: [Finding] = []
         for resource in try queries.resources(key) where resource.state == .finalized {
-            let finding = try await look(at: resource, of: key, options)
-            report.chunks += finding.looked
+            let finding = try await inspect(at: resource, of: key, options)
+            report.chunks += finding.checked
             report.damaged += finding.damaged.map {
                 VerifyReport.Damage(role: resource.role, resource: resource, chunk: $0)
             }
@@ -131,11 +131,11 @@ extension LectureManager {
         let strays: [Int]
         /// The file is gone or too short.
         var fault: LectureError?
-        var looked = 0
+        var checked = 0
         var damaged: [Int] = []
     }
 
-    private func look(
+    private func inspect(
         at resource: ResourceRecord, of key: ContentKey, _ options: VerifyOptions
     ) async throws -> Finding {
         let total = resource.total ?? 0
@@ -148,7 +148,7 @@ extension LectureManager {
         if finding.fault != nil {
             // A file that is to be downloaded again as a whole is not read.
             finding.damaged = total == 0 ? [0] : Array(0..<count)
-            finding.looked = finding.damaged.count
+            finding.checked = finding.damaged.count
             return finding
         }
         let cipher = try cipher(for: resource, of: key)
@@ -157,7 +157,7 @@ extension LectureManager {
         let pace = Pace(bytesPerSecond: options.bytesPerSecond)
         let work: @Sendable () throws -> [Int] = {
             // For an empty file only the length can be wrong.
-            if total == 0, cipher == nil { return files.look(path: resource.path).final == 0 ? [] : [0] }
+            if total == 0, cipher == nil { return files.status(path: resource.path).final == 0 ? [] : [0] }
             return try files.verify(
                 path: resource.path, resource: resource.id, total: total, grid: resource.grid,
                 cipher: cipher, proofs: proofs, pace: { pace.took($0) })
@@ -169,7 +169,7 @@ extension LectureManager {
         }
         // A check stopped half-way has no findings.
         try Task.checkCancellation()
-        finding.looked = proofs.count + uncommitted.count
+        finding.checked = proofs.count + uncommitted.count
         finding.damaged = (damaged + uncommitted).sorted()
         return finding
     }
@@ -201,7 +201,7 @@ extension LectureManager {
             try index.release(claimed.lease)
             if repairs { try index.join(service.run, content: item.id) }
         }
-        service.engine.poke()
+        service.engine.setNeedsStep()
         service.wake()
     }
 

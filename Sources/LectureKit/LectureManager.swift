@@ -225,7 +225,7 @@ public actor LectureManager {
         if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results)
         start(due)
-        service.engine.poke()
+        service.engine.setNeedsStep()
         service.wake()
         return results
     }
@@ -279,7 +279,7 @@ public actor LectureManager {
         try markFound()
         try markMissing(isQueued: true)
         let count = try index.transaction { try index.joinUnfinished(service.run) }
-        service.engine.poke()
+        service.engine.setNeedsStep()
         service.wake()
         return count
     }

@@ -21,9 +21,9 @@ final class Pace: Sendable {
             state.bytes += count
             return state.bytes
         }
-        guard let bytesPerSecond, bytesPerSecond > 0 else { return goesOn }
+        guard let bytesPerSecond, bytesPerSecond > 0 else { return continues }
         let due = began + .seconds(Double(sum) / Double(bytesPerSecond))
-        while goesOn {
+        while continues {
             let wait = (due - SystemClock().boot()).nanosecondCount
             guard wait > 0 else { return true }
             // In slices, so that a thread without a waiting caller is soon free.
@@ -34,5 +34,5 @@ final class Pace: Sendable {
     }
 
     private static let slice: Int64 = 100_000_000
-    private var goesOn: Bool { state.withLock { !$0.isStopped } }
+    private var continues: Bool { state.withLock { !$0.isStopped } }
 }

@@ -140,7 +140,7 @@ public enum StoreTools {
         let place = try StoreTools.place(path)
         let wasKnown = try outbox.backups().contains { $0.path == place }
         // Before the copy exists: a kill between the two must not leave an unrecorded one.
-        if !wasKnown { try outbox.noteBackup(place, made: now) }
+        if !wasKnown { try outbox.recordBackup(place, made: now) }
         do {
             try StoreMaintenance.backup(location, to: path)
         } catch {

@@ -25,7 +25,7 @@ extension SQLiteDownloadIndex {
     }
 
     /// Records a file that was written outside the store.
-    package func noteOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
+    package func recordOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO output_file(path, content_key, inode, bytes, modified_ns, written_ms) VALUES (?, ?, ?, ?, ?, ?)

@@ -92,7 +92,7 @@ extension SQLiteOutbox {
     ///   - path: absolute.
     ///   - made: when it was made.
     /// - Throws: ``LectureError``.
-    package func noteBackup(_ path: String, made: Timestamp) throws {
+    package func recordBackup(_ path: String, made: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO backup_copy(path, made_ms) VALUES (?, ?)

@@ -40,7 +40,7 @@ package enum SpaceReserve {
     ///
     /// - Parameter directory: the store's, without symbolic links.
     /// - Returns: whether there is more space now.
-    static func giveUp(in directory: String) -> Bool { unsafe unlink("\(directory)/\(fileName)") == 0 }
+    static func release(in directory: String) -> Bool { unsafe unlink("\(directory)/\(fileName)") == 0 }
 
     /// Deletes the file where there is too little space to remove lectures.
     ///
@@ -49,7 +49,7 @@ package enum SpaceReserve {
         guard let directory = try? location.resolved(), let free = freeBytes(in: directory), free < scarce else {
             return
         }
-        _ = giveUp(in: directory)
+        _ = release(in: directory)
     }
 
     /// Creates the file again, if there is space.

@@ -37,7 +37,7 @@ package enum StoreDatabase {
         do {
             opened = try openWriter(in: directory, now: now)
         } catch let error as LectureError where error.code == .storageFull {
-            guard spendsReserve, SpaceReserve.giveUp(in: directory) else { throw error }
+            guard spendsReserve, SpaceReserve.release(in: directory) else { throw error }
             opened = try openWriter(in: directory, now: now)
         }
         SpaceReserve.draw(in: directory)

@@ -56,10 +56,10 @@ import LectureModel
     }
 
     /// Sets an option that takes a number.
-    func set(_ option: CURLoption, _ value: Int) { note(unsafe ccurl_set_long(pointer, option, value)) }
+    func set(_ option: CURLoption, _ value: Int) { check(unsafe ccurl_set_long(pointer, option, value)) }
 
     /// Sets an option that takes a text; nil unsets it.
-    func set(_ option: CURLoption, _ value: String?) { note(unsafe ccurl_set_string(pointer, option, value)) }
+    func set(_ option: CURLoption, _ value: String?) { check(unsafe ccurl_set_string(pointer, option, value)) }
 
     /// Sets an option that takes a block of memory; libcurl copies it.
     func set(_ option: CURLoption, copying bytes: [UInt8]) {
@@ -69,7 +69,7 @@ import LectureModel
                 data: buffer.baseAddress, len: buffer.count, flags: UInt32(CURL_BLOB_COPY))
             return unsafe ccurl_set_blob(pointer, option, &blob)
         }
-        note(code)
+        check(code)
     }
 
     /// Sets the lines of the request's header.
@@ -77,28 +77,28 @@ import LectureModel
     /// - Parameter lines: `Name: value` each.
     func setHeaders(_ lines: [String]) {
         for line in lines {
-            guard let longer = unsafe curl_slist_append(headers, line) else { return note(CURLE_OUT_OF_MEMORY) }
+            guard let longer = unsafe curl_slist_append(headers, line) else { return check(CURLE_OUT_OF_MEMORY) }
             unsafe headers = unsafe longer
         }
-        note(unsafe ccurl_set_pointer(pointer, CURLOPT_HTTPHEADER, headers))
+        check(unsafe ccurl_set_pointer(pointer, CURLOPT_HTTPHEADER, headers))
     }
 
     /// Delivers callbacks to an exchange, which must live until the handle is reset or has left the multi handle.
     func deliver(to exchange: Exchange) {
         unsafe errorText.pointee = 0
-        note(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
+        check(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
         let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
         let options = [
             CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
             CURLOPT_READDATA,
         ]
         for option in options {
-            note(unsafe ccurl_set_pointer(pointer, option, context))
+            check(unsafe ccurl_set_pointer(pointer, option, context))
         }
-        note(unsafe ccurl_set_receiver(pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
-        note(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
-        note(unsafe ccurl_set_prerequest(pointer, connectionReady))
-        note(unsafe ccurl_set_tracer(pointer, traced))
+        check(unsafe ccurl_set_receiver(pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
+        check(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
+        check(unsafe ccurl_set_prerequest(pointer, connectionReady))
+        check(unsafe ccurl_set_tracer(pointer, traced))
     }
 
     /// Makes the exchange a POST whose body libcurl fetches from its ``Exchange``. It is not passed as memory: libcurl
@@ -109,8 +109,8 @@ import LectureModel
     /// - Parameter bytes: the length of the body.
     func sendBody(bytes: Int) {
         set(CURLOPT_POST, 1)
-        note(unsafe ccurl_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, bytes))
-        note(unsafe ccurl_set_supplier(pointer, bodyWanted))
+        check(unsafe ccurl_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, bytes))
+        check(unsafe ccurl_set_supplier(pointer, bodyWanted))
     }
 
     /// Resumes reading after a callback has asked for a pause.
@@ -133,7 +133,7 @@ import LectureModel
     /// libcurl's message about the failure; empty when it has none.
     var errorMessage: String { unsafe String(cString: errorText) }
 
-    private func note(_ code: CURLcode) {
+    private func check(_ code: CURLcode) {
         if refusal == CURLE_OK { refusal = code }
     }
 }

@@ -38,7 +38,7 @@ final class Exchange {
     /// When it has to be over, in running time; nil for never.
     private let deadline: Duration?
     /// When data last arrived, in running time; nil while it has no connection.
-    private var heardAt: Duration?
+    private var lastActivity: Duration?
     private var collector: HeaderCollector
     private let meter: Meter
     private let clock: any LectureClock
@@ -80,7 +80,7 @@ final class Exchange {
     /// When the exchange will have stalled, in running time. Nil while nothing is read: there is no connection yet
     /// (libcurl bounds connecting itself, and queueing does not count towards the stall timeout), or a limit has
     /// stopped the reading.
-    private var silenceLimit: Duration? { isPaused ? nil : heardAt.map { $0 + request.stallTimeout } }
+    private var silenceLimit: Duration? { isPaused ? nil : lastActivity.map { $0 + request.stallTimeout } }
 
     /// When the exchange will have taken too long or stalled, in running time, and the message for it; nil for never.
     var limit: (time: Duration, detail: String)? {
@@ -107,21 +107,21 @@ final class Exchange {
     /// ``verdict`` is set when the sink refuses them, and libcurl does not end the exchange then.
     func resume() {
         isPaused = false
-        heard()
+        recordActivity()
         easy.resumeReading()
     }
 
     // MARK: Callbacks from libcurl
 
     /// The connection is established and the request is about to be sent.
-    func connectionBecameReady() { heard() }
+    func connectionBecameReady() { recordActivity() }
 
     /// libcurl asks for more of the request's body.
     ///
     /// - Parameter buffer: takes it.
     /// - Returns: how many bytes were put in; zero at the end.
     func supplyBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        defer { heard() }
+        defer { recordActivity() }
         guard let rest = request.body?.bytes.dropFirst(sentBytes), !rest.isEmpty else { return 0 }
         let count = min(rest.count, buffer.count)
         unsafe buffer.copyBytes(from: rest.prefix(count))
@@ -135,7 +135,7 @@ final class Exchange {
     /// - Returns: false to end the exchange.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         count(line.count)
-        defer { heard() }
+        defer { recordActivity() }
         switch unsafe collector.take(line) {
         case .more: return true
         case .tooLarge: return end(with: Self.headerTooLarge)
@@ -165,7 +165,7 @@ final class Exchange {
         count(bytes.count)
         bodyBytes += Int64(bytes.count)
         turnBytes += bytes.count
-        defer { heard() }
+        defer { recordActivity() }
         if meter.withoutRunning({ unsafe request.sink.bodyReceived(bytes) }) { return .more }
         _ = end(with: .stopped)
         return .end
@@ -252,9 +252,9 @@ final class Exchange {
         bucket?.take(bytes, now: SuspendingClock.now)
     }
 
-    private func heard() {
+    private func recordActivity() {
         let time = meter.running(now: SuspendingClock.now)
-        heardAt = time
+        lastActivity = time
         meter.nextCheck = min(meter.nextCheck, time + request.stallTimeout)
     }
 

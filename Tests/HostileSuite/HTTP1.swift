@@ -8,8 +8,8 @@ struct HTTP1: Sendable {
     /// Serves a connection to its end.
     func serve(edge: Int, connection: Int) {
         while let asked = Asked(readHead()) {
-            let number = journal.note(asked, edge: edge, connection: connection)
-            let goesOn =
+            let number = journal.record(asked, edge: edge, connection: connection)
+            let continues =
                 switch play(asked, number) {
                 case .answer(let answer): send(answer, to: asked, number)
                 case .raw(let bytes, let ending): send(bytes, ending, number)
@@ -17,7 +17,7 @@ struct HTTP1: Sendable {
                 case .frames(let answer, _): send(answer, to: asked, number)
                 }
             journal.change(number) { $0.isOver = true }
-            if !goesOn { return }
+            if !continues { return }
         }
         wire.finish()
     }

@@ -266,7 +266,7 @@ package final class HTTP2: @unchecked Sendable {
         let asked = Asked(
             method: value(":method"), target: value(":path"), fields: fields.filter { !$0.name.hasPrefix(":") },
             version: "HTTP/2")
-        let number = journal.note(asked, edge: edge, connection: connection)
+        let number = journal.record(asked, edge: edge, connection: connection)
         let stream = HTTP2Stream(link: self, id: frame.stream, number: number, isHead: asked.method == "HEAD")
         condition.withLock {
             state.windows[frame.stream] = state.initialWindow

@@ -59,7 +59,7 @@ package final class Journal: Sendable {
         }
     }
 
-    func note(_ asked: Asked, edge: Int, connection: Int) -> Int {
+    func record(_ asked: Asked, edge: Int, connection: Int) -> Int {
         let now = Journal.now() - began
         return entries.withLock { entries in
             entries.append(

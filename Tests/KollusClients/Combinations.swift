@@ -22,7 +22,7 @@ final class UnwrappedPlain: NSObject, KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -43,7 +43,7 @@ final class UnwrappedIsolated: NSObject, @MainActor KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -64,7 +64,7 @@ final class UnwrappedPreconcurrency: NSObject, @preconcurrency KollusStorageDele
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -86,7 +86,7 @@ final class WrapperPlain: NSObject, KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -107,7 +107,7 @@ final class WrapperIsolated: NSObject, @MainActor KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -128,7 +128,7 @@ final class WrapperPreconcurrency: NSObject, @preconcurrency KollusStorageDelega
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -150,7 +150,7 @@ final class GuidePlain: NSObject, KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -171,7 +171,7 @@ final class GuideIsolated: NSObject, @MainActor KollusStorageDelegate {
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 
@@ -192,7 +192,7 @@ final class GuidePreconcurrency: NSObject, @preconcurrency KollusStorageDelegate
         journal.report(lmsData, resultJson)
     }
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 

@@ -61,7 +61,7 @@ class KollusManager: NSObject, @MainActor KollusStorageDelegate {
     }
 
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 
     // MARK: The chapter on playing offline

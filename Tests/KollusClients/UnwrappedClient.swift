@@ -100,7 +100,7 @@ class SampleStorageManager: NSObject, KollusStorageDelegate {
     }
 
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 }
 

@@ -47,7 +47,7 @@ final class OfflineLibrary: NSObject, @preconcurrency KollusStorageDelegate {
     }
 
     func onSendCompleteStoredLms(_ successCount: Int32, failCount: Int32) {
-        journal.note(.sent(success: successCount, fail: failCount))
+        journal.record(.sent(success: successCount, fail: failCount))
     }
 
     private func reload() { rows = storage.contents() as? [KollusContent] ?? [] }

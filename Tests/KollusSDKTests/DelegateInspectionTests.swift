@@ -160,22 +160,22 @@ struct DelegateInspectionTests {
 struct UnheardTests {
     @Test
     func `a delivery is unheard when every spelling ends in a default`() {
-        #expect(Unheard.all(of: 2) { for _ in 0..<2 { Unheard.note() } })
-        #expect(!Unheard.all(of: 2) { Unheard.note() })
+        #expect(Unheard.all(of: 2) { for _ in 0..<2 { Unheard.record() } })
+        #expect(!Unheard.all(of: 2) { Unheard.record() })
         #expect(!Unheard.all(of: 1) {})
     }
 
     @Test
     func `a delivery within another one counts for itself`() {
         let outer = Unheard.all(of: 2) {
-            Unheard.note()
-            #expect(Unheard.all(of: 1) { Unheard.note() })
+            Unheard.record()
+            #expect(Unheard.all(of: 1) { Unheard.record() })
             #expect(!Unheard.all(of: 1) {})
-            Unheard.note()
+            Unheard.record()
         }
         #expect(outer)
         // Outside of a delivery it is not counted.
-        Unheard.note()
+        Unheard.record()
         #expect(!Unheard.all(of: 1) {})
     }
 
@@ -183,7 +183,7 @@ struct UnheardTests {
     func `threads do not count for each other`() {
         let results = Guarded<[Bool]>([])
         DispatchQueue.concurrentPerform(iterations: 64) { number in
-            let isUnheard = Unheard.all(of: 3) { for _ in 0..<(number.isMultiple(of: 2) ? 3 : 2) { Unheard.note() } }
+            let isUnheard = Unheard.all(of: 3) { for _ in 0..<(number.isMultiple(of: 2) ? 3 : 2) { Unheard.record() } }
             results.withLock { $0.append(isUnheard == number.isMultiple(of: 2)) }
         }
         #expect(results.withLock { $0 } == Array(repeating: true, count: 64))

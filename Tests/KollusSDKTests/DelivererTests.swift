@@ -10,16 +10,16 @@ private final class Listener: NSObject, KollusStorageDelegate, Sendable {
     let reported = Guarded<[String]>([])
     let whenNotified = Guarded<(@Sendable (String) -> Void)?>(nil)
 
-    func hear(_ text: String) {
+    func receive(_ text: String) {
         reported.withLock { $0.append(text) }
         whenNotified.withLock { $0 }?(text)
     }
 
     func kollusStorage(_ kollusStorage: KollusStorage!, downloadContent content: KollusContent!, error: (any Error)!) {
-        hear("\(content.mediaContentKey ?? "") \(content.downloadSize) \(content.downloaded ? "end" : "")")
+        receive("\(content.mediaContentKey ?? "") \(content.downloadSize) \(content.downloaded ? "end" : "")")
     }
     func kollusStorage(_ kollusStorage: KollusStorage!, cur: Int32, count: Int32, error: (any Error)!) {
-        hear("\(cur)")
+        receive("\(cur)")
     }
 }
 

@@ -57,7 +57,7 @@ package final class Journal: Sendable {
     package var entries: [Entry] { state.withLock { $0.entries } }
 
     /// Adds an entry.
-    package func note(_ entry: Entry) {
+    package func record(_ entry: Entry) {
         let ready = state.withLock { state in
             state.entries.append(entry)
             let (ready, waiting) = state.waiters.partitioned { $0.passes(state.entries) }
@@ -83,7 +83,7 @@ package final class Journal: Sendable {
 
     /// Records a call of `downloadContent`.
     package func download(_ content: KollusContent, _ error: (any Error)?) {
-        note(
+        record(
             .download(
                 key: content.mediaContentKey ?? "", progress: content.downloadProgress,
                 downloaded: content.downloaded, bytes: content.downloadSize, error: (error as NSError?)?.code))
@@ -103,17 +103,17 @@ package final class Journal: Sendable {
         entry.listed = ((storage.contents() as? [KollusContent]) ?? []).compactMap { $0.mediaContentKey }
         entry.files = Self.mediaFiles(of: storage)
         entry.error = (error as NSError?)?.code
-        note(.exchange(entry))
+        record(.exchange(entry))
     }
 
     /// Records a call of `cur:count:error:`.
     package func renewal(_ cur: Int32, _ count: Int32, _ error: (any Error)?) {
-        note(.renewal(cur: cur, count: count, error: error?.localizedDescription))
+        record(.renewal(cur: cur, count: count, error: error?.localizedDescription))
     }
 
     /// Records a call of `lmsData:resultJson:`.
     package func report(_ data: String, _ json: [AnyHashable: Any]?) {
-        note(.report(data: data, isTaken: json?["ok"] as? Bool == true))
+        record(.report(data: data, isTaken: json?["ok"] as? Bool == true))
     }
 
     /// The files below the media directory of a storage.

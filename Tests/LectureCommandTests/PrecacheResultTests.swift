@@ -32,9 +32,9 @@ struct PrecacheResultTests {
     @Test func `what ended a run is the reason why nothing is removed, before what its lists are`() throws {
         var result = try result([:], reported: 0)
         result.lists = NamedLists(["a", "b", "a", "c"])
-        result.lists.note("a", used: 2, refused: 0)
-        result.lists.note("b", used: 0, refused: 2)
-        result.lists.note(nil, used: 0, refused: 9)
+        result.lists.record("a", used: 2, refused: 0)
+        result.lists.record("b", used: 0, refused: 2)
+        result.lists.record(nil, used: 0, refused: 9)
         #expect(result.lists.names == ["a", "b", "c"])
         #expect(result.obstaclesToPruning == ["b has 2 refused lines", "c is empty"])
         result.isDeadlineOver = true

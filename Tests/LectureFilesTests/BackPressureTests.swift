@@ -21,7 +21,7 @@ private final class Tally: @unchecked Sendable {
     private var accepted = 0
     private var refused = 0
 
-    func note(_ wasAccepted: Bool) {
+    func record(_ wasAccepted: Bool) {
         lock.withLock {
             accepted += wasAccepted ? 1 : 0
             refused += wasAccepted ? 0 : 1
@@ -47,7 +47,7 @@ private final class Tally: @unchecked Sendable {
         Thread.detachNewThread {
             for index in 0..<count {
                 let block = filled(sample(1 << 12), at: index << 12)
-                tally.note(file.submit(block, from: TransferID(1), endsObject: false))
+                tally.record(file.submit(block, from: TransferID(1), endsObject: false))
             }
             group.leave()
         }

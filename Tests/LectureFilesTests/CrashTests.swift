@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Fetches the missing chunks and places the file.
-    private func goOn(_ chunks: [Int], after committed: [WrittenChunk] = []) async throws {
+    private func resume(_ chunks: [Int], after committed: [WrittenChunk] = []) async throws {
         let plan = plan(bytes.count, resumes: true)
         let part = try await began(plan)
         for index in chunks { part.send(bytes, plan, from: index << 16..<(index + 1) << 16) }
@@ -50,7 +50,7 @@ import Testing
 
         let second = try await began(plan(bytes.count))
         #expect(try store.root.read(path + ".part").allSatisfy { $0 == 0 })
-        #expect(store.files.look(path: path).part == UInt64(bytes.count))
+        #expect(store.files.status(path: path).part == UInt64(bytes.count))
         second.file.close(deleting: true)
         try await second.expectClosed()
     }
@@ -63,7 +63,7 @@ import Testing
         // Half of a chunk is on the disk too, uncommitted, and wrong.
         first.send(sample(1 << 15, seed: 3), at: 3 << 16, first.newTransfer())
 
-        try await goOn([0, 3, 4], after: committed)
+        try await resume([0, 3, 4], after: committed)
     }
 
     @Test func `After the digest and before the rename nothing is fetched`() async throws {
@@ -74,18 +74,18 @@ import Testing
         first.file.digest(total: UInt64(bytes.count))
         _ = try await first.digest()
 
-        try await goOn([], after: committed)
+        try await resume([], after: committed)
     }
 
     @Test func `After the rename and before the commit the file is moved back and finalized again`() async throws {
         let committed = try await store.writeWhole(bytes, plan(bytes.count))
-        #expect(store.files.look(path: path) == (UInt64(bytes.count), nil))
+        #expect(store.files.status(path: path) == (UInt64(bytes.count), nil))
         let part = try await began(plan(bytes.count, resumes: true))
-        #expect(store.files.look(path: path) == (nil, UInt64(bytes.count)), "nothing uncommitted has the final name")
+        #expect(store.files.status(path: path) == (nil, UInt64(bytes.count)), "nothing uncommitted has the final name")
         part.file.close(deleting: false)
         try await part.expectClosed()
 
-        try await goOn([], after: committed)
+        try await resume([], after: committed)
     }
 
     @Test func `Between link and unlink both names are one file, and one of them is removed`() async throws {
@@ -94,14 +94,14 @@ import Testing
         let final = store.root.path + "/" + path
         try FileManager.default.linkItem(atPath: final, toPath: final + ".part")
 
-        try await goOn([], after: committed)
+        try await resume([], after: committed)
     }
 
     @Test func `A damaged chunk of a finalized file is repaired under the part file's name`() async throws {
         let committed = try await store.writeWhole(bytes, plan(bytes.count))
         try store.root.flip(path, at: 2 << 16 + 7)
 
-        try await goOn([2], after: committed.filter { $0.index != 2 })
+        try await resume([2], after: committed.filter { $0.index != 2 })
     }
 
     @Test func `A second file under the final name is never overwritten`() async throws {
@@ -130,7 +130,7 @@ import Testing
         try store.root.flip(path, at: 7)
         try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try store.root.read(path) == bytes)
-        #expect(store.files.look(path: path).part == nil)
+        #expect(store.files.status(path: path).part == nil)
     }
 
     @Test func `A missing file is damage`() async throws {
@@ -156,7 +156,7 @@ import Testing
         part.file.close(deleting: false)
         try await part.expectClosed()
 
-        #expect(store.files.look(path: path).final == nil, "also not under the final name")
+        #expect(store.files.status(path: path).final == nil, "also not under the final name")
         try await store.writeWhole(bytes, plan(bytes.count))
         #expect(try store.root.read(path) == bytes)
     }
@@ -169,7 +169,7 @@ import Testing
         try store.root.truncate(path + ".part", to: 10)
         part.file.finalize(total: UInt64(bytes.count))
         #expect(try await part.failure().code == .damaged)
-        #expect(store.files.look(path: path).final == nil)
+        #expect(store.files.status(path: path).final == nil)
     }
 
     @Test func `A digest of a truncated file is damage`() async throws {
@@ -196,7 +196,7 @@ import Testing
         #expect(try store.root.names("media/a7/lecture.part") == ["foreign file"])
         try FileManager.default.removeItem(atPath: directory + "/foreign file")
         _ = try await began(plan(bytes.count))
-        #expect(store.files.look(path: path).part == UInt64(bytes.count))
+        #expect(store.files.status(path: path).part == UInt64(bytes.count))
     }
 
     @Test func `A leftover part file with a second name is replaced, not emptied`() async throws {
@@ -208,7 +208,7 @@ import Testing
 
         let part = try await began(plan(100))
         #expect(try store.root.read("output") == bytes)
-        #expect(store.files.look(path: path).part == 100)
+        #expect(store.files.status(path: path).part == 100)
         part.file.close(deleting: true)
         try await part.expectClosed()
         #expect(try store.root.read("output") == bytes)
@@ -218,7 +218,7 @@ import Testing
         try await store.writeWhole(bytes, plan(bytes.count))
         let again = try StoreDirectory(root: store.root.path, digests: store.digests)
         #expect(try again.listing() == [path])
-        #expect(again.look(path: path) == (UInt64(bytes.count), nil))
+        #expect(again.status(path: path) == (UInt64(bytes.count), nil))
     }
 
     @Test func `A process killed after a flush leaves every verified chunk, and no living owner`() async throws {
@@ -250,6 +250,6 @@ import Testing
         }
         #expect(committed.map(\.index) == [0, 1, 2])
         #expect(try !OwnerLocks(root: root).isAlive(OwnerID(11)))
-        try await goOn([3, 4], after: committed)
+        try await resume([3, 4], after: committed)
     }
 }

@@ -161,7 +161,7 @@ struct DiskFailureTests {
         #expect(try store.files.freeBytes() == .max)
         let bytes = sample(300_000)
         let part = try await began(store, plan(bytes.count, reserve: 1 << 30))
-        #expect(store.files.look(path: "media/a7/lecture").part == 300_000)
+        #expect(store.files.status(path: "media/a7/lecture").part == 300_000)
         part.send(bytes, plan(bytes.count), from: 0..<bytes.count)
         part.file.flush()
         #expect(try await part.flushed().count == 5)
@@ -179,6 +179,6 @@ struct DiskFailureTests {
             try store.files.publish(path: "media/a7/lecture", isSealed: false, to: disk.path + "/out.mp4")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
-        #expect(store.files.look(path: "media/a7/lecture").final == 1 << 20)
+        #expect(store.files.status(path: "media/a7/lecture").final == 1 << 20)
     }
 }

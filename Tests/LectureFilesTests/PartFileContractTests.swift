@@ -83,7 +83,7 @@ import Testing
         part.file.flush()
         part.file.close(deleting: true)
         try await part.expectClosed()
-        #expect(store.files.look(path: "media/a7/lecture") == (nil, nil))
+        #expect(store.files.status(path: "media/a7/lecture") == (nil, nil))
     }
 
     @Test func `Chunks written before a failure are still reported`() async throws {
@@ -113,7 +113,7 @@ import Testing
         #expect(throws: LectureError(.nameRefused)) {
             try store.files.publish(path: path, isSealed: false, to: store.root.path + "/out")
         }
-        #expect(store.files.look(path: path) == (nil, nil))
+        #expect(store.files.status(path: path) == (nil, nil))
         #expect(try store.root.names() == ["media"])
         #expect(try store.root.names("media").isEmpty)
     }
@@ -138,14 +138,14 @@ import Testing
         plan.path = "media/b8/lecture"
         other.file.open(plan)
         #expect(try await other.failure().code == .damaged)
-        #expect(store.files.look(path: "media/b8/lecture") == (nil, nil))
+        #expect(store.files.status(path: "media/b8/lecture") == (nil, nil))
         #expect(try store.files.listing().isEmpty)
         // Without verified chunks the links are in the way and are removed; their targets stay.
         let third = store.make()
         plan.resumes = false
         third.file.open(plan)
         try await third.expectOpened()
-        #expect(store.files.look(path: "media/b8/lecture") == (nil, 2))
+        #expect(store.files.status(path: "media/b8/lecture") == (nil, 2))
         #expect(try store.files.listing() == ["media/b8/lecture.part"])
         #expect(try outside.read("victim") == [1, 2, 3])
         #expect(try outside.names() == ["victim"])

@@ -15,7 +15,7 @@ import Testing
         let part = store.make()
         part.file.open(plan)
         try await part.expectOpened()
-        #expect(store.files.look(path: plan.path).part == 300_000, "the whole length is reserved")
+        #expect(store.files.status(path: plan.path).part == 300_000, "the whole length is reserved")
         #expect(part.send(bytes, plan, from: 0..<bytes.count))
         part.file.flush()
         #expect(try await part.flushed().map(\.index) == [0, 1, 2, 3, 4])
@@ -28,7 +28,7 @@ import Testing
 
         #expect(try store.root.read(plan.path) == bytes)
         #expect(try store.root.names("media/a7") == ["lecture"])
-        #expect(store.files.look(path: plan.path) == (300_000, nil))
+        #expect(store.files.status(path: plan.path) == (300_000, nil))
     }
 
     @Test func `Directories and files belong to their owner alone`() async throws {
@@ -147,7 +147,7 @@ import Testing
         #expect(try await part.digest() == store.digests.sha256(of: []))
         part.file.finalize(total: 0)
         try await part.expectFinalized()
-        #expect(store.files.look(path: plan.path).final == 0)
+        #expect(store.files.status(path: plan.path).final == 0)
     }
 
     @Test func `A digest covers the data on disk, not the data received first`() async throws {
@@ -293,7 +293,7 @@ import Testing
         try await part.expectClosed()
         #expect(!part.send(bytes, plan, from: 5 << 16..<6 << 16), "a closed file takes nothing")
         part.file.close(deleting: true)
-        #expect(store.files.look(path: plan.path).part == UInt64(bytes.count), "a second close changes nothing")
+        #expect(store.files.status(path: plan.path).part == UInt64(bytes.count), "a second close changes nothing")
     }
 
     @Test func `Closing may delete the part file but never a finalized one`() async throws {

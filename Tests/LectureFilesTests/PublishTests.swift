@@ -109,7 +109,7 @@ import Testing
                     try store.files.publish(path: path, isSealed: false, to: output, replacing: right)
                 }
             }
-            #expect(throws: LectureError(.outputRefused), "\(output)") { try store.files.look(output: output) }
+            #expect(throws: LectureError(.outputRefused), "\(output)") { try store.files.status(output: output) }
         }
         #expect(try store.root.names() == ["media"])
     }

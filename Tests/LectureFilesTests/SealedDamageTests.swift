@@ -108,7 +108,7 @@ import Testing
         try await part.expectFinalized()
         part.file.close(deleting: false)
         #expect(try await part.closed())
-        #expect(lecture.store.files.look(path: path).final == 56)
+        #expect(lecture.store.files.status(path: path).final == 56)
         #expect(try lecture.damaged([], []).isEmpty)
         try root.flip(path, at: 50)
         #expect(try lecture.damaged([], []) == [0])

@@ -31,7 +31,7 @@ import Testing
         let leaked = Guarded<[String]>([])
         lecture.ledger.onSeal { leaked.withLock { $0 += SealedStore.leaks(below: root) } }
         let part = try await lecture.began(plan)
-        #expect(store.files.look(path: plan.path).part == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
+        #expect(store.files.status(path: plan.path).part == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
         // Streams that alternate, the last chunk first.
         var streams = (0..<plan.grid.count(total: UInt64(bytes.count))).reversed().map { chunk in
             (id: part.newTransfer(), rest: lecture.range(chunk, plan, bytes))
@@ -75,7 +75,7 @@ import Testing
         part.file.flush()
         let proofs = try await flushed(part, plan.grid.count(total: UInt64(bytes.count)))
         try await finish(part, bytes)
-        #expect(store.files.look(path: plan.path).final == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
+        #expect(store.files.status(path: plan.path).final == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
         #expect(try lecture.damaged(bytes, proofs).isEmpty)
         #expect(try lecture.unreadable(bytes, proofs).isEmpty)
         lecture.expectLawful()

@@ -31,7 +31,7 @@ final class NonceLedger: Sendable {
     /// Called before each sealing, on the adapter's thread.
     func onSeal(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSeal = body } }
 
-    func note(_ header: [UInt8], _ segment: Int, isLast: Bool, _ text: [UInt8]) {
+    func record(_ header: [UInt8], _ segment: Int, isLast: Bool, _ text: [UInt8]) {
         state.withLock { $0.onSeal }()
         guard let digest = try? digests.sha256(of: text) else { return }
         state.withLock { state in
@@ -76,7 +76,7 @@ private struct RecordingSealer: SegmentSealing {
         segment: Int, isLast: Bool, _ plaintext: UnsafeRawBufferPointer, into ciphertext: UnsafeMutableRawBufferPointer
     ) throws(LectureError) {
         try unsafe sealer.seal(segment: segment, isLast: isLast, plaintext, into: ciphertext)
-        unsafe ledger.note(header, segment, isLast: isLast, Array(plaintext))
+        unsafe ledger.record(header, segment, isLast: isLast, Array(plaintext))
     }
 }
 

@@ -146,7 +146,7 @@ import Testing
 
     @Test func `An empty store lists nothing and checks nothing`() throws {
         #expect(try store.files.listing().isEmpty)
-        #expect(store.files.look(path: "media/a7/lecture") == (nil, nil))
+        #expect(store.files.status(path: "media/a7/lecture") == (nil, nil))
         try store.files.delete(path: "media/a7/lecture")
         #expect(try store.root.names("media").isEmpty, "checking creates no bucket")
     }

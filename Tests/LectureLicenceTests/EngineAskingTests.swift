@@ -87,10 +87,10 @@ struct EngineAskingTests {
     @Test func `a withdrawn source is forgotten, a granted licence is not`() throws {
         let world = try LicenceWorld()
         let (_, key) = try world.waiting("g")
-        try world.index.transaction { try world.engine.noteSource(nil, of: key) }
+        try world.index.transaction { try world.engine.recordSource(nil, of: key) }
         #expect(try world.ledger.entry(key) == nil && world.engine.standing(of: key) == .unneeded)
         try world.licensed("h")
-        try world.index.transaction { try world.engine.noteSource(nil, of: ContentKey(stored: "h")) }
+        try world.index.transaction { try world.engine.recordSource(nil, of: ContentKey(stored: "h")) }
         #expect(try world.record("h").form == .callback)
         world.settle()
         let anchor = try world.anchors.anchor(of: world.settings.store)
@@ -103,7 +103,7 @@ struct EngineAskingTests {
         struct Change: Error {}
         #expect(throws: Change.self) {
             try world.index.transaction {
-                try world.engine.noteSource(LicenceSource(), of: key)
+                try world.engine.recordSource(LicenceSource(), of: key)
                 throw Change()
             }
         }

@@ -24,12 +24,12 @@ private struct Machine {
     mutating func pass(_ time: Duration) {
         real = real + time
         boot = boot + time
-        ledger.look(at: reading)
+        ledger.update(at: reading)
     }
 
     mutating func set(_ error: Duration) {
         self.error = error
-        ledger.look(at: reading)
+        ledger.update(at: reading)
     }
 
     mutating func restart(off time: Duration, error: Duration? = nil) {
@@ -37,10 +37,10 @@ private struct Machine {
         boot = BootInstant(nanoseconds: 0)
         run += 1
         self.error = error ?? self.error
-        ledger.look(at: reading)
+        ledger.update(at: reading)
     }
 
-    mutating func hear() { ledger.hear(real, at: reading) }
+    mutating func observe() { ledger.observe(real, at: reading) }
 
     /// Reads a signed time; returns whether it ended a doubt.
     mutating func confirm(_ signed: Timestamp, within limit: Duration? = nil) -> Bool {
@@ -90,10 +90,10 @@ struct TimeLedgerTests {
     }
 
     @Test func `a boot clock that runs backwards is doubted until it is true again`() {
-        for hears in [false, true] {
+        for observes in [false, true] {
             var machine = Machine()
             machine.pass(day)
-            if hears { machine.hear() }
+            if observes { machine.observe() }
             for step in [1, 100, 86_000] {
                 machine.boot = machine.boot + .seconds(-step)
                 machine.pass(.milliseconds(1))
@@ -103,7 +103,7 @@ struct TimeLedgerTests {
                 #expect(machine.isRight, "\(step)")
             }
             machine.boot = machine.boot + .seconds(-50)
-            machine.hear()
+            machine.observe()
             #expect(machine.isRight)
             machine.pass(.seconds(10))
             #expect(machine.isRight)
@@ -138,7 +138,7 @@ struct TimeLedgerTests {
         var machine = Machine()
         // The boot clock stopped, and the wall clock was corrected.
         machine.real = machine.real + day
-        machine.ledger.look(at: machine.reading)
+        machine.ledger.update(at: machine.reading)
         #expect(machine.isRight)
     }
 
@@ -159,7 +159,7 @@ struct TimeLedgerTests {
         machine.restart(off: .seconds(60), error: .zero - day)
         #expect(machine.doubt == .setBack)
         #expect(machine.ledger.time.noEarlierThan == before)
-        machine.hear()
+        machine.observe()
         #expect(machine.isRight)
     }
 
@@ -171,7 +171,7 @@ struct TimeLedgerTests {
         #expect(machine.doubt == .forwardThenBack)
         machine.pass(day)
         #expect(machine.doubt == .forwardThenBack)
-        machine.hear()
+        machine.observe()
         #expect(machine.isRight)
     }
 
@@ -190,7 +190,7 @@ struct TimeLedgerTests {
         machine.set(Timestamp(milliseconds: wall) - machine.real)
         #expect((machine.ledger.time.noEarlierThan ?? machine.real) >= machine.real)
         machine.restart(off: day)
-        machine.hear()
+        machine.observe()
         #expect(machine.isRight)
     }
 
@@ -210,7 +210,7 @@ struct TimeLedgerTests {
 
     @Test func `after a server's time the wall clock is ignored during this boot`() {
         var machine = Machine()
-        machine.hear()
+        machine.observe()
         for error in [day, .zero - day, day * 900, .zero] {
             machine.set(error)
             #expect(machine.isRight)
@@ -222,7 +222,7 @@ struct TimeLedgerTests {
     @Test func `a clock with a constant error raises no doubt after a server's time`() {
         var machine = Machine()
         machine.set(.seconds(-9 * 3600))
-        machine.hear()
+        machine.observe()
         machine.pass(day)
         #expect(machine.isRight)
         machine.restart(off: day)
@@ -246,7 +246,7 @@ struct TimeLedgerTests {
         #expect(machine.doubt == .setBack && machine.ledger.time.noEarlierThan == later)
         #expect(machine.ledger.row.proven == earlier)
         machine.real = later
-        machine.hear()
+        machine.observe()
         #expect(machine.isRight)
         machine.ledger.rise(proven: earlier, estimate: earlier, at: machine.reading)
         #expect(machine.isRight, "an older time changes nothing")
@@ -263,7 +263,7 @@ struct TimeLedgerTests {
                 switch Int.random(in: 0..<3, using: &chance) {
                 case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &chance)))
                 case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance)))
-                default: machine.hear()
+                default: machine.observe()
                 }
                 let floor = machine.ledger.time.noEarlierThan ?? machine.real
                 #expect(floor >= machine.real)
@@ -283,8 +283,8 @@ struct TimeLedgerTests {
                 case 2: machine.restart(off: .seconds(Int64.random(in: 0...100_000, using: &chance)))
                 case 3:
                     let lie = Duration.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance))
-                    machine.ledger.hear(machine.real + lie, at: machine.reading)
-                default: machine.hear()
+                    machine.ledger.observe(machine.real + lie, at: machine.reading)
+                default: machine.observe()
                 }
                 let proven = machine.ledger.row.proven
                 if let newest { #expect(proven.map { $0 >= newest } ?? false) }
@@ -302,7 +302,7 @@ struct ClockDoubtTests {
     /// A clock that was nine hours ahead during one boot, and is right again.
     private func doubted(proven: Bool) -> Machine {
         var machine = Machine()
-        if proven { machine.hear() }
+        if proven { machine.observe() }
         machine.pass(hour)
         machine.restart(off: hour, error: .seconds(9 * 3600))
         machine.set(.zero)
@@ -353,7 +353,7 @@ struct ClockDoubtTests {
 
     @Test func `a server of the learner's own gains no more than the time the machine was off`() {
         var machine = Machine()
-        machine.hear()
+        machine.observe()
         let start = machine.real
         machine.pass(day)
         for _ in 1...3 {

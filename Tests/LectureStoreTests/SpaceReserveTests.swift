@@ -26,8 +26,8 @@ import Testing
             SpaceReserve.freeSpaceToRemove(store.location)
             #expect(Self.status(store) != nil)
             let directory = try #require(try store.location.resolved())
-            #expect(SpaceReserve.giveUp(in: directory))
-            #expect(Self.status(store) == nil && !SpaceReserve.giveUp(in: directory))
+            #expect(SpaceReserve.release(in: directory))
+            #expect(Self.status(store) == nil && !SpaceReserve.release(in: directory))
             _ = try store.another()
             #expect(Self.status(store) != nil)
         }

@@ -47,7 +47,7 @@ struct LicenceScene: Sendable {
         var scene = try LicenceScene(sandbox, drm: drm)
         let beginning = scene
         try await story(&scene)
-        try await beginning.noteKeys()
+        try await beginning.recordKeys()
         scene.expectNoSecretWasPrinted()
         await sandbox.stop()
     }
@@ -304,7 +304,7 @@ struct LicenceScene: Sendable {
     }
 
     /// Records the current keys of device and lectures, in every form in which they could be printed.
-    func noteKeys() async throws {
+    func recordKeys() async throws {
         guard FileManager.default.fileExists(atPath: database) else { return }
         for key in try await keys() {
             let base64 = key.base64EncodedString().replacingOccurrences(of: "=", with: "")

@@ -49,7 +49,7 @@ struct NamedLists: Sendable {
     ///   - used: lines that were used.
     ///   - refused: lines that were refused.
     ///   - unanswered: gateway links that have not led to a lecture.
-    mutating func note(_ name: String?, used: Int, refused: Int, unanswered: Int = 0) {
+    mutating func record(_ name: String?, used: Int, refused: Int, unanswered: Int = 0) {
         guard let place = lists.firstIndex(where: { $0.name == name }) else { return }
         lists[place].used += used
         lists[place].refused += refused

@@ -123,7 +123,7 @@ struct PrecachePlan {
                     try session.report(error)
                 }
             }
-            lists.note(group.list, used: used, refused: group.lineCount - used, unanswered: unanswered)
+            lists.record(group.list, used: used, refused: group.lineCount - used, unanswered: unanswered)
         }
         if command.flag("prune") {
             totals.gone = try await Pruning(manager: manager, session: session).wouldRun(lists, reading)

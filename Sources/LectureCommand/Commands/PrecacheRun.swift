@@ -107,7 +107,7 @@ struct PrecacheRun {
                 try await sources.forEachGroup(of: manager) { group in
                     try directories.makeDirectories(group)
                     let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
-                    lists.note(group.list, used: used, refused: group.lineCount - used)
+                    lists.record(group.list, used: used, refused: group.lineCount - used)
                     continuation.yield(.enqueued(outcomes))
                 }
                 continuation.yield(.listsRead(lists))

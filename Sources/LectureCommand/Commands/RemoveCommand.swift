@@ -195,12 +195,12 @@ struct Removal {
             if now == 0 { return .done }
             if now < count { end = clock.boot() + patience }
             count = now
-            guard clock.boot() < end else { return giveUp(count, failure) }
+            guard clock.boot() < end else { return abandon(count, failure) }
         }
         return .done
     }
 
-    private func giveUp(_ count: Int, _ failure: LectureError?) -> ExitStatus {
+    private func abandon(_ count: Int, _ failure: LectureError?) -> ExitStatus {
         guard let failure else {
             session.context.say(
                 "\(HumanText.lectures(count)) still in use by another process, which deletes them when it stops.")

@@ -278,7 +278,7 @@ extension DownloadEngine {
         guard let record = try index.item(content) else { return }
         var failure: LectureError?
         switch outcome {
-        case .success(let facts): try index.noteOutput(record.content.key, path: path, facts, now: ports.clock.now())
+        case .success(let facts): try index.recordOutput(record.content.key, path: path, facts, now: ports.clock.now())
         case .failure(let error): failure = error
         }
         // An unusable path is reported once. If it were kept, it would fail every later run.

@@ -77,7 +77,7 @@ extension DownloadEngine {
         guard report.outcome.end == .complete, let document = report.document else {
             return try tryAgain(resource, of: item, LectureError(.descriptorUnreadable), now: now)
         }
-        try giveUpVersion(item)
+        try abandonVersion(item)
         return try descriptorCame(document, item, host: "", now: now)
     }
 
@@ -106,11 +106,11 @@ extension DownloadEngine {
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
                 }
-                try noteLicence(descriptor, of: item, key: item.record.content.key)
+                try recordLicence(descriptor, of: item, key: item.record.content.key)
                 try apply(item, item.machine.sourceKnown(), now: now)
                 return "renewed"
             }
-            try giveUpVersion(item)
+            try abandonVersion(item)
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
@@ -118,7 +118,7 @@ extension DownloadEngine {
             try settle(on: other, item.record, requests.first, now: now)
             return "merged"
         }
-        try noteLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
+        try recordLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }
@@ -199,14 +199,14 @@ extension DownloadEngine {
         // Over one connection all bytes come from one server.
         if item.resources.contains(where: { $0.wasParallel }) { item.isUneven = true }
         let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
-        try giveUpVersion(item)
+        try abandonVersion(item)
         if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
         // Without a version the next `advance` asks the gateway, which may describe the new bytes.
         try apply(item, item.machine.restarted(), now: now)
         return "restart"
     }
 
-    private func giveUpVersion(_ item: ItemWork) throws {
+    private func abandonVersion(_ item: ItemWork) throws {
         guard let version = item.version else { return }
         for resource in item.resources { abandon(resource, deleting: true) }
         statistics.bytesReused -= item.reusedBytes
@@ -260,14 +260,14 @@ extension DownloadEngine {
             }
         }
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
-        if item.discardsVersion { try giveUpVersion(item) }
-        for resource in item.resources { try noteClean(resource, of: item) }
+        if item.discardsVersion { try abandonVersion(item) }
+        for resource in item.resources { try recordClean(resource, of: item) }
         item.machine.settled(wanting: try index.item(item.id)?.desire ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)
         for resource in item.resources { parts[resource.token] = nil }
         items[item.id] = nil
-        wasPoked = true
+        needsStep = true
         notices.append(.changed(item.id))
     }
 }

@@ -13,8 +13,8 @@ extension DownloadEngine {
     }
 
     /// Records where the licence comes from, in the transaction that stores the gateway's answer.
-    func noteLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
-        try ports.licensing.noteSource(descriptor.licence, of: key)
+    func recordLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
+        try ports.licensing.recordSource(descriptor.licence, of: key)
         if item.grant == .permitted { item.grant = .unknown }
     }
 
@@ -66,7 +66,7 @@ package final class NoLicensing: DownloadLicensing {
     /// Nothing is refused.
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
     /// Nothing is recorded.
-    package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {}
+    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {}
     /// Nothing needs one.
     package func standing(of key: ContentKey) throws -> GrantStanding { .unneeded }
     /// Never called, since nothing is due.

@@ -51,9 +51,9 @@ extension DownloadEngine {
     /// Applies changed desires to the items in work, when this or another program has changed something.
     private func followDesires(now: Timestamp) throws {
         let version = try index.dataVersion()
-        guard wasPoked || version != seenDataVersion else { return }
+        guard needsStep || version != seenDataVersion else { return }
         seenDataVersion = version
-        wasPoked = false
+        needsStep = false
         for (id, desire) in try index.changedDesires(owner: owner) {
             guard let item = items[id], !item.isEnding else { continue }
             try guardingLease(of: item) {
@@ -76,7 +76,7 @@ extension DownloadEngine {
         try followTimetable(now: now)
         try index.requeueDue(run: run, now: now)
         try deleteDiscarded()
-        lookAtSpeeds(boot: boot)
+        measureSpeeds(boot: boot)
     }
 
     /// Deletes the files of versions that were replaced.
@@ -245,7 +245,7 @@ extension DownloadEngine {
         lastProgress = boot
         for item in inOrder {
             let bytes = item.receivedBytes
-            item.speed.note(bytes: bytes, at: boot)
+            item.speed.record(bytes: bytes, at: boot)
             guard bytes != item.reportedBytes || item.hasTransfers else { continue }
             item.reportedBytes = max(item.reportedBytes, bytes)
             notices.append(.progress(progress(of: item)))

@@ -62,7 +62,7 @@ extension DownloadEngine {
 
     /// In the transaction that ends the item: a file that was closed without a failure, and whose sealed chunks are all
     /// committed, may be continued under its header.
-    func noteClean(_ resource: ResourceWork, of item: ItemWork) throws {
+    func recordClean(_ resource: ResourceWork, of item: ItemWork) throws {
         guard resource.record.seal == .open, resource.isClosedClean, resource.uncommitted.isEmpty,
             resource.stage != .failed, resource.record.state != .finalized
         else { return }

@@ -197,7 +197,7 @@ extension DownloadEngine {
             id: request.id, item: item, resource: resource, isLoader: resource == nil, sink: sink, url: request.url,
             lease: lease, origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start,
             count: count, receivedAtStart: resource?.book.receivedBytes ?? 0, startedAt: now, startedBoot: boot,
-            lastPosition: start, lastLook: boot, usesHTTP2: request.allowsHTTP2)
+            lastPosition: start, lastCheck: boot, usesHTTP2: request.allowsHTTP2)
         begun.append(request.id)
         governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }
@@ -226,7 +226,7 @@ extension DownloadEngine {
         asked.digestIsKnown = resource.digestIsKnown
         asked.maximumBytes = resource.record.expectedBytes
         asked.isFirstContact = isFirstContact
-        asked.looksAtFirstBytes = !settings.acceptsAny && !resource.isRepair
+        asked.checksFirstBytes = !settings.acceptsAny && !resource.isRepair
         asked.space = try space(for: resource)
         // After the validator has changed under a known digest, If-Range would only return the whole, not the range.
         let isConditional = range != nil && owns && !resource.validatorWasChanged
@@ -312,7 +312,7 @@ extension DownloadEngine {
     }
 
     /// Reports to the governor how a transfer ended.
-    func noteEnd(of transfer: TransferWork, _ report: TransferReport) {
+    func recordEnd(of transfer: TransferWork, _ report: TransferReport) {
         transfer.resource?.sinks[transfer.id] = nil
         if transfer.item?.loader == transfer.id { transfer.item?.loader = nil }
         if let resource = transfer.resource, let lease = transfer.lease, report.outcome.bodyBytes > 65_536 {
@@ -320,11 +320,11 @@ extension DownloadEngine {
             resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
         }
         governor.ended(transfer.origin, governorOutcome(report))
-        noteHTTP2(of: transfer, report)
+        recordHTTP2(of: transfer, report)
     }
 
     /// One broken stream is an accident; a server where it happens repeatedly is used over HTTP/1.1.
-    private func noteHTTP2(of transfer: TransferWork, _ report: TransferReport) {
+    private func recordHTTP2(of transfer: TransferWork, _ report: TransferReport) {
         guard transfer.usesHTTP2 else { return }
         if report.verdict == .retry(ResponseJudge.unframed) { return governor.http2Failed(at: transfer.origin) }
         guard case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) else {
@@ -344,16 +344,16 @@ extension DownloadEngine {
     // MARK: Speeds
 
     /// Measures each transfer, lets the trial open or close connections, replaces hopelessly slow ones.
-    func lookAtSpeeds(boot: BootInstant) {
+    func measureSpeeds(boot: BootInstant) {
         for id in transfers.keys.sorted(by: { $0.value < $1.value }) {
             guard var transfer = transfers[id], let resource = transfer.resource else { continue }
-            let seconds = (boot - transfer.lastLook).secondsDouble
+            let seconds = (boot - transfer.lastCheck).secondsDouble
             guard seconds > 0.5 else { continue }
             let position = resource.position(id)
             let current = Double(position - min(position, transfer.lastPosition)) / seconds
             transfer.bytesPerSecond = transfer.bytesPerSecond * 0.6 + current * 0.4
             transfer.lastPosition = position
-            transfer.lastLook = boot
+            transfer.lastCheck = boot
             transfers[id] = transfer
         }
         for item in inOrder where !item.isEnding {

@@ -89,7 +89,7 @@ package final class DownloadEngine {
     var isStopping = false
     var isStopped = false
     /// Whether a desire may have changed.
-    var wasPoked = true
+    var needsStep = true
     var seenDataVersion: Int64 = -1
     var lastChore: BootInstant?
     var lastProgress: BootInstant?
@@ -124,8 +124,8 @@ package final class DownloadEngine {
     // MARK: Entry points
 
     /// This program changed a desire in the store; the next step applies it.
-    package func poke() {
-        wasPoked = true
+    package func setNeedsStep() {
+        needsStep = true
         isStopped = false
     }
 
@@ -134,7 +134,7 @@ package final class DownloadEngine {
         self.settings = settings
         governor.limits = settings.originLimits
         hasRateInForce = false
-        poke()
+        setNeedsStep()
     }
 
     /// Ends all work cleanly: received bytes are synced and committed, items go back to the queue. When the engine is
@@ -214,7 +214,7 @@ package final class DownloadEngine {
         case .ended(let id, let report):
             guard let transfer = transfers.removeValue(forKey: id) else { return }
             statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
-            noteEnd(of: transfer, report)
+            recordEnd(of: transfer, report)
             guard let item = transfer.item else { return }
             try guardingLease(of: item) { try transferEnded(transfer, report) }
         case .part(let token, let event):
@@ -307,7 +307,7 @@ package final class DownloadEngine {
         isClearing = false
         failedSteps += 1
         failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
-        wasPoked = true
+        needsStep = true
         needsAdoption = true
         // The failed step's idle notice was lost. A store that can no longer be written is left to the next program,
         // which recovers it as after a crash.

@@ -44,7 +44,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var isRefusal = false
         var document: [UInt8] = []
         var hasUnflushed = false
-        var isPassingBy = false
+        var isSkipping = false
         var streamStart: UInt64
         /// The end of the last block that was handed over without being marked as the last.
         var heldAt: UInt64?
@@ -213,7 +213,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var rest = unsafe bytes
         while rest.count > 0 {
             guard prepareBlock() else { return false }
-            let taken = body.isPassingBy ? unsafe passBy(rest) : unsafe fill(rest)
+            let taken = body.isSkipping ? unsafe skip(rest) : unsafe fill(rest)
             guard taken > 0, finishBlockIfFull() else { return false }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
         }
@@ -257,13 +257,13 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             body.cause = .border
             return false
         }
-        body.isPassingBy = committed.contains(body.grid.chunk(at: body.offset))
+        body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         let block = Block(
-            offset: body.offset, capacity: body.isPassingBy ? 0 : Int(end - body.offset), length: Int(end - body.offset)
+            offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset), length: Int(end - body.offset)
         )
         body.block = block
-        if !body.isPassingBy, body.grid.isStart(body.offset) {
+        if !body.isSkipping, body.grid.isStart(body.offset) {
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }
         }
         return true
@@ -289,7 +289,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         return taken
     }
 
-    private func passBy(_ bytes: UnsafeRawBufferPointer) -> Int {
+    private func skip(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, Int((body.block?.end ?? body.offset) - body.offset))
         advance(taken)
         return taken
@@ -307,7 +307,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private func finishBlockIfFull() -> Bool {
         guard let block = body.block, body.offset >= block.end else { return true }
         dropBlock()
-        if body.isPassingBy { return true }
+        if body.isSkipping { return true }
         return handOver(block, endsObject: body.offset == body.total)
     }
 
@@ -330,7 +330,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// Why the first bytes of media cannot belong to a lecture. A known digest decides at the end, and only a page of
     /// unexpected length is refused here, by the rule of ``ResponseJudge``.
     private func refusal(of block: Block) -> FirstBytes.Refusal? {
-        guard asked.role == .media, asked.looksAtFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
+        guard asked.role == .media, asked.checksFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
             return nil
         }
         let bytes = unsafe block.withBytes { unsafe Array($0.prefix(FirstBytes.length)) }
@@ -345,11 +345,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         let isWholeAnswer = outcome.end == .complete && (body.end.map { body.offset >= $0 } ?? true)
         if isWholeAnswer, body.total == nil, body.verdict?.mediaPlan != nil { body.total = body.offset }
         let reachedEnd = body.total.map { body.offset >= $0 && body.verdict?.mediaPlan != nil } ?? false
-        if reachedEnd, let block = body.block, block.count > 0, !body.isPassingBy {
+        if reachedEnd, let block = body.block, block.count > 0, !body.isSkipping {
             dropBlock()
             _ = handOver(block, endsObject: true)
         }
-        if reachedEnd, body.offset == 0, asked.role == .media, asked.looksAtFirstBytes, !asked.digestIsKnown,
+        if reachedEnd, body.offset == 0, asked.role == .media, asked.checksFirstBytes, !asked.digestIsKnown,
             asked.total != 0,
             let refusal = FirstBytes.refusal([], mediaType: nil)
         {
@@ -375,7 +375,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
 
     /// The partial chunk, if there is one.
     private func remainder(reachedEnd: Bool) -> ChunkRemainder? {
-        guard part != nil, !reachedEnd, !body.isPassingBy, body.cause != .disk,
+        guard part != nil, !reachedEnd, !body.isSkipping, body.cause != .disk,
             body.verdict?.mediaPlan != nil || stream != id, !body.grid.isStart(body.offset)
         else { return nil }
         let kept = shared.withLock { $0.kept }

@@ -252,7 +252,7 @@ struct TransferWork {
     let startedBoot: BootInstant
     /// Position at the last measurement, for finding slow connections.
     var lastPosition: UInt64
-    var lastLook: BootInstant
+    var lastCheck: BootInstant
     var bytesPerSecond: Double = 0
     var usesHTTP2: Bool
     /// Bytes that the statistics have counted.
@@ -271,7 +271,7 @@ struct SpeedMeter {
     private(set) var bytesPerSecond: Double = 0
     private var last: (at: BootInstant, bytes: Int64)?
 
-    mutating func note(bytes: Int64, at now: BootInstant) {
+    mutating func record(bytes: Int64, at now: BootInstant) {
         guard let last else {
             self.last = (now, bytes)
             return

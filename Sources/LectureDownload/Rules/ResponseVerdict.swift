@@ -19,7 +19,7 @@ package struct Expectation: Sendable {
     /// Whether this is the first request to the URL, so that the answer may be a descriptor.
     package var isFirstContact: Bool
     /// Whether media that is empty or does not start like media is refused.
-    package var looksAtFirstBytes = true
+    package var checksFirstBytes = true
     /// The space for the object; nil when it is not limited.
     package var space: FreeSpace?
 

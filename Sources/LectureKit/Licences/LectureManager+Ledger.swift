@@ -72,7 +72,7 @@ extension LectureManager {
     /// Has the download engine delete what a server has ordered removed.
     private func followRemovals() {
         guard let service = try? openService() else { return }
-        service.engine.poke()
+        service.engine.setNeedsStep()
         service.wake()
     }
 

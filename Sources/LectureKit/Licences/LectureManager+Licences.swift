@@ -229,7 +229,7 @@ extension LectureManager {
         let outlook = licences == nil ? try own.outlook() : nil
         let newest = try own.ledger.newestTime()
         var time = outlook?.time ?? newest.map { TimeLedger($0) } ?? TimeLedger(first: own.reading)
-        time.look(at: own.reading)
+        time.update(at: own.reading)
         return LicenceJudge(
             time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion,
             takesMarksBack: outlook.map { $0.suspicion == nil } ?? false,

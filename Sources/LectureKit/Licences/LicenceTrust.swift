@@ -80,7 +80,7 @@ public struct LicenceTrust: Sendable {
     public init(directory: String) {
         func place(_ name: String) -> String? {
             let path = "\(directory)/\(name)"
-            return PathLook.exists(path) ? path : nil
+            return PathCheck.exists(path) ? path : nil
         }
         self.init(
             hmacKeyFile: place("hs.key"), keySetFile: place("jwks.json"), rootsFile: place("roots.pem"),

@@ -81,9 +81,9 @@ final class DeferredLicensing: DownloadLicensing {
         }
     }
 
-    func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
+    func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {
         if source == nil, try !index.hasLicence(key) { return }
-        try open().engine.noteSource(source, of: key)
+        try open().engine.recordSource(source, of: key)
     }
 
     func standing(of key: ContentKey) throws -> GrantStanding {

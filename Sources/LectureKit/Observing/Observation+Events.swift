@@ -48,14 +48,14 @@ extension Observation {
         switch event {
         case .queued(let content): queued(content)
         case .advanced(let content):
-            guard content.state != .removing, note(content.key, isActive: true) else { return }
+            guard content.state != .removing, recordActivity(content.key, isActive: true) else { return }
             log(.info, .download, "A download started.", ["key": content.key.text])
             countDownload("started")
         case .completed(let content): completed(content)
         case .failed(let content): failed(content)
         case .stopped(let content): stopped(content)
         case .removed(let key):
-            _ = note(key, isActive: false)
+            _ = recordActivity(key, isActive: false)
             log(.info, .download, "A lecture was removed.", ["key": key.text])
             countDownload("removed")
         case .publishingFailed(let key, _, let error):
@@ -74,7 +74,7 @@ extension Observation {
 
     private func queued(_ content: Content) {
         // One that was not being downloaded is not reported.
-        guard note(content.key, isActive: false) else { return }
+        guard recordActivity(content.key, isActive: false) else { return }
         guard let error = content.error else {
             log(.info, .download, "A download went back to the queue.", ["key": content.key.text])
             return countDownload("queued")
@@ -86,7 +86,7 @@ extension Observation {
     }
 
     private func completed(_ content: Content) {
-        _ = note(content.key, isActive: false)
+        _ = recordActivity(content.key, isActive: false)
         log(
             .info, .download, "A download is complete.",
             ["key": content.key.text, "bytes": "\(content.committedBytes)"])
@@ -94,13 +94,13 @@ extension Observation {
     }
 
     private func failed(_ content: Content) {
-        _ = note(content.key, isActive: false)
+        _ = recordActivity(content.key, isActive: false)
         log(.error, .download, "A download failed.", fields(content.error, content.key))
         countDownload("failed", content.error?.code.name)
     }
 
     private func stopped(_ content: Content) {
-        _ = note(content.key, isActive: false)
+        _ = recordActivity(content.key, isActive: false)
         let reason = content.stopReason?.name ?? "none"
         let fields = fields(content.error, content.key, ["reason": reason])
         if content.stopReason == .user {

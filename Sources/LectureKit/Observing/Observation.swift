@@ -132,7 +132,7 @@ package final class Observation: Sendable {
     /// A lecture is being downloaded, or no longer is.
     ///
     /// - Returns: whether that changed.
-    func note(_ key: ContentKey, isActive: Bool) -> Bool {
+    func recordActivity(_ key: ContentKey, isActive: Bool) -> Bool {
         state.withLock { state in
             isActive ? state.active.insert(key).inserted : state.active.remove(key) != nil
         }

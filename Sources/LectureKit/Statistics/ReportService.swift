@@ -26,7 +26,7 @@ final class ReportService: @unchecked Sendable {
     /// Orders whose caller wants the delivered reports listed.
     private var namingOrders: Set<Int> = []
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-    private var lastLivenessLook: BootInstant?
+    private var lastLivenessCheck: BootInstant?
     private var isStopped = false
     private var failures = 0
 
@@ -76,8 +76,8 @@ final class ReportService: @unchecked Sendable {
     /// Releases requests of killed programs, at the latest two seconds after their death.
     private func dismissDeadOwners() {
         let boot = clock.boot()
-        if let lastLivenessLook, boot - lastLivenessLook < .seconds(2) { return }
-        lastLivenessLook = boot
+        if let lastLivenessCheck, boot - lastLivenessCheck < .seconds(2) { return }
+        lastLivenessCheck = boot
         session.dismissDeadOwners(index, now: clock.now())
     }
 

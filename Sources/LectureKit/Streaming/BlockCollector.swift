@@ -88,7 +88,7 @@ final class BlockCollector: Sendable {
     ///
     /// - Returns: false when there is nothing more to collect.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let (goesOn, waiter, piece) = state.withLock { state in
+        let (continues, waiter, piece) = state.withLock { state in
             var taken = 0
             while taken < bytes.count, state.index < range.upperBound {
                 let due = blocks.range(of: state.index)
@@ -108,7 +108,7 @@ final class BlockCollector: Sendable {
             return (state.index < range.upperBound, waiter, piece)
         }
         if let piece { waiter?.resume(returning: piece) }
-        return goesOn
+        return continues
     }
 
     /// Ends the exchange.

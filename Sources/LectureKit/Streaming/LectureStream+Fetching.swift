@@ -49,11 +49,11 @@ extension LectureStream {
     ///
     /// - Parameter ending: how it ended, with no whole block left.
     /// - Throws: ``LectureError`` when nothing does.
-    func goOn(after ending: BlockCollector.Ending) async throws {
+    func resume(after ending: BlockCollector.Ending) async throws {
         transfer = nil
         try check()
         switch ending.verdict {
-        case .body(let plan): try await goOn(behind: plan, ending)
+        case .body(let plan): try await resume(behind: plan, ending)
         case .noRanges(let plan):
             guard !isKept || StreamVersion.isSame(validator, plan.validator) else { return try await beginAnew() }
             // From now on it is read in order; skipped data goes into the cache.
@@ -81,7 +81,7 @@ extension LectureStream {
     private var host: String { (try? Origin(url: url).host) ?? "" }
 
     /// A body ended. Where a strong validator proves that the rest belongs to it, the rest is requested.
-    private func goOn(behind plan: BodyPlan, _ ending: BlockCollector.Ending) async throws {
+    private func resume(behind plan: BodyPlan, _ ending: BlockCollector.Ending) async throws {
         guard let collector else { return }
         if collector.position >= collector.end {
             self.collector = nil

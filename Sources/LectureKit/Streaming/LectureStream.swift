@@ -111,7 +111,7 @@ public actor LectureStream {
             }
             following = index + 1
         }
-        await noteUse(atLeast: StreamShelf.noted)
+        await recordUse(atLeast: StreamShelf.recordedAtOnce)
     }
 
     /// Passes on what is charged.
@@ -131,7 +131,7 @@ public actor LectureStream {
         guard failure?.code != .closing else { return }
         failure = LectureError(.closing)
         stopFetching()
-        await noteUse(atLeast: 1)
+        await recordUse(atLeast: 1)
         do { try await parts.counter?.end() } catch let error as LectureError {
             await parts.manager.reportStreamFailure(error)
         } catch {}
@@ -186,7 +186,7 @@ public actor LectureStream {
                 if got == index { return bytes }
             case .ended(let ending):
                 do {
-                    try await goOn(after: ending)
+                    try await resume(after: ending)
                 } catch {
                     // Nothing more arrives for the request; the next read sends a new one.
                     stopFetching()
@@ -246,10 +246,10 @@ public actor LectureStream {
         do throws(LectureError) {
             try shelf.write(bytes, as: index)
         } catch {
-            await parts.manager.releaseStreamSpace(shelf.giveUp())
+            await parts.manager.releaseStreamSpace(shelf.releaseUnused())
             await notify(error)
         }
-        await noteUse(atLeast: StreamShelf.noted)
+        await recordUse(atLeast: StreamShelf.recordedAtOnce)
     }
 
     /// Reports once that the stream continues without caching.
@@ -257,7 +257,7 @@ public actor LectureStream {
         if shelf.reportsFailure() { await parts.manager.reportStreamFailure(error) }
     }
 
-    private func noteUse(atLeast count: Int) async {
+    private func recordUse(atLeast count: Int) async {
         guard let (item, touched) = shelf.takeTouched(atLeast: count) else { return }
         await parts.manager.touchStream(touched, of: item)
     }

@@ -172,7 +172,7 @@ struct StreamCleaning {
     func run() throws {
         try dismissDead()
         // The files first: a file is created after its row, so one without a row now is an orphan.
-        let found = try files.look { locks.isAlive($0) }
+        let found = try files.inspect { locks.isAlive($0) }
         try files.delete(try cache.reconcile(found))
         try files.delete(try cache.removeUnused(onlyOver: try cache.limit() != 0))
     }

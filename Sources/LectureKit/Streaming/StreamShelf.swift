@@ -5,7 +5,7 @@ import LectureModel
 /// What one stream knows of the cache: which blocks exist, which have space, which were used. A value of its stream.
 struct StreamShelf {
     /// Uses recorded in one transaction.
-    static let noted = 64
+    static let recordedAtOnce = 64
     /// Blocks whose space is reserved in one transaction.
     static let reservedAtOnce = 8
 
@@ -68,7 +68,7 @@ struct StreamShelf {
     /// Stops writing.
     ///
     /// - Returns: the unused space.
-    mutating func giveUp() -> [StreamBlock] {
+    mutating func releaseUnused() -> [StreamBlock] {
         isWritable = false
         guard let place else { return [] }
         defer { reserved = there }

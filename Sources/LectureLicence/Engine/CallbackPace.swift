@@ -187,7 +187,7 @@ package struct CallbackPace: Sendable {
     }
 
     /// Resets the counts of circuit-breaker openings for a new run; `Retry-After` deadlines stay.
-    package mutating func forgive() {
+    package mutating func resetBreakers() {
         for origin in Array(states.keys) { states[origin]?.openings = 0 }
     }
 

@@ -19,7 +19,7 @@ package struct LedgerOutlook: Hashable, Sendable {
         if case .marked(let row) = finding {
             suspicion = nil
             var time = TimeLedger(row)
-            time.look(at: now)
+            time.update(at: now)
             self.time = time
             return
         }
@@ -32,7 +32,7 @@ package struct LedgerOutlook: Hashable, Sendable {
             }
         // The times of another device mean nothing here; those of a readable row of this device are a lower bound.
         var time = row.flatMap { doubt == .storeCopied ? nil : TimeLedger($0) } ?? TimeLedger(first: now)
-        time.look(at: now)
+        time.update(at: now)
         time.rise(proven: anchor?.proven, estimate: anchor?.estimate, at: now)
         self.time = time
     }

@@ -10,10 +10,10 @@ extension LicenceEngine {
         } catch {
             return try failed(exchange, reply, error, &turn)
         }
-        note(.good, exchange, turn)
+        recordOutcome(.good, exchange, turn)
         faults[exchange.origin] = nil
         let foreign = try foreignItems(exchange, reading.answer)
-        if foreign.isEmpty { try hearTimes(of: reading, reply, to: exchange, &turn) }
+        if foreign.isEmpty { try observeTimes(of: reading, reply, to: exchange, &turn) }
         let answered = reading.items.count { $0 != .missing }
         if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
         let place = notices.count
@@ -154,7 +154,7 @@ extension LicenceEngine {
     private func failed(
         _ exchange: CallbackExchange, _ reply: CallbackReply, _ fault: CallbackFault, _ turn: inout Turn
     ) throws {
-        note(fault.outcome, exchange, turn)
+        recordOutcome(fault.outcome, exchange, turn)
         notices.append(.exchange(record(exchange, nil, fault.error)))
         if fault.outcome != .cancelled { faults[exchange.origin] = fault.error }
         if let wait = fault.wait { pace.held(exchange.origin, until: turn.boot + wait) }
@@ -285,7 +285,7 @@ extension LicenceEngine {
 
     // MARK: Parts
 
-    private func note(_ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ turn: Turn) {
+    private func recordOutcome(_ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ turn: Turn) {
         pace.ended(
             exchange.origin, begun: exchange.begun, outcome, at: turn.boot, random: ports.random.next())
     }
@@ -329,11 +329,11 @@ extension LicenceEngine {
                 notices.append(.failure(LectureError(.removalWaits, detail: key.text)))
             }
         }
-        notices += giveUpHeld()
+        notices += abandonHeld()
     }
 
     /// Reports every exchange that was held back.
-    func giveUpHeld() -> [LicenceNotice] {
+    func abandonHeld() -> [LicenceNotice] {
         defer { work.held = [] }
         return work.held.map { .exchange($0.record) }
     }

@@ -45,7 +45,7 @@ extension LicenceEngine {
             let origin = try Origin(url: queue.url)
             try expireChecks(queue, &turn)
             while let waiting = work.queues[queue], !waiting.isEmpty {
-                if try giveUp(queue, origin, &turn) { break }
+                if try abandon(queue, origin, &turn) { break }
                 let admission = pace.mayStart(origin, at: turn.boot)
                 guard admission == .yes else {
                     try wait(queue, origin, admission, &turn)
@@ -71,7 +71,7 @@ extension LicenceEngine {
     }
 
     /// A run does not wait for a server whose breaker has opened repeatedly: its items fail in this run.
-    private func giveUp(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
+    private func abandon(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws -> Bool {
         guard queue.run != nil, pace.openings(origin) >= settings.openings else { return false }
         let error = faults[origin] ?? LectureError(.callbackTransfer(7))
         for asked in work.queues.removeValue(forKey: queue) ?? [] { try finish(asked, error, &turn) }

@@ -7,7 +7,7 @@ extension LicenceEngine: DownloadLicensing {
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
 
     /// Records what a descriptor says about the licence.
-    package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws {
+    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {
         let old = try ledger.entry(key)
         guard let source else {
             guard let old, old.record == nil else { return }

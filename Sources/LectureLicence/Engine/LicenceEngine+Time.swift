@@ -55,19 +55,19 @@ extension LicenceEngine {
     ///
     /// In a store with licences of several keys only the lower bound counts, and `Date` is a second opinion: the holder
     /// of one key could set the time for the licences of the others.
-    func hearTimes(
+    func observeTimes(
         of reading: CallbackReading, _ reply: CallbackReply, to exchange: CallbackExchange, _ turn: inout Turn
     ) throws {
         let answer = reading.answer
         let isOnly = try !ledger.hasLicence(grantedByOtherThan: answer.signer)
         if exchange.origin.scheme == "https", let date = reply.head?.date, Self.isPossible(date) {
-            if isOnly { try hear(date, &turn) } else { witness(date, &turn) }
+            if isOnly { try observe(date, &turn) } else { witness(date, &turn) }
         }
         let issued = answer.isVerified ? answer.issued.flatMap { Self.isPossible($0) ? $0 : nil } : nil
         if isOnly, exchange.kind == .grant, let issued { confirm(issued, within: TimeLedger.tolerance, &turn) }
         believe(answer, &turn)
         guard isOnly, answer.isVerified, Self.isFresh(reading, exchange) else { return }
-        if let issued { return try hear(issued, &turn) }
+        if let issued { return try observe(issued, &turn) }
         turn.time.resume(at: turn.reading)
         turn.mustAppend = true
     }
@@ -110,8 +110,8 @@ extension LicenceEngine {
     }
 
     /// Records a server's time. Ends that only a wrong estimate had passed are open again.
-    private func hear(_ time: Timestamp, _ turn: inout Turn) throws {
-        turn.time.hear(time, at: turn.reading)
+    private func observe(_ time: Timestamp, _ turn: inout Turn) throws {
+        turn.time.observe(time, at: turn.reading)
         turn.source = .server
         turn.mustAppend = true
         guard let proven = turn.time.row.proven else { return }

@@ -140,7 +140,7 @@ package final class LicenceEngine {
     ///   - kind: whether new bounds are requested, or new grants for untrusted licences.
     package func renew(_ selection: RenewalSelection, _ kind: RenewalKind = .renewal) {
         work.selections.append((selection, kind))
-        pace.forgive()
+        pace.resetBreakers()
         inbox.post(.poked)
     }
 
@@ -268,7 +268,7 @@ package final class LicenceEngine {
         work.runs = [:]
         isStopped = true
         // The next program completes the ordered removals.
-        notices += giveUpHeld()
+        notices += abandonHeld()
         notices.append(.stopped)
     }
 
@@ -320,7 +320,7 @@ package final class LicenceEngine {
             return Turn(now: now, boot: boot, reading: reading, time: time, isFirst: true)
         }
         var time = TimeLedger(newest)
-        time.look(at: reading)
+        time.update(at: reading)
         return Turn(now: now, boot: boot, reading: reading, time: time)
     }
 
@@ -364,7 +364,7 @@ package final class LicenceEngine {
         // A store that can no longer be written is left to the next program, which recovers it as after a crash.
         guard isStopping, failedSteps >= 3, !isStopped else { return }
         isStopped = true
-        notices += giveUpHeld()
+        notices += abandonHeld()
         notices.append(.stopped)
     }
 

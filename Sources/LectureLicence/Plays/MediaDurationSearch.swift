@@ -34,7 +34,7 @@ package struct MediaDurationSearch: Sendable {
     package init(byteCount: UInt64) {
         (total, end) = (byteCount, byteCount)
         demand = .unknown
-        look(at: 0)
+        inspect(at: 0)
     }
 
     /// Continues with the bytes that were demanded.
@@ -56,7 +56,7 @@ package struct MediaDurationSearch: Sendable {
     }
 
     /// Demands the header at an offset; nothing behind the end of what is searched.
-    private mutating func look(at offset: UInt64) {
+    private mutating func inspect(at offset: UInt64) {
         demand = offset < end ? .bytes(offset..<(offset + min(total - offset, Self.window))) : .unknown
     }
 
@@ -88,14 +88,14 @@ extension MediaDurationSearch {
         switch type {
         case "moov", "mvex":
             end = min(next, end)
-            look(at: offset + UInt64(header))
+            inspect(at: offset + UInt64(header))
         case "mvhd", "mehd":
             if let time = time(ofBox: type, Array(bytes.dropFirst(header))) {
                 demand = .found(time)
             } else {
-                look(at: next)
+                inspect(at: next)
             }
-        default: look(at: next)
+        default: inspect(at: next)
         }
     }
 
@@ -130,13 +130,13 @@ extension MediaDurationSearch {
         // Segment, Info.
         case 0x1853_8067, 0x1549_A966:
             end = min(next, end)
-            look(at: body)
+            inspect(at: body)
         // TimestampScale: nanoseconds of a unit.
         case 0x2AD7B1:
             scale = Self.number(content.prefix(8))
-            look(at: next)
+            inspect(at: next)
         case 0x4489: demand = time(of: content).map { .found($0) } ?? .unknown
-        default: look(at: next)
+        default: inspect(at: next)
         }
     }
 

@@ -59,7 +59,7 @@ package struct PlayMeter: Sendable {
     ///   - now: the boot clock.
     /// - Returns: how many may be returned now, at most `count`; 0 when ``due(_:rest:)`` must be charged first.
     package mutating func admit(_ count: Int, at now: BootInstant) -> Int {
-        look(at: now)
+        update(at: now)
         let wanted = min(UInt64(max(0, count)), piece)
         let covered: UInt64
         switch counting {
@@ -130,7 +130,7 @@ package struct PlayMeter: Sendable {
     /// - Parameter now: the boot clock.
     /// - Returns: more than zero for what is still to be charged, less for what is to be given back.
     package mutating func settlement(at now: BootInstant) -> Duration {
-        look(at: now)
+        update(at: now)
         last = nil
         return used - .milliseconds(Int64(paid))
     }
@@ -163,7 +163,7 @@ package struct PlayMeter: Sendable {
     }
 
     /// Adds the time that has passed since the last piece, up to what counts of it.
-    private mutating func look(at now: BootInstant) {
+    private mutating func update(at now: BootInstant) {
         guard let (at, counts) = last else { return }
         let passed = min(counts, UInt64(max(0, now.nanoseconds.subtractingReportingOverflow(at.nanoseconds).0)))
         running = Self.sum(running, passed)

@@ -35,7 +35,7 @@ package struct TimeLedger: Hashable, Sendable {
     ///   - times: what other stores of the device have recorded. A new store does not make time run backwards.
     package init(first reading: ClockReading, noEarlierThan times: AnchoredTimes = AnchoredTimes()) {
         row = Row(reading: reading)
-        look(at: reading)
+        update(at: reading)
         if times != AnchoredTimes() { rise(proven: times.proven, estimate: times.estimate, at: reading) }
     }
 
@@ -53,7 +53,7 @@ package struct TimeLedger: Hashable, Sendable {
     /// The row that follows from reading the clocks.
     ///
     /// - Parameter now: the clocks now.
-    package mutating func look(at now: ClockReading) {
+    package mutating func update(at now: ClockReading) {
         let isSameRun = now.bootID == row.reading.bootID
         if isSameRun, now.boot < row.reading.boot {
             // The older reading stays, so that a true clock is compared with it again.
@@ -67,8 +67,8 @@ package struct TimeLedger: Hashable, Sendable {
         guard let estimate = row.estimate.map({ $0 + passed }) else { return begin(now) }
         row.estimate = estimate
         let strays = now.wall + row.offset - estimate
-        let isForgiven = strays.magnitude <= Self.tolerance && (isSameRun || strays <= .zero)
-        if row.isAnchored || isForgiven {
+        let isTolerated = strays.magnitude <= Self.tolerance && (isSameRun || strays <= .zero)
+        if row.isAnchored || isTolerated {
             row.offset -= strays
             endClockDoubt()
         } else if strays > .zero {
@@ -87,8 +87,8 @@ package struct TimeLedger: Hashable, Sendable {
     /// - Parameters:
     ///   - server: its time.
     ///   - now: the clocks when it was received.
-    package mutating func hear(_ server: Timestamp, at now: ClockReading) {
-        look(at: now)
+    package mutating func observe(_ server: Timestamp, at now: ClockReading) {
+        update(at: now)
         let time = max(server, row.proven ?? server)
         (row.proven, row.estimate, row.offset) = (time, time, time - now.wall)
         (row.isAnchored, row.hasLeapt, row.reading) = (true, false, now)
@@ -101,7 +101,7 @@ package struct TimeLedger: Hashable, Sendable {
     ///   - signed: the time that was signed.
     ///   - now: the clocks when it was read.
     package mutating func believe(signed: Timestamp, at now: ClockReading) {
-        look(at: now)
+        update(at: now)
         row.proven = max(signed, row.proven ?? signed)
         guard row.estimate.map({ $0 < signed }) ?? true else { return }
         row.estimate = signed
@@ -118,8 +118,8 @@ package struct TimeLedger: Hashable, Sendable {
     ///   - server: its time.
     ///   - now: the clocks when it was received.
     package mutating func witness(_ server: Timestamp, at now: ClockReading) {
-        if runsBackwards(now) { return look(at: now) }
-        look(at: now)
+        if runsBackwards(now) { return update(at: now) }
+        update(at: now)
         guard let estimate = row.estimate else { return }
         let expected = row.doubt == nil ? estimate : now.wall
         guard (server - expected).magnitude <= Self.tolerance else { return }
@@ -144,7 +144,7 @@ package struct TimeLedger: Hashable, Sendable {
     /// - Returns: whether a doubt was ended; otherwise nothing but the clocks was read.
     package mutating func confirm(signed: Timestamp, within limit: Duration?, at now: ClockReading) -> Bool {
         let isBackwards = runsBackwards(now)
-        look(at: now)
+        update(at: now)
         guard row.doubt != nil, !isBackwards, signed > row.proven ?? .distantPast else { return false }
         let lead = now.wall - signed
         guard lead >= .zero - Self.tolerance, limit.map({ lead <= $0 }) ?? true else { return false }
@@ -161,7 +161,7 @@ package struct TimeLedger: Hashable, Sendable {
     /// - Parameter now: the clocks when it was received.
     package mutating func resume(at now: ClockReading) {
         let isBackwards = runsBackwards(now)
-        look(at: now)
+        update(at: now)
         guard row.doubt != nil, !isBackwards, let estimate = row.estimate else { return }
         (row.offset, row.hasLeapt, row.reading) = (estimate - now.wall, false, now)
         endClockDoubt()
@@ -181,11 +181,11 @@ package struct TimeLedger: Hashable, Sendable {
     ///   - now: the clocks now.
     package mutating func rise(proven: Timestamp?, estimate: Timestamp?, at now: ClockReading) {
         row.proven = [row.proven, proven].compactMap(\.self).max()
-        guard let floor = [row.estimate, estimate, proven].compactMap(\.self).max() else { return look(at: now) }
+        guard let floor = [row.estimate, estimate, proven].compactMap(\.self).max() else { return update(at: now) }
         (row.estimate, row.reading, row.isAnchored, row.hasLeapt) = (floor, now, false, false)
         row.offset = .zero
         endClockDoubt()
-        look(at: now)
+        update(at: now)
         row.hasLeapt = false
     }
 

@@ -405,7 +405,7 @@ package protocol DownloadIndex: AnyObject {
     /// The files that were written for a lecture outside the store.
     func writtenOutputs(_ key: ContentKey) throws -> [OutputFacts]
     /// Records a file that was written outside the store.
-    func noteOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws
+    func recordOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws
 
     // MARK: Versions and resources
 

@@ -28,7 +28,7 @@ package protocol DownloadLicensing: AnyObject {
     ///   - source: where the licence comes from.
     ///   - key: the lecture.
     /// - Throws: ``LectureError`` of the store.
-    func noteSource(_ source: LicenceSource?, of key: ContentKey) throws
+    func recordSource(_ source: LicenceSource?, of key: ContentKey) throws
     /// The state of the licence.
     func standing(of key: ContentKey) throws -> GrantStanding
     /// Asks the callback. The result arrives as an event of the engine, also when the server could not be reached.

@@ -221,7 +221,7 @@ package protocol PartFiles: Sendable {
     ///
     /// - Parameter path: relative to the store, without the part file's suffix.
     /// - Returns: the lengths in bytes.
-    func look(path: String) -> (final: UInt64?, part: UInt64?)
+    func status(path: String) -> (final: UInt64?, part: UInt64?)
     /// Re-reads chunks of a finalized or part file and returns those whose proof does not match.
     ///
     /// - Parameters:
@@ -262,7 +262,7 @@ package protocol PartFiles: Sendable {
     /// - Returns: the file; nil when the name is free, or its directory is missing, which may still be created.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` for a place that is never used: below the
     ///   store, or a directory, a device, a FIFO or a socket.
-    func look(output: String) throws(LectureError) -> OutputFacts?
+    func status(output: String) throws(LectureError) -> OutputFacts?
     /// Also places a finished file in clear at `output` (shared blocks, a hard link, or a copy), whole or not at all.
     /// A file with the same bytes stays; another one is replaced only with the right to do so, atomically. Directories
     /// and devices are never replaced, nothing is placed below the store, and no directory is created.

@@ -18,19 +18,19 @@ extension StatisticsEngine {
         inFlightBatch.tries += 1
         let url = inFlightBatch.url ?? RequestMaker.url(of: target.address)
         let verdict = judge(reply, inFlightBatch, target, url)
-        try hear(reply, url, verdict, turn)
+        try observe(reply, url, verdict, turn)
         try notify(reply, verdict, of: inFlightBatch, to: target)
         work.targets[inFlightBatch.target]?.pace.ended(ticket, verdict, wall: turn.now, random: ports.random.next())
         var answer = SendAnswer(at: turn.now, status: reply.head?.status, text: reply.text)
         switch verdict {
         case .keep(let reason, let wait):
             answer.reason = reason
-            note(failed: inFlightBatch.target, Self.error(reason, reply, target), begun: begun, turn)
+            recordFailure(of: inFlightBatch.target, Self.error(reason, reply, target), begun: begun, turn)
             try keep(inFlightBatch, reason, wait, answer, turn)
         case .suspend:
             let cause = "HTTP \(reply.head?.status ?? 0)"
             let error = LectureError(.reportTargetRefuses, detail: Self.host(target.address.url), cause: cause)
-            note(failed: inFlightBatch.target, error, begun: begun, turn)
+            recordFailure(of: inFlightBatch.target, error, begun: begun, turn)
             try keep(inFlightBatch, nil, nil, answer, turn)
         case .follow(let url):
             (inFlightBatch.url, inFlightBatch.phase) = (url, .following)
@@ -95,7 +95,7 @@ extension StatisticsEngine {
                 if work.orders.contains(where: \.order.namesDelivered) {
                     notices.append(.delivered(try outbox.reports(reports).map(\.id)))
                 }
-            case .dead(let reports, let reason): try bury(reports, of: inFlightBatch, reason, answer, turn)
+            case .dead(let reports, let reason): try markDead(reports, of: inFlightBatch, reason, answer, turn)
             case .divided, .kept: break
             }
         }
@@ -125,7 +125,7 @@ extension StatisticsEngine {
     }
 
     /// Marks reports dead; what they made unnecessary counts again.
-    private func bury(
+    private func markDead(
         _ reports: [OutboxID], of inFlightBatch: InFlightBatchWork, _ reason: DeadReason, _ answer: SendAnswer,
         _ turn: Turn
     ) throws {
@@ -167,7 +167,7 @@ extension StatisticsEngine {
     }
 
     /// Counts a failure. Failures of one burst, of requests that started before the last failure was known, count once.
-    private func note(failed id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
+    private func recordFailure(of id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
         guard var target = work.targets[id] else { return }
         if target.failedAt.map({ begun >= $0 }) ?? true {
             target.failures += 1
@@ -197,7 +197,7 @@ extension StatisticsEngine {
 
     /// Observes the time of an answer. A `Date` over https is the server's; over plain http any intermediary may have
     /// written it, so it counts only when no target of the orders has https, and when the LMS answered as expected.
-    private func hear(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
+    private func observe(_ reply: SendReply, _ url: String, _ verdict: SendVerdict, _ turn: Turn) throws {
         guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
         if !Self.isSecure(url) {
             guard verdict == .delivered, !work.targets.values.contains(where: { Self.isSecure($0.address.url) }) else {

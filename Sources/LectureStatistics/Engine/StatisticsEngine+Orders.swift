@@ -65,7 +65,7 @@ extension StatisticsEngine {
         guard let target = work.targets[id] else { return false }
         let inFlightBatches = work.inFlightBatches.values.filter { $0.target == id }
         if inFlightBatches.contains(where: \.isRunning) { return true }
-        if target.isGivenUp(by: order, at: turn.now) { return false }
+        if target.isAbandoned(by: order, at: turn.now) { return false }
         if inFlightBatches.contains(where: { ($0.wait?.remaining(at: turn.now) ?? .zero) <= order.longestWait }) {
             return true
         }

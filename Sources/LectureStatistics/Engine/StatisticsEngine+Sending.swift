@@ -13,7 +13,7 @@ extension StatisticsEngine {
         work.targets[id]?.isDry = false
         let orders = work.orders.filter { $0.targets.contains(id) }
         while let target = work.targets[id] {
-            guard orders.contains(where: { !target.isGivenUp(by: $0.order, at: turn.now) }) else { return }
+            guard orders.contains(where: { !target.isAbandoned(by: $0.order, at: turn.now) }) else { return }
             switch work.targets[id]?.pace.permission(wall: turn.now, boot: turn.boot) {
             case .yes: break
             case .after(let wait): return wake(at: turn.boot + wait)

@@ -146,7 +146,7 @@ struct TargetWork {
     }
 
     /// Whether an order abandons it: until an operator resolves the cause, or for longer than the order waits.
-    func isGivenUp(by order: SendOrder, at now: Timestamp) -> Bool {
+    func isAbandoned(by order: SendOrder, at now: Timestamp) -> Bool {
         pace.suspension != nil || failures >= max(1, order.attempts)
             || (pace.wait?.remaining(at: now) ?? .zero) > order.longestWait
     }

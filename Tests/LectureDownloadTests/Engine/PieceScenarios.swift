@@ -29,7 +29,7 @@ struct PieceScenarios {
         _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
         try scene.rest()
         _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
-        scene.program.poke()
+        scene.program.setNeedsStep()
     }
 
     @Test(arguments: [true, false], [1, 3])

@@ -104,7 +104,7 @@ struct SealedScenarios {
         #expect(try media(key, scene).seal == .open)
         #expect(try scene.content(key)?.committedBytes == Int64(bytes.count - second))
         _ = try scene.index.joinUnfinished(scene.program.run)
-        scene.program.poke()
+        scene.program.setNeedsStep()
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.network.delivered == bytes.count + second)
@@ -140,7 +140,7 @@ struct SealedScenarios {
         #expect(content.state == .failed && content.error?.code == .sealedElsewhere && content.committedBytes > 1 << 20)
         scene.seals.failure = nil
         _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
-        scene.program.poke()
+        scene.program.setNeedsStep()
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         let found = try scene.contradictions()

@@ -59,7 +59,7 @@ struct SimulationTests {
             if world.chance(10) {
                 _ = try story.scene.index.setDesire(story.key, .pause, now: world.now)
                 _ = try story.scene.index.setDesire(story.key, .fetch, now: world.now)
-                story.scene.program.poke()
+                story.scene.program.setNeedsStep()
             }
             let committed = Int(try #require(try story.scene.content(story.key)).committedBytes)
             story.lost = max(story.lost, story.scene.network.delivered - committed)

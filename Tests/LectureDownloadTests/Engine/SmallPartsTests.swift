@@ -6,21 +6,23 @@ import Testing
 struct SmallPartsTests {
     @Test func `a speed is a mean over some seconds and falls when nothing comes`() {
         var meter = SpeedMeter()
-        meter.note(bytes: 0, at: BootInstant(nanoseconds: 0))
+        meter.record(bytes: 0, at: BootInstant(nanoseconds: 0))
         for second in 1...20 {
-            meter.note(bytes: Int64(second) * 1000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000))
+            meter.record(bytes: Int64(second) * 1000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000))
         }
         #expect(abs(meter.bytesPerSecond - 1000) < 1)
-        for second in 21...40 { meter.note(bytes: 20_000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000)) }
+        for second in 21...40 {
+            meter.record(bytes: 20_000, at: BootInstant(nanoseconds: Int64(second) * 1_000_000_000))
+        }
         #expect(meter.bytesPerSecond < 10)
-        meter.note(bytes: 0, at: BootInstant(nanoseconds: 41_000_000_000))
+        meter.record(bytes: 0, at: BootInstant(nanoseconds: 41_000_000_000))
         #expect(meter.bytesPerSecond >= 0)
     }
 
     @Test func `two readings at one moment do not make a speed`() {
         var meter = SpeedMeter()
-        meter.note(bytes: 0, at: BootInstant(nanoseconds: 0))
-        meter.note(bytes: 1 << 30, at: BootInstant(nanoseconds: 1))
+        meter.record(bytes: 0, at: BootInstant(nanoseconds: 0))
+        meter.record(bytes: 1 << 30, at: BootInstant(nanoseconds: 1))
         #expect(meter.bytesPerSecond == 0)
     }
 

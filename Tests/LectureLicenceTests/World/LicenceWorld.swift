@@ -208,7 +208,7 @@ final class LicenceWorld {
         let key = try content(name)
         var source = LicenceSource()
         source.callbackURL = url
-        try index.transaction { try engine.noteSource(source, of: key) }
+        try index.transaction { try engine.recordSource(source, of: key) }
         return (try #require(contents.ids[key]), key)
     }
 
@@ -218,7 +218,7 @@ final class LicenceWorld {
     private func row() -> TimeRow {
         var time = TimeLedger(
             first: ClockReading(wall: clock.now(), boot: clock.boot(), bootID: settings.bootID))
-        time.look(at: time.row.reading)
+        time.update(at: time.row.reading)
         return time.row
     }
 
@@ -237,7 +237,7 @@ final class LicenceWorld {
         while true {
             isWoken.withLock { $0 = false }
             let (reported, next) = engine.step()
-            note(reported)
+            recordNotices(reported)
             if try isOver(self) { return true }
             if isWoken.withLock(\.self) { continue }
             guard let moment = [next, server.nextDue].compactMap(\.self).min(), moment <= end else { return false }
@@ -272,7 +272,7 @@ final class LicenceWorld {
         notices.compactMap { if case .exchange(let record) = $0 { record } else { nil } }
     }
 
-    private func note(_ reported: [LicenceNotice]) {
+    private func recordNotices(_ reported: [LicenceNotice]) {
         for notice in reported {
             guard case .renewalProgress(_, let current, let count, let key, let error, _) = notice else {
                 notices.append(notice)

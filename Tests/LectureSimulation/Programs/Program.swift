@@ -36,7 +36,7 @@ package final class Program {
     private let world: VirtualWorld
     private let census: Census
     private let isWoken = Guarded(true)
-    private var lastLook: Int64?
+    private var lastCheck: Int64?
     /// When the last step that handled events was made.
     private(set) var lastStep: Int64 = 0
 
@@ -90,16 +90,16 @@ package final class Program {
 
     /// Leases of killed programs go back to the queue, at the latest two seconds after their death.
     private func dismissDeadOwners() {
-        if let lastLook, world.boot - lastLook < 2_000_000_000 { return }
-        lastLook = world.boot
+        if let lastCheck, world.boot - lastCheck < 2_000_000_000 { return }
+        lastCheck = world.boot
         try? port.transaction {
             for other in try port.owners() where census.isDead(other) { try port.dismissOwner(other, now: world.now) }
         }
     }
 
     /// A request has changed; the application notifies its engine.
-    package func poke() {
-        engine.poke()
+    package func setNeedsStep() {
+        engine.setNeedsStep()
         isWoken.withLock { $0 = true }
     }
 

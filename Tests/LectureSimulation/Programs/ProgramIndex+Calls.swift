@@ -153,8 +153,8 @@ extension ProgramIndex {
         try calling { try base.writtenOutputs(key) }
     }
 
-    func noteOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
-        try calling { try base.noteOutput(key, path: path, facts, now: now) }
+    func recordOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
+        try calling { try base.recordOutput(key, path: path, facts, now: now) }
     }
 
     func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {

@@ -39,7 +39,7 @@ final class ProgramIndex: DownloadIndex {
     func calling<Result>(_ call: () throws -> Result) throws -> Result {
         guard world.isAlive(program) else { throw Self.dead }
         if let error = storeFault.refusal(of: .call) {
-            world.note("    the store refuses a statement")
+            world.record("    the store refuses a statement")
             throw error
         }
         return try call()
@@ -66,7 +66,7 @@ final class ProgramIndex: DownloadIndex {
             guard world.endAction(program) else { throw Self.dead }
             return result
         } catch {
-            world.note("    the store: \(error)")
+            world.record("    the store: \(error)")
             if hasBegun { world.endAction(program) }
             throw error
         }

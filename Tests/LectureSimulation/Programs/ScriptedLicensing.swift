@@ -30,7 +30,7 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     }
 
     /// Records where a licence comes from.
-    package func noteSource(_ source: LicenceSource?, of key: ContentKey) throws { sources[key] = source }
+    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws { sources[key] = source }
 
     /// Due until it is answered.
     package func standing(of key: ContentKey) throws -> GrantStanding {

@@ -37,8 +37,8 @@ struct Judge {
         case .failed: judgeFailure(number, item, served)
         case .stopped: judgeStop(number, item, served)
         case .queued, .loading, .downloading, .verifying, .removing:
-            let isPutOff = item.content.nextAttempt.map { $0 > world.now + .seconds(3600) } ?? false
-            if !isPutOff { world.found("lecture \(number) is \(item.content.state.name) at the end") }
+            let isPostponed = item.content.nextAttempt.map { $0 > world.now + .seconds(3600) } ?? false
+            if !isPostponed { world.found("lecture \(number) is \(item.content.state.name) at the end") }
         }
     }
 

@@ -174,7 +174,7 @@ final class Servers {
         for trouble in scenario.troubles where trouble.lecture == number {
             guard (trouble.request..<trouble.request + trouble.count).contains(served.requests) else { continue }
             served.faults.append(trouble.fault)
-            world.note("    \(trouble.fault) \(trouble.value)")
+            world.record("    \(trouble.fault) \(trouble.value)")
             apply(trouble, to: &answer, request, served, file)
             return answer
         }
@@ -204,7 +204,7 @@ final class Servers {
         served.versions.append(served.bytes)
         served.hasChanged = true
         if keepingValidators || !served.hasValidator { served.isIndistinguishable = true } else { served.tag += 1 }
-        world.note("    the object is another one now, \(size) bytes")
+        world.record("    the object is another one now, \(size) bytes")
     }
 
     private func weathered(_ answer: Answer, _ served: Served) -> Answer {

@@ -48,13 +48,13 @@ extension Simulation {
             watch.requested(request.id)
         } catch {
             // The store is busy, or the lecture is just being removed.
-            world.note("    the request for \(number) was refused: \(error)")
+            world.record("    the request for \(number) was refused: \(error)")
         }
     }
 
     func carryOut(_ request: Request) {
         let number = request.lecture
-        world.note("    \(request.kind) \(number)")
+        world.record("    \(request.kind) \(number)")
         interruptions += 1
         switch request.kind {
         case .pause: desire(.pause, number)
@@ -71,7 +71,7 @@ extension Simulation {
         case .pauseAll: for number in scenario.lectures.indices { desire(.pause, number) }
         case .resumeAll: for number in scenario.lectures.indices { desire(.fetch, number) }
         }
-        if request.isReported { for program in programs { program.poke() } }
+        if request.isReported { for program in programs { program.setNeedsStep() } }
     }
 
     private func desire(_ desire: Desire, _ number: Int) {
@@ -85,7 +85,7 @@ extension Simulation {
             watch.requests[number] = desire
             watch.requested(item.id)
         } catch {
-            world.note("    the request was refused: \(error)")
+            world.record("    the request was refused: \(error)")
         }
     }
 }

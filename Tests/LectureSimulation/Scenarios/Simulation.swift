@@ -99,7 +99,7 @@ package final class Simulation {
             let number = counts[operation] ?? 0
             for fault in scenario.diskFaults where fault.operation == operation {
                 guard (fault.number..<fault.number + fault.count).contains(number) else { continue }
-                world.note("    the disk refuses to \(operation) \(path)")
+                world.record("    the disk refuses to \(operation) \(path)")
                 watch.hasDiskFailed = true
                 return LectureError(fault.isFull ? .storageFull : .writeFile, cause: "scripted")
             }
@@ -121,7 +121,7 @@ package final class Simulation {
             later(step.at) { [unowned self] in
                 world.wallAtBoot = step.by.map { world.wallAtBoot + Int64($0) * 1000 } ?? -world.boot / 1_000_000
                 watch.clockWasSet()
-                world.note("    the clock is set to \(world.now.milliseconds / 1000)")
+                world.record("    the clock is set to \(world.now.milliseconds / 1000)")
             }
         }
         for _ in 0..<scenario.work.programs { start() }
@@ -144,7 +144,7 @@ package final class Simulation {
 
     private func work() throws {
         while try !isIdle() {
-            guard mayGoOn() else { return }
+            guard mayContinue() else { return }
             turn()
         }
     }
@@ -153,14 +153,14 @@ package final class Simulation {
         for program in programs {
             program.stepIfDue()
             watch.stepped(program)
-            bury()
+            removeDead()
         }
         steps += 1
         advance()
     }
 
     /// The bounds of liveness: a run that does not become idle is a finding.
-    private func mayGoOn() -> Bool {
+    private func mayContinue() -> Bool {
         if !world.findings.isEmpty { return false }
         if steps > 20_000 { world.found("no rest after \(steps) steps") }
         if world.boot > 4 * 3600 * 1_000_000_000 { world.found("no rest after four hours") }
@@ -237,35 +237,35 @@ package final class Simulation {
             programs.append(program)
         } catch {
             if world.isAlive(life.program) {
-                world.note("    \(life.program) cannot start: \(error)")
+                world.record("    \(life.program) cannot start: \(error)")
                 world.kill(program: life.program)
                 life.death = nil
                 place.census.dismiss(program: life.program)
                 later(1000) { [unowned self] in start() }
             } else {
-                bury(life)
+                removeDead(life)
             }
         }
     }
 
     /// Programs that died in this step are removed, and others start.
-    private func bury() {
+    private func removeDead() {
         while let program = programs.first(where: { !world.isAlive($0.number) }) {
             guard let life = world.lives[program.number] else { return }
             programs.removeAll { $0 === program }
             place.connections.giveBack(program.connection)
-            bury(life)
+            removeDead(life)
         }
     }
 
-    private func bury(_ life: Life) {
+    private func removeDead(_ life: Life) {
         place.census.dismiss(program: life.program)
         disk.close(program: life.program)
         watch.died(life.program)
         guard let death = life.death else { return }
         var successors = 1
         if death.cutsPower {
-            world.note("    THE POWER FAILS")
+            world.record("    THE POWER FAILS")
             for program in programs {
                 successors += 1
                 world.kill(program: program.number)
@@ -276,11 +276,11 @@ package final class Simulation {
             disk.cutPower()
             do { try restoreStore() } catch { world.found("the store cannot be opened after a power cut: \(error)") }
         }
-        do { try noteDeath() } catch { world.found("the store cannot be read after a death: \(error)") }
+        do { try recordDeath() } catch { world.found("the store cannot be read after a death: \(error)") }
         for _ in 0..<successors { later(death.pause) { [unowned self] in start() } }
     }
 
-    private func noteDeath() throws {
+    private func recordDeath() throws {
         interruptions = 0
         watch.pauses = 0
         for number in scenario.lectures.indices {
@@ -317,7 +317,7 @@ package final class Simulation {
                     try other.run(script: "BEGIN IMMEDIATE")
                     blocker = other
                 } catch {
-                    world.note("    the store could not be locked: \(error)")
+                    world.record("    the store could not be locked: \(error)")
                 }
             }
             later(fault.lasts) { [unowned self] in
@@ -355,7 +355,7 @@ package final class Simulation {
             let ending = programs
             for program in ending { program.stop() }
             while let program = programs.first(where: { program in ending.contains { $0 === program } }) {
-                guard mayGoOn() else { return }
+                guard mayContinue() else { return }
                 if try leave(program) { continue }
                 turn()
             }

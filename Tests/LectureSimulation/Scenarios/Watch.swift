@@ -133,7 +133,7 @@ final class Watch {
             case .changed(let id):
                 guard let item = try program.index.item(id) else { continue }
                 let state = item.content.state
-                world.note("\(program.number) reports: \(item.content.key) is \(state.name)")
+                world.record("\(program.number) reports: \(item.content.key) is \(state.name)")
                 if state == .completed || state == .failed, reported[program.number]?[id] == state {
                     world.found("a lecture was reported \(state.name) twice")
                 }
@@ -147,10 +147,10 @@ final class Watch {
             case .storeFailed(let error):
                 hasReportedFailure = true
                 failing.insert(program.number)
-                world.note("\(program.number) reports: store failure, \(error)")
+                world.record("\(program.number) reports: store failure, \(error)")
                 if error.code == .bug { world.found("the engine found a bug: \(error.detail) \(error.cause)") }
             case .removed(let key):
-                world.note("\(program.number) reports: \(key) is removed")
+                world.record("\(program.number) reports: \(key) is removed")
                 if try program.index.item(key) != nil { world.found("a lecture that is there was reported removed") }
             case .published, .stopped: break
             }

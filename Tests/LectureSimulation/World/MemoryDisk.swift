@@ -269,7 +269,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     }
 
     /// The lengths of a file and its part file.
-    package func look(path: String) -> (final: UInt64?, part: UInt64?) {
+    package func status(path: String) -> (final: UInt64?, part: UInt64?) {
         (names[path].map { UInt64($0.bytes.count) }, names[path + Self.suffix].map { UInt64($0.bytes.count) })
     }
 
@@ -303,7 +303,7 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     }
 
     /// What is at a path outside the store.
-    package func look(output: String) throws(LectureError) -> OutputFacts? { outputFacts[output] }
+    package func status(output: String) throws(LectureError) -> OutputFacts? { outputFacts[output] }
 
     /// Copies a finished file out of the store.
     package func publish(
@@ -360,7 +360,7 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
         try acting("deletes \(path)") { () throws(LectureError) in try disk.delete(path: path) }
     }
 
-    func look(path: String) -> (final: UInt64?, part: UInt64?) { disk.look(path: path) }
+    func status(path: String) -> (final: UInt64?, part: UInt64?) { disk.status(path: path) }
 
     func verify(
         path: String, resource: ResourceID, total: UInt64, grid: ChunkGrid, cipher: (any ContentCipher)?,
@@ -377,7 +377,7 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
         try disk.read(path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
     }
 
-    func look(output: String) throws(LectureError) -> OutputFacts? { try disk.look(output: output) }
+    func status(output: String) throws(LectureError) -> OutputFacts? { try disk.status(output: output) }
 
     func publish(
         path: String, isSealed: Bool, to output: String, replacing right: OutputRight

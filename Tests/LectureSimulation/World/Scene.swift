@@ -70,7 +70,7 @@ package final class Scene {
             request, source: RequestSource(derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway),
             check: .list, now: world.now)
         try index.join(program.run, content: registered.id)
-        program.poke()
+        program.setNeedsStep()
         return registered.key
     }
 

@@ -116,7 +116,7 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
 
     private func end(_ exchange: Exchange, _ end: TransferOutcome.End) {
         guard running.removeValue(forKey: exchange.request.id) != nil else { return }
-        world.note("    \(exchange.request.id.value) \(end), \(exchange.sent) bytes")
+        world.record("    \(exchange.request.id.value) \(end), \(exchange.sent) bytes")
         exchange.request.sink.transferEnded(
             TransferOutcome(
                 end: end, bodyBytes: Int64(exchange.sent), elapsed: .nanoseconds(world.boot - exchange.began)))

@@ -112,13 +112,13 @@ package final class VirtualWorld: @unchecked Sendable {
     /// - Returns: whether the action takes place.
     func beginAction(_ program: Int?, _ what: @autoclosure () -> String) -> Bool {
         guard let program, let life = lives[program] else {
-            note(what())
+            record(what())
             return true
         }
         guard !life.isDead else { return false }
         life.actions += 1
         if life.actions == life.doom?.action, life.doom?.isAfter == false { return die(life, "before \(what())") }
-        note("\(program)#\(life.actions) \(what())")
+        record("\(program)#\(life.actions) \(what())")
         return true
     }
 
@@ -133,7 +133,7 @@ package final class VirtualWorld: @unchecked Sendable {
     }
 
     private func die(_ life: Life, _ why: @autoclosure () -> String) -> Bool {
-        note("\(life.program)#\(life.actions) DIES \(why())")
+        record("\(life.program)#\(life.actions) DIES \(why())")
         life.isDead = true
         forget(program: life.program)
         return false
@@ -148,13 +148,13 @@ package final class VirtualWorld: @unchecked Sendable {
 
     /// Records a finding: a sentence about a violated invariant.
     package func found(_ finding: String) {
-        note("FOUND \(finding)")
+        record("FOUND \(finding)")
         // One cause often repeats at every step.
         if findings.count < 20, !findings.contains(finding) { findings.append(finding) }
     }
 
     /// One line of the trace.
-    func note(_ line: @autoclosure () -> String) {
+    func record(_ line: @autoclosure () -> String) {
         guard let story else { return }
         let text = line()
         if text.isEmpty { return }
