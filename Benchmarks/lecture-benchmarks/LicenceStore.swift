@@ -22,7 +22,7 @@ enum LicenceStore {
         let now = clock.now()
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: store), now: now)
         try StoreBenchmark.fill(index, count: count)
-        _ = try index.setDesireOfAll(.pause, includingSamples: true, now: now)
+        _ = try index.setTargetStateOfAll(.pause, includingSamples: true, now: now)
         let home = DeviceHome(directory: device)
         let key = try home.key()
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(key))
@@ -84,8 +84,8 @@ enum LicenceStore {
         if let play {
             let played = try ContentKey(play)
             try await repeated("begin and end a play") {
-                let begun = try await manager.beginPlay(played)
-                try await begun.end()
+                let started = try await manager.beginPlay(played)
+                try await started.end()
             }
         }
         await manager.close()

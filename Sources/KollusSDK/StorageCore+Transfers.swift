@@ -122,11 +122,11 @@ extension StorageCore {
             state.withLock { $0.tickets[key] = old.ticket }
             throw error
         }
-        if old.ticket == nil { notifyBegun(key, manager) }
+        if old.ticket == nil { notifyStarted(key, manager) }
     }
 
     /// Sends one event when a download is accepted: a short one may be over before the next.
-    private func notifyBegun(_ key: ContentKey, _ manager: isolated LectureManager) {
+    private func notifyStarted(_ key: ContentKey, _ manager: isolated LectureManager) {
         guard let picture = (try? manager.details(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
         else { return }
         state.withLock { state in

@@ -62,7 +62,11 @@ struct ChunkAssembler {
         var position = offset
         while position < end {
             var chunk: Open
-            if let begun = open.removeValue(forKey: transfer) { chunk = begun } else { chunk = try begin(at: position) }
+            if let started = open.removeValue(forKey: transfer) {
+                chunk = started
+            } else {
+                chunk = try begin(at: position)
+            }
             guard chunk.next == position else { throw broken("out of order", at: position) }
             let stop = min(end, chunk.end)
             let piece = unsafe bytes[Int(position - offset)..<Int(stop - offset)]

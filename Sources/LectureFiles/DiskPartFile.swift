@@ -350,7 +350,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private func digestOfWhole(_ total: UInt64) throws(LectureError) -> [UInt8]? {
         guard var body = self.body else { throw LectureError(.bug, cause: "a digest of a file that is not open") }
         var prefix: PrefixDigest
-        if let begun = body.prefix { prefix = begun } else { prefix = try PrefixDigest(digests) }
+        if let started = body.prefix { prefix = started } else { prefix = try PrefixDigest(digests) }
         let digest = try prefix.finish(total: total, body.kept.reader) { budget.stage(account) == .open }
         body.prefix = prefix
         self.body = body

@@ -165,25 +165,27 @@ import LectureModel
                 guard try unsafe put(full, isLast: false, written) else { return false }
                 stream = nil
             }
-            var begun = stream ?? begin(at: position)
-            guard position < begun.range.upperBound else {
+            var started = stream ?? begin(at: position)
+            guard position < started.range.upperBound else {
                 throw LectureError(.bug, detail: plan.path, cause: "bytes at \(position) came after the end")
             }
-            let stop = min(end, begun.range.upperBound)
+            let stop = min(end, started.range.upperBound)
             let piece = unsafe UnsafeRawBufferPointer(
                 rebasing: bytes[(position - Int(offset))..<(stop - Int(offset))])
             position = stop
-            if isEndKnown, begun.text.isEmpty, piece.count == begun.range.count {
+            if isEndKnown, started.text.isEmpty, piece.count == started.range.count {
                 // The usual case: a block is a segment.
                 let isLast = stop == layout.plaintextLength
-                guard try unsafe put(begun.segment, begun.range, piece, isLast: isLast, written) else { return false }
+                guard try unsafe put(started.segment, started.range, piece, isLast: isLast, written) else {
+                    return false
+                }
                 continue
             }
-            unsafe begun.text.append(contentsOf: piece)
-            if isEndKnown, begun.isFull {
-                guard try unsafe put(begun, isLast: stop == layout.plaintextLength, written) else { return false }
+            unsafe started.text.append(contentsOf: piece)
+            if isEndKnown, started.isFull {
+                guard try unsafe put(started, isLast: stop == layout.plaintextLength, written) else { return false }
             } else {
-                streams[transfer] = begun
+                streams[transfer] = started
             }
         }
         guard endsObject, let stream = streams.removeValue(forKey: transfer) else { return true }

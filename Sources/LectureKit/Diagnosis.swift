@@ -65,7 +65,7 @@ struct Situation {
     }
 
     var content: Content
-    var desire: Desire
+    var targetState: TargetState
     /// Who has leased the lecture.
     var holder: Holder?
     /// Running processes that have the lecture in their queue.
@@ -105,7 +105,7 @@ struct Situation {
 
     private var stopSentence: String {
         switch content.stopReason {
-        case .user: desire == .cancel ? "Cancelled by a user." : "Paused by a user."
+        case .user: targetState == .cancel ? "Cancelled by a user." : "Paused by a user."
         case .network: "Stopped: the server cannot be reached."
         case .space: "Stopped: there is not enough free space."
         case .schedule: "Stopped: the timetable does not allow downloads at this time."
@@ -226,7 +226,7 @@ struct Situation {
         if content.isOutdated {
             notes.append("An older version is complete and stays playable until the new one is complete.")
         }
-        if content.state != .completed, desire == .remove { notes.append("Its removal was requested.") }
+        if content.state != .completed, targetState == .remove { notes.append("Its removal was requested.") }
         if content.sourceURL.isEmpty {
             notes.append(
                 "It was made from a file of a lost database. To name its source: "

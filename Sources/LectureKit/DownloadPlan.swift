@@ -75,8 +75,8 @@ public struct FinishEstimate: Sendable, Hashable {
                 }
             // Until the timetable changes; the current minute counts in part.
             let minutes = timetable.nextChange(after: minute) ?? Timetable.minutesOfWeek
-            let begun = time.milliseconds % 60_000
-            let window = Double(minutes) * 60 - Double(begun) / 1000
+            let started = time.milliseconds % 60_000
+            let window = Double(minutes) * 60 - Double(started) / 1000
             if rate * window >= left, rate > 0 {
                 end = time + .seconds(left / rate)
                 return

@@ -29,7 +29,7 @@ extension LectureManager {
     /// - Parameter key: the lecture.
     /// - Returns: false when it is not known.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.desire == .fetch }
+    package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.targetState == .fetch }
 
     /// A text that an interface of the library keeps in the store.
     ///

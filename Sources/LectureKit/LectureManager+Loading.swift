@@ -34,14 +34,14 @@ extension LectureManager {
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try index.transaction {
             let known = try find(url)
-            let desire = try known.flatMap { try index.item($0.key)?.desire } ?? .fetch
+            let targetState = try known.flatMap { try index.item($0.key)?.targetState } ?? .fetch
             let (id, key, _) = try register(request)
             let final = try store(answer, id: id, key: key, service: service)
-            if let known, desire != .fetch || known.state == .failed {
-                _ = try index.setDesire(final, desire == .fetch ? .pause : desire, now: clock.now())
+            if let known, targetState != .fetch || known.state == .failed {
+                _ = try index.setTargetState(final, targetState == .fetch ? .pause : targetState, now: clock.now())
             } else if known == nil, !asksForIt, try index.item(id) != nil {
                 // Still its own row, so it is new and not another name of an existing lecture.
-                _ = try index.setDesire(final, .cancel, now: clock.now())
+                _ = try index.setTargetState(final, .cancel, now: clock.now())
             }
             if case .media(let plan) = answer { announced[final] = plan.total.map { Int64(clamping: $0) } }
             guard let content = try index.item(final)?.content else {

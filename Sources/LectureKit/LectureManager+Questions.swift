@@ -114,7 +114,8 @@ extension LectureManager {
         let owners = try queries.owners()
         let living = owners.filter { locks.isAlive($0.id) }
         var situation = Situation(
-            content: truthful(item.content, try finalizedFile(item)), desire: item.desire, workers: [], now: clock.now()
+            content: truthful(item.content, try finalizedFile(item)), targetState: item.targetState, workers: [],
+            now: clock.now()
         )
         if let owner = try queries.leaseOwner(key) {
             let holder = owners.first { $0.id == owner }

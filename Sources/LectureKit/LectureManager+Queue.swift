@@ -23,11 +23,11 @@ extension LectureManager {
         }
         if item.content.state == .completed {
             guard try requeueIfMissing(item) else { throw LectureError(.alreadyDownloaded, detail: key.text) }
-        } else if item.desire == .fetch, service.engine.isWorking(on: item.id) {
+        } else if item.targetState == .fetch, service.engine.isWorking(on: item.id) {
             throw LectureError(.alreadyDownloading, detail: key.text)
         }
         try index.transaction {
-            _ = try index.setDesire(key, .fetch, now: clock.now())
+            _ = try index.setTargetState(key, .fetch, now: clock.now())
             try index.join(service.run, content: item.id)
         }
         try service.follow(item.id)
@@ -59,19 +59,19 @@ extension LectureManager {
     ///
     /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
-    public func pause(_ key: ContentKey) throws { try setDesire(key, .pause) }
+    public func pause(_ key: ContentKey) throws { try setTargetState(key, .pause) }
 
     /// Resumes a lecture that was paused, cancelled, stopped, or has failed.
     ///
     /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
-    public func resume(_ key: ContentKey) throws { try setDesire(key, .fetch) }
+    public func resume(_ key: ContentKey) throws { try setTargetState(key, .fetch) }
 
     /// Cancels a lecture, keeping the received bytes; ``resumeAll()`` skips it, ``resume(_:)`` starts it again.
     ///
     /// - Parameter key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, `alreadyDownloaded`.
-    public func cancel(_ key: ContentKey) throws { try setDesire(key, .cancel) }
+    public func cancel(_ key: ContentKey) throws { try setTargetState(key, .cancel) }
 
     /// Deletes a lecture with its files, after its transfers have stopped. An unknown key is not an error: the lecture
     /// is already gone.
@@ -109,21 +109,21 @@ extension LectureManager {
     /// - Returns: how many lectures were paused.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
-    public func pauseAll() throws -> Int { try setDesireOfAll(.pause) }
+    public func pauseAll() throws -> Int { try setTargetStateOfAll(.pause) }
 
     /// Resumes everything that was paused or stopped or has failed; cancelled lectures are skipped.
     ///
     /// - Returns: how many lectures were resumed.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
-    public func resumeAll() throws -> Int { try setDesireOfAll(.fetch) }
+    public func resumeAll() throws -> Int { try setTargetStateOfAll(.fetch) }
 
     /// Cancels everything that is not complete.
     ///
     /// - Returns: how many lectures were cancelled.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
-    public func cancelAll() throws -> Int { try setDesireOfAll(.cancel) }
+    public func cancelAll() throws -> Int { try setTargetStateOfAll(.cancel) }
 
     /// Deletes everything.
     ///
@@ -134,7 +134,7 @@ extension LectureManager {
     public func removeAll(includingSamples: Bool = false) throws -> Int {
         SpaceReserve.freeSpaceToRemove(location)
         let count = try index.transaction {
-            try index.setDesireOfAll(.remove, includingSamples: includingSamples, now: clock.now())
+            try index.setTargetStateOfAll(.remove, includingSamples: includingSamples, now: clock.now())
         }
         try follow(needsEngine: true)
         return count
@@ -174,23 +174,23 @@ extension LectureManager {
         try follow()
     }
 
-    private func setDesire(_ key: ContentKey, _ desire: Desire) throws {
+    private func setTargetState(_ key: ContentKey, _ targetState: TargetState) throws {
         // A lecture held only by a dead process follows at once.
         try dismissEndedProcesses()
         guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
         try index.transaction {
-            _ = try index.setDesire(key, desire, now: clock.now())
-            if desire == .fetch, let service { try index.join(service.run, content: item.id) }
+            _ = try index.setTargetState(key, targetState, now: clock.now())
+            if targetState == .fetch, let service { try index.join(service.run, content: item.id) }
         }
         try follow()
     }
 
-    private func setDesireOfAll(_ desire: Desire) throws -> Int {
+    private func setTargetStateOfAll(_ targetState: TargetState) throws -> Int {
         try dismissEndedProcesses()
         let count = try index.transaction {
-            let count = try index.setDesireOfAll(desire, includingSamples: true, now: clock.now())
-            if desire == .fetch, let service { _ = try index.joinUnfinished(service.run) }
+            let count = try index.setTargetStateOfAll(targetState, includingSamples: true, now: clock.now())
+            if targetState == .fetch, let service { _ = try index.joinUnfinished(service.run) }
             return count
         }
         try follow()

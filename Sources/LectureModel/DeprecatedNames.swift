@@ -1,5 +1,9 @@
 // Public names of the last release. Each is removed in the release after the one that deprecates it.
 
+/// The former name of ``TargetState``.
+@available(*, deprecated, renamed: "TargetState")
+public typealias Desire = TargetState
+
 extension Content {
     /// The former name of ``committedBytes``.
     @available(*, deprecated, renamed: "committedBytes")

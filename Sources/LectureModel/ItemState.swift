@@ -77,7 +77,7 @@ public enum StopReason: Int, Sendable, CaseIterable {
 }
 
 /// The target state last requested for a lecture. The reconciler makes the state follow. Raw values are stored: frozen.
-public enum Desire: Int, Sendable, CaseIterable {
+public enum TargetState: Int, Sendable, CaseIterable {
     /// Fetch it.
     case fetch = 0
     /// Keep what was received, download nothing more until resumed.

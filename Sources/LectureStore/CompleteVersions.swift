@@ -30,7 +30,7 @@ extension SQLiteDownloadIndex {
     ) throws -> Bool {
         try atomically {
             guard let item = try connection.item(id: content), item.currentVersion == version,
-                item.desire != .remove, try !isLeased(content)
+                item.targetState != .remove, try !isLeased(content)
             else { return false }
             try connection.execute(
                 "UPDATE version SET is_outdated = 1 WHERE content_id = ? AND state = 1", content)

@@ -92,7 +92,8 @@ enum ContentColumns {
     /// Reads a row of ``item``.
     static func item(_ row: borrowing Row) throws -> ItemRecord {
         var record = ItemRecord(
-            id: row.id(0), content: try content(row), desire: try row.enumeration(26, Desire.self), fence: row.int64(34)
+            id: row.id(0), content: try content(row), targetState: try row.enumeration(26, TargetState.self),
+            fence: row.int64(34)
         )
         record.isGateway = row.bool(27)
         record.isLoaded = row.bool(28)

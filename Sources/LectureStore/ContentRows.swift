@@ -118,7 +118,7 @@ extension SQLiteDownloadIndex {
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
-    /// Lectures whose desire is `remove` and that are not leased.
+    /// Lectures whose target state is `remove` and that are not leased.
     package func contentsToRemove(limit: Int) throws -> [ContentID] {
         try connection.query(
             """

@@ -125,7 +125,7 @@ extension SQLiteDownloadIndex {
                         WHERE course_entry.content_id = content.id AND course_entry.gone_ms IS NULL
                             AND (?6 IS NULL OR course_list.name NOT IN (SELECT value FROM json_each(?1))))
                 ORDER BY content.id
-                """, names, time, Desire.remove, ContentType.sample,
+                """, names, time, TargetState.remove, ContentType.sample,
                 Self.text(named.union(reading?.kept ?? [])), reading?.time
             ) { $0.id(0) }
             let count = try connection.first(

@@ -29,7 +29,7 @@ extension SQLiteDownloadIndex {
                     error_code = CASE desire WHEN 2 THEN ? END, error_detail = '', error_cause = '', updated_ms = ?
                 WHERE lease_owner = ? AND state IN (0, 1, 2, 3) AND desire IN (1, 2)
                 """, LectureError.Code.cancelled.number, now, owner)
-            // Removals stay as they are: their desire brings them to the next reconciler.
+            // Removals stay as they are: their target state brings them to the next reconciler.
             try connection.execute(
                 "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)
             try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
@@ -154,11 +154,11 @@ extension SQLiteDownloadIndex {
         return (queued ?? 0, leased ?? 0)
     }
 
-    /// The target states of lectures this owner has leased whose desire is not `fetch`.
-    package func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)] {
+    /// The target states of lectures this owner has leased whose target state is not `fetch`.
+    package func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)] {
         try connection.query(
             "SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> 0 ORDER BY id", owner
-        ) { row in (row.id(0), try row.enumeration(1, Desire.self)) }
+        ) { row in (row.id(0), try row.enumeration(1, TargetState.self)) }
     }
 
     // MARK: How a claim finds its rows

@@ -46,7 +46,7 @@ extension StopReason: SQLiteBindable {
     package var sqliteValue: SQLiteValue { .integer(Int64(rawValue)) }
 }
 
-extension Desire: SQLiteBindable {
+extension TargetState: SQLiteBindable {
     /// An INTEGER: the raw value.
     package var sqliteValue: SQLiteValue { .integer(Int64(rawValue)) }
 }

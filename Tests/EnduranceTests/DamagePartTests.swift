@@ -9,7 +9,7 @@ import Testing
     enum Change: String, CaseIterable { case flipped, truncated, missing, directory, link }
 
     /// A lecture with some verified chunks, as a kill left it.
-    private struct Begun {
+    private struct Started {
         let scene: DamageScene
         let file: String
         let proven: Int
@@ -39,32 +39,32 @@ import Testing
     func `chunks that changed since they were verified are fetched again, and no wrong file is completed`(
         change: Change, withDigest: Bool
     ) async throws {
-        let begun = try await Begun()
-        let (me, sandbox) = (begun.scene.me, begun.scene.sandbox)
+        let started = try await Started()
+        let (me, sandbox) = (started.scene.me, started.scene.sandbox)
         let files = FileManager.default
-        var again = begun.proven
+        var again = started.proven
         switch change {
         case .flipped:
-            try begun.scene.flip(begun.file, byte: (1 << 20) + 4711, bit: 3)
-            try begun.scene.flip(begun.file, byte: 3 << 20, bit: 0)
+            try started.scene.flip(started.file, byte: (1 << 20) + 4711, bit: 3)
+            try started.scene.flip(started.file, byte: 3 << 20, bit: 0)
             again = 2 << 20
-        case .truncated: try FileHandle(forWritingTo: URL(filePath: begun.file)).truncate(atOffset: 1 << 20)
-        case .missing: try files.removeItem(atPath: begun.file)
+        case .truncated: try FileHandle(forWritingTo: URL(filePath: started.file)).truncate(atOffset: 1 << 20)
+        case .missing: try files.removeItem(atPath: started.file)
         case .directory:
-            try files.removeItem(atPath: begun.file)
-            try files.createDirectory(atPath: begun.file, withIntermediateDirectories: false)
+            try files.removeItem(atPath: started.file)
+            try files.createDirectory(atPath: started.file, withIntermediateDirectories: false)
         case .link:
-            try files.moveItem(atPath: begun.file, toPath: me.home.file("elsewhere"))
-            try files.createSymbolicLink(atPath: begun.file, withDestinationPath: me.home.file("elsewhere"))
+            try files.moveItem(atPath: started.file, toPath: me.home.file("elsewhere"))
+            try files.createSymbolicLink(atPath: started.file, withDestinationPath: me.home.file("elsewhere"))
         }
-        let digest = try await sandbox.sha256(of: Begun.path)
-        let url = "\(sandbox.http)\(Begun.path)"
+        let digest = try await sandbox.sha256(of: Started.path)
+        let url = "\(sandbox.http)\(Started.path)"
         let ending = try await me.run(
             ["precache", "--key", "k", url] + (withDigest ? ["--sha256", digest] : []))
         #expect(ending.status == 0, "\(ending.errorText)")
         #expect(try await me.sha256() == digest)
-        let sent = try await sandbox.requests(for: Begun.path).reduce(0) { $0 + $1.bytes }
-        let due = (8 << 20) - begun.received + again
+        let sent = try await sandbox.requests(for: Started.path).reduce(0) { $0 + $1.bytes }
+        let due = (8 << 20) - started.received + again
         // A missing file is noticed when it is opened; a transfer that started at the same moment is lost with it.
         #expect(change == .flipped ? sent == due : (due...due + (8 << 20)).contains(sent))
         #expect(try await me("verify", "k").status == 0)
@@ -72,12 +72,12 @@ import Testing
     }
 
     @Test func `an untouched part file is not fetched again`() async throws {
-        let begun = try await Begun()
-        let sandbox = begun.scene.sandbox
-        let ending = try await begun.scene.me("precache", "--key", "k", "\(sandbox.http)\(Begun.path)")
+        let started = try await Started()
+        let sandbox = started.scene.sandbox
+        let ending = try await started.scene.me("precache", "--key", "k", "\(sandbox.http)\(Started.path)")
         #expect(ending.status == 0, "\(ending.errorText)")
-        let sent = try await sandbox.requests(for: Begun.path).reduce(0) { $0 + $1.bytes }
-        #expect(sent == (8 << 20) - begun.received)
-        #expect(try await begun.scene.me.sha256() == (try await sandbox.sha256(of: Begun.path)))
+        let sent = try await sandbox.requests(for: Started.path).reduce(0) { $0 + $1.bytes }
+        #expect(sent == (8 << 20) - started.received)
+        #expect(try await started.scene.me.sha256() == (try await sandbox.sha256(of: Started.path)))
     }
 }

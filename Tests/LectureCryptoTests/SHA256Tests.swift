@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test func `Any way of cutting the bytes gives the digest of the whole`() throws {
-        var chance = SystemRandomNumberGenerator()
+        var randomness = SystemRandomNumberGenerator()
         let text = sample(100_003)
         let whole = try digests.sha256(of: text)
         for _ in 0..<50 {
-            let cuts = (0..<Int.random(in: 0...9, using: &chance)).map { _ in Int.random(in: 0...text.count) }
+            let cuts = (0..<Int.random(in: 0...9, using: &randomness)).map { _ in Int.random(in: 0...text.count) }
             let running = try digests.sha256()
             running.update(text, cutAt: cuts)
             #expect(try running.finish() == whole, "cut at \(cuts)")

@@ -70,12 +70,12 @@ import Testing
     }
 
     @Test func `The segments that cover a range are exactly those that share a byte with it`() throws {
-        var chance = SeededGenerator(seed: 5)
+        var randomness = SeededGenerator(seed: 5)
         for _ in 0..<3000 {
-            let length = Int.random(in: 0...900, using: &chance)
+            let length = Int.random(in: 0...900, using: &randomness)
             let layout = try #require(SealedLayout(plaintextLength: length, segmentLength: 100))
-            let start = Int.random(in: -50...1000, using: &chance)
-            let range = start..<(start + Int.random(in: 0...400, using: &chance))
+            let start = Int.random(in: -50...1000, using: &randomness)
+            let range = start..<(start + Int.random(in: 0...400, using: &randomness))
             let due = (0..<layout.segmentCount).filter { segment in
                 layout.plaintextRange(ofSegment: segment).overlaps(range)
             }

@@ -220,12 +220,12 @@ import Testing
     }
 
     @Test func `Arbitrary bytes are refused`() throws {
-        var chance = SeededGenerator(seed: 7)
+        var randomness = SeededGenerator(seed: 7)
         let keys = try Example.all.map { try $0.key() }
         let alphabet = Array("ABab01-_.=+/ {}\":,".utf8) + [0, 0xFF]
         for _ in 0..<3000 {
-            let token = (0..<Int.random(in: 0...80, using: &chance)).map { _ in
-                alphabet[Int.random(in: 0..<alphabet.count, using: &chance)]
+            let token = (0..<Int.random(in: 0...80, using: &randomness)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &randomness)]
             }
             #expect(try !judge(token, keys).reasons.isEmpty)
         }

@@ -51,7 +51,7 @@ import Testing
         #expect(try lecture.damaged(bytes, proofs, segments: segments).isEmpty)
         #expect(leaked.withLock { $0 } == [])
         #expect(lecture.ledger.count == 8, "each segment once")
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     /// All chunks, over as many groups as needed.
@@ -78,7 +78,7 @@ import Testing
         #expect(store.files.status(path: plan.path).final == (try SealedFormat.fileLength(total: UInt64(bytes.count))))
         #expect(try lecture.damaged(bytes, proofs).isEmpty)
         #expect(try lecture.unreadable(bytes, proofs).isEmpty)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `Of unknown length a full segment waits until it is known whether it is the last`() async throws {
@@ -99,7 +99,7 @@ import Testing
         #expect(try await part.flushed().map(\.index) == [1])
         try await finish(part, bytes)
         #expect(lecture.ledger.count == 2)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `A transfer abandoned late takes nothing from its successor`() async throws {
@@ -115,7 +115,7 @@ import Testing
         #expect(try await flushed(part, 2).map(\.index) == [0, 1])
         try await finish(part, bytes)
         #expect(lecture.ledger.count == 2)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     // MARK: Closing and opening again
@@ -146,7 +146,7 @@ import Testing
         #expect(try lecture.header("") == header)
         #expect(lecture.ledger.count == 6)
         #expect(try lecture.damaged(bytes, proofs + rest).isEmpty)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `After a crash the verified segments are sealed again under another header`() async throws {
@@ -167,7 +167,7 @@ import Testing
         let rest = try await flushed(again, 4)
         try await finish(again, bytes)
         #expect(try lecture.damaged(bytes, proofs + rest).isEmpty)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `A file newer than its record is not continued under its header`() async throws {
@@ -208,7 +208,7 @@ import Testing
         #expect(try lecture.header() != header)
         let mixed = Array(bytes[..<place.lowerBound]) + other[place] + bytes[place.upperBound...]
         try await finish(part, mixed)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `A chunk that is left half sealed makes the file unclean until it is whole`() async throws {
@@ -227,7 +227,7 @@ import Testing
             part.file.close(deleting: false)
             #expect(try await part.closed() == comesAgain)
         }
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `Data that overwrites damaged bytes gets another header, and the rest stays`() async throws {
@@ -244,7 +244,7 @@ import Testing
         try await finish(part, bytes)
         #expect(try lecture.header("") != header)
         #expect(try lecture.damaged(bytes, [proofs[0], proofs[1], fresh[0], proofs[3]]).isEmpty)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `A segment that does not open is left out of the new file, and found by its proof`() async throws {
@@ -261,7 +261,7 @@ import Testing
         _ = try await flushed(part, 1)
         try await finish(part, bytes)
         #expect(lecture.ledger.count == 4 + 3 + 1, "it was not sealed under the new header, so no third one is due")
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test func `Without a header nothing can be relied on`() async throws {
@@ -306,7 +306,7 @@ import Testing
         #expect(try await !part.closed())
         #expect(try lecture.store.root.names("media/a7") == ["lecture.part"])
         #expect(try lecture.damaged(bytes, proofs, path: SealedStore.path + ".part").isEmpty)
-        lecture.expectLawful()
+        lecture.expectInvariants()
     }
 
     @Test(.enabled(if: SmallDisk.isPossible))

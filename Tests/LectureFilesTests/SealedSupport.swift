@@ -183,7 +183,7 @@ struct SealedStore: Sendable {
     }
 
     /// Checks both invariants.
-    func expectLawful(_ location: SourceLocation = #_sourceLocation) {
+    func expectInvariants(_ location: SourceLocation = #_sourceLocation) {
         #expect(ledger.broken == [], "two plaintexts under one nonce", sourceLocation: location)
         #expect(Self.leaks(below: store.root.path) == [], "plaintext on the disk", sourceLocation: location)
     }

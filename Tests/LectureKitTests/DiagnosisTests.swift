@@ -15,7 +15,7 @@ struct DiagnosisTests {
     ) throws -> Situation {
         let content = Content(
             key: try ContentKey("a"), sourceURL: "https://h.example/a.mp4", title: "A", state: state, added: now)
-        var situation = Situation(content: content, desire: .fetch, workers: [], now: now)
+        var situation = Situation(content: content, targetState: .fetch, workers: [], now: now)
         change(&situation)
         return situation
     }
@@ -105,7 +105,7 @@ struct DiagnosisTests {
         var situation = try Self.situation(.stopped) { $0.content.stopReason = .user }
         #expect(situation.what == "Paused by a user." && situation.why.isEmpty)
         #expect(situation.remedy == "Run 'lecturectl resume a', then 'lecturectl precache'.")
-        situation.desire = .cancel
+        situation.targetState = .cancel
         situation.workers = [Self.worker]
         #expect(situation.what == "Cancelled by a user." && situation.remedy == "Run 'lecturectl resume a'.")
     }

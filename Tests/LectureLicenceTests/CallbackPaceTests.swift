@@ -25,30 +25,30 @@ struct CallbackPaceTests {
     /// Asks as often as allowed, in steps of any length, and counts the requests started in each window of a second.
     @Test(arguments: [1.0, 3, 20, 37, 100, 200], [UInt64(1), 2, 3])
     func `in no second more requests start than the rate and a twentieth`(rate: Double, seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         var pace = CallbackPace(
             limits: limits {
                 ($0.maximumRate, $0.initialRate) = (rate, rate)
                 ($0.maximumConcurrency, $0.initialConcurrency, $0.total) = (10_000, 10_000, 10_000)
             })
-        var begun: [Int64] = []
+        var started: [Int64] = []
         var now: Int64 = 0
-        while begun.count < 2000 {
+        while started.count < 2000 {
             // Prompt for a while, then late, then random.
-            let steps: [Int64] = begun.count % 600 < 300 ? [1] : [3, 80, 1500]
-            now += Int64.random(in: 1...(steps.randomElement(using: &chance) ?? 1), using: &chance)
+            let steps: [Int64] = started.count % 600 < 300 ? [1] : [3, 80, 1500]
+            now += Int64.random(in: 1...(steps.randomElement(using: &randomness) ?? 1), using: &randomness)
             while pace.mayStart(origin, at: at(now)) == .yes {
                 pace.started(origin, at: at(now))
-                begun.append(now)
-                if Bool.random(using: &chance) {
-                    pace.ended(origin, begun: at(now), .good, at: at(now), random: chance.next())
+                started.append(now)
+                if Bool.random(using: &randomness) {
+                    pace.ended(origin, started: at(now), .good, at: at(now), random: randomness.next())
                 }
             }
         }
         var first = 0
         var most = 0
-        for (index, time) in begun.enumerated() {
-            while time - begun[first] >= 1000 { first += 1 }
+        for (index, time) in started.enumerated() {
+            while time - started[first] >= 1000 { first += 1 }
             most = max(most, index - first + 1)
         }
         #expect(Double(most) <= max(rate, 1) * 1.05)
@@ -63,7 +63,7 @@ struct CallbackPaceTests {
             switch pace.mayStart(origin, at: now) {
             case .yes:
                 pace.started(origin, at: now)
-                pace.ended(origin, begun: now, .good, at: now, random: 0)
+                pace.ended(origin, started: now, .good, at: now, random: 0)
                 count += 1
             case .notBefore(let moment):
                 #expect(moment > now)
@@ -79,24 +79,24 @@ struct CallbackPaceTests {
         #expect(pace.rate(origin) == 20)
         for index in 0..<20 {
             pace.started(origin, at: at(Int64(index)))
-            pace.ended(origin, begun: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
+            pace.ended(origin, started: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
         }
         #expect((28...31).contains(pace.rate(origin)), "about ten more a second")
         for index in 0..<3000 {
             pace.started(origin, at: at(Int64(index)))
-            pace.ended(origin, begun: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
+            pace.ended(origin, started: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
         }
         #expect(pace.rate(origin) == 100)
         for _ in 0..<4 { pace.started(origin, at: at(5000)) }
-        for _ in 0..<4 { pace.ended(origin, begun: at(5000), .overloaded, at: at(5100), random: 0) }
+        for _ in 0..<4 { pace.ended(origin, started: at(5000), .overloaded, at: at(5100), random: 0) }
         #expect(pace.rate(origin) == 50, "echoes of one burst")
         pace.started(origin, at: at(5200))
-        pace.ended(origin, begun: at(5200), .overloaded, at: at(5300), random: 0)
+        pace.ended(origin, started: at(5200), .overloaded, at: at(5300), random: 0)
         #expect(pace.rate(origin) == 25)
         for step in 0..<40 {
             let now = at(6000 + Int64(step) * 100_000)
             pace.started(origin, at: now)
-            pace.ended(origin, begun: now, .overloaded, at: now, random: 0)
+            pace.ended(origin, started: now, .overloaded, at: now, random: 0)
         }
         #expect(pace.rate(origin) == 0.5)
         #expect(pace.rate(other) == 20, "another server has a pace of its own")
@@ -106,9 +106,9 @@ struct CallbackPaceTests {
         var pace = CallbackPace()
         for _ in 0..<8 { pace.started(origin, at: at(0)) }
         #expect(pace.mayStart(origin, at: at(60_000)) == .busy)
-        for _ in 0..<3 { pace.ended(origin, begun: at(0), .timedOut, at: at(100), random: 0) }
+        for _ in 0..<3 { pace.ended(origin, started: at(0), .timedOut, at: at(100), random: 0) }
         #expect(pace.concurrency(origin) == 4, "the others are echoes")
-        for _ in 0..<5 { pace.ended(origin, begun: at(0), .good, at: at(100), random: 0) }
+        for _ in 0..<5 { pace.ended(origin, started: at(0), .good, at: at(100), random: 0) }
         #expect(pace.concurrency(origin) == 5)
     }
 
@@ -116,7 +116,7 @@ struct CallbackPaceTests {
         var pace = CallbackPace()
         func fail(_ now: Int64, random: UInt64 = 0) {
             pace.started(origin, at: at(now))
-            pace.ended(origin, begun: at(now), .failed, at: at(now), random: random)
+            pace.ended(origin, started: at(now), .failed, at: at(now), random: random)
         }
         for now in [0, 100, 200, 300] as [Int64] { fail(now) }
         #expect(pace.openings(origin) == 0)
@@ -125,11 +125,11 @@ struct CallbackPaceTests {
         #expect(pace.mayStart(origin, at: at(900)) == .yes)
         pace.started(origin, at: at(900))
         #expect(pace.mayStart(origin, at: at(60_000)) == .busy, "one probe at a time")
-        pace.ended(origin, begun: at(900), .failed, at: at(1000), random: .max)
+        pace.ended(origin, started: at(900), .failed, at: at(1000), random: .max)
         guard case .open(let until) = pace.mayStart(origin, at: at(1000)) else { return #expect(Bool(false)) }
         #expect(until > at(2900) && until <= at(3000) && pace.openings(origin) == 2, "twice as long")
         pace.started(origin, at: until)
-        pace.ended(origin, begun: until, .good, at: until, random: 0)
+        pace.ended(origin, started: until, .good, at: until, random: 0)
         #expect(pace.openings(origin) == 0)
         guard case .notBefore = pace.mayStart(origin, at: until) else { return #expect(Bool(false)) }
         #expect(pace.mayStart(origin, at: until + .seconds(1)) == .yes)
@@ -138,12 +138,12 @@ struct CallbackPaceTests {
     @Test func `requests from before the breaker opened do not decide a probe`() {
         var pace = CallbackPace()
         for _ in 0..<7 { pace.started(origin, at: at(0)) }
-        for _ in 0..<5 { pace.ended(origin, begun: at(0), .failed, at: at(10), random: 0) }
+        for _ in 0..<5 { pace.ended(origin, started: at(0), .failed, at: at(10), random: 0) }
         #expect(pace.openings(origin) == 1)
         pace.started(origin, at: at(2000))
-        pace.ended(origin, begun: at(0), .failed, at: at(2100), random: 0)
+        pace.ended(origin, started: at(0), .failed, at: at(2100), random: 0)
         #expect(pace.openings(origin) == 1 && pace.mayStart(origin, at: at(9000)) == .busy)
-        pace.ended(origin, begun: at(2000), .cancelled, at: at(2200), random: 0)
+        pace.ended(origin, started: at(2000), .cancelled, at: at(2200), random: 0)
         #expect(pace.mayStart(origin, at: at(9000)) == .yes, "a probe that was cancelled leaves space for another")
     }
 

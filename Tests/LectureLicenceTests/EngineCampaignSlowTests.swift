@@ -9,10 +9,10 @@ import Testing
 struct EngineCampaignSlowTests {
     /// The most requests that started within one second.
     private func mostInASecond(_ requests: [ServerRequest]) -> Int {
-        let begun = requests.map(\.begun).sorted()
+        let started = requests.map(\.started).sorted()
         var (first, most) = (0, 0)
-        for (index, moment) in begun.enumerated() {
-            while moment - begun[first] >= .seconds(1) { first += 1 }
+        for (index, moment) in started.enumerated() {
+            while moment - started[first] >= .seconds(1) { first += 1 }
             most = max(most, index - first + 1)
         }
         return most
@@ -21,13 +21,13 @@ struct EngineCampaignSlowTests {
     /// A server that takes 200 requests a second, refuses one in twenty and forgets one in fifty.
     private func burdened(_ limit: Int) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
         let recent = Guarded<[BootInstant]>([])
-        return { request, chance in
+        return { request, randomness in
             let isOver = recent.withLock { recent in
-                recent.removeAll { request.begun - $0 >= .seconds(1) }
-                recent.append(request.begun)
+                recent.removeAll { request.started - $0 >= .seconds(1) }
+                recent.append(request.started)
                 return recent.count > limit
             }
-            switch Int.random(in: 0..<100, using: &chance) {
+            switch Int.random(in: 0..<100, using: &randomness) {
             case 0..<5: return .body("busy", status: 429)
             case 5..<7: return .silence
             default: return isOver ? .body("busy", status: 429) : .payload(FakeServer.permit(request.items))
@@ -49,10 +49,10 @@ struct EngineCampaignSlowTests {
             entry.record?.policy.expiresAt = Timestamp(milliseconds: 1_749_000_000_000 + Int64(number % 977) * 1000)
         }
         world.server.behave(burdened(Int(cap * 1.05)))
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         for kill in 1...20 {
             world.engine.renew(.all)
-            let goal = count * kill / 21 + Int.random(in: -200...200, using: &chance)
+            let goal = count * kill / 21 + Int.random(in: -200...200, using: &randomness)
             #expect(world.run { $0.progress.count >= goal })
             try world.restart()
         }
@@ -89,9 +89,9 @@ struct EngineCampaignSlowTests {
         let (recent, refused) = (Guarded<[BootInstant]>([]), Guarded(0))
         world.server.behave { request, _ in
             let isOver = recent.withLock { recent in
-                recent.removeAll { request.begun - $0 >= .seconds(1) }
-                if recent.count < limit { recent.append(request.begun) }
-                return recent.count >= limit && recent.last != request.begun
+                recent.removeAll { request.started - $0 >= .seconds(1) }
+                if recent.count < limit { recent.append(request.started) }
+                return recent.count >= limit && recent.last != request.started
             }
             if isOver { refused.withLock { $0 += 1 } }
             return isOver ? .body("", status: 429) : .payload(FakeServer.permit(request.items))

@@ -102,9 +102,9 @@ struct EngineExchangeTests {
         try world.licensed(["d", "e"])
         world.server.behave(deleting(["d", "e"]))
         _ = try world.renew()
-        let begun = world.clock.boot()
+        let started = world.clock.boot()
         #expect(world.run(for: .seconds(60)) { !story($0).isEmpty })
-        let waited = world.clock.boot() - begun
+        let waited = world.clock.boot() - started
         #expect(waited > .milliseconds(9000) && waited <= .milliseconds(10_001))
         #expect(story(world) == ["removal_waits d", "removal_waits e", "exchange 3"])
         // A later removal is reported by its own notice.

@@ -91,7 +91,7 @@ struct EnginePlayTimeTests {
         #expect(throws: LectureError(.ledgerForged)) { try world.engine.takePlay(key) }
     }
 
-    @Test func `a begun play goes on past the end and the count of its licence`() throws {
+    @Test func `a started play goes on past the end and the count of its licence`() throws {
         let world = try LicenceWorld()
         let key = try world.licensed("a") { entry in
             entry.record?.policy.expiresAt = world.clock.now() + .seconds(10)

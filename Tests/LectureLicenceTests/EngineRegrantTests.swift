@@ -136,7 +136,7 @@ struct EngineRegrantTests {
         contents.ids = world.contents.ids
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
-            clock: world.clock, random: world.chance, offload: { $0() })
+            clock: world.clock, random: world.randomness, offload: { $0() })
         let owner = try index.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
         return (
             LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: LicenceInbox(wake: {})), ledger,

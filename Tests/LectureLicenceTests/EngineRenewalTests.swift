@@ -130,7 +130,7 @@ struct EngineRenewalTests {
             world.notices.contains { if case .deleted(_, let message) = $0 { message == "bye" } else { false } }
         }
         #expect(!isReported(world), "the file is still there")
-        #expect(try world.index.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.desire == .remove)
+        #expect(try world.index.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.targetState == .remove)
         world.engine.contentRemoved(ContentKey(stored: "goes"))
         #expect(world.run(until: isReported))
     }
@@ -188,10 +188,10 @@ struct EngineRenewalTests {
                     : .payload(FakeServer.permit(request.items))
             }
             #expect(try world.renew().renewed == 40)
-            let begun = world.server.requests.map(\.begun)
+            let started = world.server.requests.map(\.started)
             let firstAnswer = BootInstant(nanoseconds: 100_000_000)
-            #expect(begun.allSatisfy { $0 < firstAnswer || $0 >= until })
-            #expect(begun.contains { $0 >= until })
+            #expect(started.allSatisfy { $0 < firstAnswer || $0 >= until })
+            #expect(started.contains { $0 >= until })
         }
     }
 

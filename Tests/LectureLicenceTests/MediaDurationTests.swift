@@ -117,7 +117,7 @@ struct MediaDurationTests {
     }
 
     @Test func `no file makes the search endless, trap, or read outside of it`() {
-        var chance = SeededGenerator(seed: 81)
+        var randomness = SeededGenerator(seed: 81)
         let seeds = [
             Self.type + Self.box("moov", Self.movieHeader(90_500, per: 1000)),
             [
@@ -127,11 +127,12 @@ struct MediaDurationTests {
         ]
         for round in 0..<20_000 {
             var bytes = seeds[round % 2]
-            for _ in 0..<Int.random(in: 0...6, using: &chance) {
-                bytes[Int.random(in: bytes.indices, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
+            for _ in 0..<Int.random(in: 0...6, using: &randomness) {
+                bytes[Int.random(in: bytes.indices, using: &randomness)] = UInt8.random(in: 0...255, using: &randomness)
             }
-            if round % 3 == 0 { bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &chance))) }
-            let total = round % 5 == 0 ? UInt64.max : UInt64(bytes.count) + UInt64.random(in: 0...99, using: &chance)
+            if round % 3 == 0 { bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &randomness))) }
+            let total =
+                round % 5 == 0 ? UInt64.max : UInt64(bytes.count) + UInt64.random(in: 0...99, using: &randomness)
             #expect(Self.search([(0, bytes)], total: total).reads <= 401)
         }
         #expect(Self.search([]) == .unknown)

@@ -131,29 +131,29 @@ struct PlayMeterTests {
 
     /// A ledger with a limit, and readers that end cleanly or are killed.
     @Test func `readers that share a licence never get more than it grants, whatever kills them`() {
-        var chance = SeededGenerator(seed: 71)
+        var randomness = SeededGenerator(seed: 71)
         for round in 0..<400 {
-            let limit = Int64.random(in: 1...120_000, using: &chance)
+            let limit = Int64.random(in: 1...120_000, using: &randomness)
             let unit = round % 2 == 0 ? LicencePolicy.PlayTimeUnit.media : .running
             var (used, now) = (Int64(0), Self.start)
             var (cost, refusals) = (0.0, 0)
             var readers: [(meter: PlayMeter, rate: Double)] = (0..<4).map { _ in
-                let bytes = UInt64.random(in: 1...20_000_000, using: &chance)
-                let duration = Int64.random(in: 1...200_000, using: &chance)
+                let bytes = UInt64.random(in: 1...20_000_000, using: &randomness)
+                let duration = Int64.random(in: 1...200_000, using: &randomness)
                 let meter = PlayMeter(byteCount: bytes, duration: .milliseconds(duration), unit: unit)
                 return (meter, Double(duration) / Double(bytes))
             }
             while !readers.isEmpty, refusals < 60 {
-                let place = Int.random(in: readers.indices, using: &chance)
-                now = now + .milliseconds(Int64.random(in: 0...1500, using: &chance))
-                switch Int.random(in: 0..<40, using: &chance) {
+                let place = Int.random(in: readers.indices, using: &randomness)
+                now = now + .milliseconds(Int64.random(in: 0...1500, using: &randomness))
+                switch Int.random(in: 0..<40, using: &randomness) {
                 case 0: readers.remove(at: place)
                 case 1:
                     let difference = readers[place].meter.settlement(at: now).milliseconds
                     used += min(difference, limit - used)
                     readers.remove(at: place)
                 default:
-                    let count = Int.random(in: 1...3_000_000, using: &chance)
+                    let count = Int.random(in: 1...3_000_000, using: &randomness)
                     let admitted = readers[place].meter.admit(count, at: now)
                     cost += Double(admitted) * readers[place].rate
                     if admitted == 0 {
@@ -173,14 +173,14 @@ struct PlayMeterTests {
     }
 
     @Test func `pieces, seeks and pauses of any size cost the same in media seconds`() {
-        var chance = SeededGenerator(seed: 72)
+        var randomness = SeededGenerator(seed: 72)
         for _ in 0..<300 {
-            let bytes = UInt64.random(in: 1...50_000_000, using: &chance)
-            let duration = Int64.random(in: 1...100_000, using: &chance)
+            let bytes = UInt64.random(in: 1...50_000_000, using: &randomness)
+            let duration = Int64.random(in: 1...100_000, using: &randomness)
             var meter = PlayMeter(byteCount: bytes, duration: .milliseconds(duration), unit: .media)
             var (left, now, paid) = (bytes, Self.start, Duration.zero)
             while left > 0 {
-                let count = Int(min(left, UInt64.random(in: 1...5_000_000, using: &chance)))
+                let count = Int(min(left, UInt64.random(in: 1...5_000_000, using: &randomness)))
                 let admitted = meter.admit(count, at: now)
                 #expect((0...count).contains(admitted))
                 if admitted == 0 {
@@ -191,7 +191,7 @@ struct PlayMeterTests {
                 }
                 left -= UInt64(admitted)
                 #expect(paid - meter.used <= PlayMeter.step + .seconds(1), "no more than a step ahead")
-                now = now + .milliseconds(Int64.random(in: 0...60_000, using: &chance))
+                now = now + .milliseconds(Int64.random(in: 0...60_000, using: &randomness))
             }
             #expect(meter.used == .milliseconds(duration))
             #expect(meter.settlement(at: now) == .milliseconds(duration) - paid)
@@ -199,17 +199,17 @@ struct PlayMeterTests {
     }
 
     @Test func `running seconds are never less than the lecture's and never more than twice as many`() {
-        var chance = SeededGenerator(seed: 73)
+        var randomness = SeededGenerator(seed: 73)
         for _ in 0..<300 {
-            let bytes = UInt64.random(in: 100_000...5_000_000, using: &chance)
-            let duration = Int64.random(in: 1000...100_000, using: &chance)
+            let bytes = UInt64.random(in: 100_000...5_000_000, using: &randomness)
+            let duration = Int64.random(in: 1000...100_000, using: &randomness)
             var meter = PlayMeter(byteCount: bytes, duration: .milliseconds(duration), unit: .running)
             var (left, now, pieces, passed) = (bytes, Self.start, Int64(0), Duration.zero)
             while left > 0 {
                 let admitted = meter.admit(Int(left), at: now)
                 if admitted == 0 { meter.charged(meter.due(Int(left))) } else { pieces += 1 }
                 left -= UInt64(admitted)
-                let pause = Duration.milliseconds(Int64.random(in: 0...3000, using: &chance))
+                let pause = Duration.milliseconds(Int64.random(in: 0...3000, using: &randomness))
                 (now, passed) = (now + pause, passed + pause)
             }
             _ = meter.settlement(at: now)

@@ -43,17 +43,17 @@ struct RenewalPlanTests {
     }
 
     @Test func `every licence is in the plan once, whatever the order they come in`() {
-        var chance = SeededGenerator(seed: 3)
+        var randomness = SeededGenerator(seed: 3)
         let all = (1...500).map { number in
             candidate(
-                Int64(number), url: "https://\(Int.random(in: 0..<7, using: &chance))",
-                deadline: Bool.random(using: &chance) ? nil : Int64.random(in: -50...50, using: &chance),
-                notBefore: Bool.random(using: &chance) ? nil : Int64.random(in: -5...5, using: &chance))
+                Int64(number), url: "https://\(Int.random(in: 0..<7, using: &randomness))",
+                deadline: Bool.random(using: &randomness) ? nil : Int64.random(in: -50...50, using: &randomness),
+                notBefore: Bool.random(using: &randomness) ? nil : Int64.random(in: -5...5, using: &randomness))
         }
         let plan = RenewalPlan(all, now: Self.now)
         let planned = plan.groups.flatMap(\.candidates) + plan.waiting
         #expect(planned.count == all.count && Set(planned) == Set(all))
-        #expect(RenewalPlan(all.shuffled(using: &chance), now: Self.now) == plan)
+        #expect(RenewalPlan(all.shuffled(using: &randomness), now: Self.now) == plan)
         #expect(plan.groups.allSatisfy { (1...RenewalPlan.groupSize).contains($0.candidates.count) })
     }
 }

@@ -256,13 +256,13 @@ struct TimeLedgerTests {
     }
 
     @Test func `no manipulation of a running machine's wall clock gains time`() {
-        var chance = SeededGenerator(seed: 7)
+        var randomness = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             var machine = Machine()
             for _ in 0..<20 {
-                switch Int.random(in: 0..<3, using: &chance) {
-                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &chance)))
-                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance)))
+                switch Int.random(in: 0..<3, using: &randomness) {
+                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &randomness)))
+                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &randomness)))
                 default: machine.observe()
                 }
                 let floor = machine.ledger.time.noEarlierThan ?? machine.real
@@ -272,17 +272,17 @@ struct TimeLedgerTests {
     }
 
     @Test func `a server's time never runs backwards`() {
-        var chance = SeededGenerator(seed: 8)
+        var randomness = SeededGenerator(seed: 8)
         for _ in 0..<2000 {
             var machine = Machine()
             var newest: Timestamp?
             for _ in 0..<20 {
-                switch Int.random(in: 0..<5, using: &chance) {
-                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &chance)))
-                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance)))
-                case 2: machine.restart(off: .seconds(Int64.random(in: 0...100_000, using: &chance)))
+                switch Int.random(in: 0..<5, using: &randomness) {
+                case 0: machine.pass(.seconds(Int64.random(in: 0...100_000, using: &randomness)))
+                case 1: machine.set(.seconds(Int64.random(in: -1_000_000...1_000_000, using: &randomness)))
+                case 2: machine.restart(off: .seconds(Int64.random(in: 0...100_000, using: &randomness)))
                 case 3:
-                    let lie = Duration.seconds(Int64.random(in: -1_000_000...1_000_000, using: &chance))
+                    let lie = Duration.seconds(Int64.random(in: -1_000_000...1_000_000, using: &randomness))
                     machine.ledger.observe(machine.real + lie, at: machine.reading)
                 default: machine.observe()
                 }

@@ -132,11 +132,11 @@ struct VerdictTests {
     }
 
     @Test func `as time passes no reason disappears except that the licence has not started`() {
-        var chance = SeededGenerator(seed: 41)
+        var randomness = SeededGenerator(seed: 41)
         for _ in 0..<20_000 {
-            let licence = Self.randomLicence(&chance)
-            let first = Int64.random(in: -10...10, using: &chance)
-            let second = first + Int64.random(in: 0...10, using: &chance)
+            let licence = Self.randomLicence(&randomness)
+            let first = Int64.random(in: -10...10, using: &randomness)
+            let second = first + Int64.random(in: 0...10, using: &randomness)
             let verdicts = [first, second].map { offset in
                 LicenceVerdict.judge(Self.facts(at: .known(Self.now + .seconds(offset))) { $0 = licence })
             }
@@ -146,12 +146,12 @@ struct VerdictTests {
     }
 
     @Test func `a doubt about the time never makes a licence playable`() {
-        var chance = SeededGenerator(seed: 42)
+        var randomness = SeededGenerator(seed: 42)
         for _ in 0..<20_000 {
-            let licence = Self.randomLicence(&chance)
-            let time = Self.now + .seconds(Int64.random(in: -10...10, using: &chance))
+            let licence = Self.randomLicence(&randomness)
+            let time = Self.now + .seconds(Int64.random(in: -10...10, using: &randomness))
             let known = LicenceVerdict.judge(Self.facts(at: .known(time)) { $0 = licence })
-            let doubt = ClockDoubt.allCases.randomElement(using: &chance) ?? .setBack
+            let doubt = ClockDoubt.allCases.randomElement(using: &randomness) ?? .setBack
             for floor in [time, nil] {
                 let doubtful = LicenceVerdict.judge(
                     Self.facts(at: .doubtful(noEarlierThan: floor, doubt)) { $0 = licence })
@@ -161,32 +161,34 @@ struct VerdictTests {
     }
 
     @Test func `more use of a licence never makes it playable`() {
-        var chance = SeededGenerator(seed: 43)
+        var randomness = SeededGenerator(seed: 43)
         for _ in 0..<20_000 {
-            let licence = Self.randomLicence(&chance)
+            let licence = Self.randomLicence(&randomness)
             var used = licence
-            used.countUsed += Int.random(in: 0...3, using: &chance)
-            used.playTimeUsed += .seconds(Int64.random(in: 0...60, using: &chance))
+            used.countUsed += Int.random(in: 0...3, using: &randomness)
+            used.playTimeUsed += .seconds(Int64.random(in: 0...60, using: &randomness))
             let before = LicenceVerdict.judge(Self.facts { $0 = licence })
             let after = LicenceVerdict.judge(Self.facts { $0 = used })
             #expect(Set(before.reasons).isSubset(of: after.reasons))
         }
     }
 
-    private static func randomLicence(_ chance: inout SeededGenerator) -> LicenceRecord {
-        func moment(_ chance: inout SeededGenerator) -> Timestamp? {
-            Bool.random(using: &chance) ? nil : now + .seconds(Int64.random(in: -10...10, using: &chance))
+    private static func randomLicence(_ randomness: inout SeededGenerator) -> LicenceRecord {
+        func moment(_ randomness: inout SeededGenerator) -> Timestamp? {
+            Bool.random(using: &randomness) ? nil : now + .seconds(Int64.random(in: -10...10, using: &randomness))
         }
         var policy = LicencePolicy()
-        (policy.startsAt, policy.expiresAt, policy.checkAt) = (moment(&chance), moment(&chance), moment(&chance))
-        policy.countLimit = Bool.random(using: &chance) ? nil : Int.random(in: 1...3, using: &chance)
-        policy.playTimeLimit = Bool.random(using: &chance) ? nil : .seconds(60)
-        policy.checksEveryPlay = Int.random(in: 0..<8, using: &chance) == 0
+        (policy.startsAt, policy.expiresAt, policy.checkAt) = (
+            moment(&randomness), moment(&randomness), moment(&randomness)
+        )
+        policy.countLimit = Bool.random(using: &randomness) ? nil : Int.random(in: 1...3, using: &randomness)
+        policy.playTimeLimit = Bool.random(using: &randomness) ? nil : .seconds(60)
+        policy.checksEveryPlay = Int.random(in: 0..<8, using: &randomness) == 0
         var licence = LicenceRecord(
-            form: .callback, policy: policy, isVerified: Int.random(in: 0..<8, using: &chance) > 0)
-        licence.countUsed = Int.random(in: 0...3, using: &chance)
-        licence.playTimeUsed = .seconds(Int64.random(in: 0...70, using: &chance))
-        licence.wasSeenExpired = Int.random(in: 0..<8, using: &chance) == 0
+            form: .callback, policy: policy, isVerified: Int.random(in: 0..<8, using: &randomness) > 0)
+        licence.countUsed = Int.random(in: 0...3, using: &randomness)
+        licence.playTimeUsed = .seconds(Int64.random(in: 0...70, using: &randomness))
+        licence.wasSeenExpired = Int.random(in: 0..<8, using: &randomness) == 0
         return licence
     }
 }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotFreeIsNotBegun() throws {
+    @Test func whatIsNotFreeIsNotStarted() throws {
         try OutboxFixture.with { box in
             let (first, second) = (try box.add(), try box.add())
             let elsewhere = try box.add(session: "2", target: OutboxFixture.other)

@@ -85,7 +85,7 @@ import Testing
     @Test func anUnwantedLectureIsNotClaimed() throws {
         try StoreFixture.with { store in
             let id = try store.add("a")
-            _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
             #expect(try store.index.claim(run: store.run, owner: store.owner, limit: 1, now: store.now).isEmpty)
             #expect(try store.index.claim(content: id, owner: store.owner, now: store.now) != nil)
         }
@@ -220,21 +220,21 @@ import Testing
         try StoreFixture.with { store in
             for name in ["queued", "paused", "cancelled", "removed"] { try store.add(name) }
             try store.completed("done")
-            _ = try store.index.setDesire(try ContentKey("paused"), .pause, now: store.now)
-            _ = try store.index.setDesire(try ContentKey("cancelled"), .cancel, now: store.now)
-            _ = try store.index.setDesire(try ContentKey("removed"), .remove, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("paused"), .pause, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("cancelled"), .cancel, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("removed"), .remove, now: store.now)
             let run = try store.index.beginRun(owner: store.owner, command: "resume", now: store.now)
             #expect(try store.index.joinUnfinished(run) == 1)
             #expect(try store.index.contents(run, state: .queued, limit: 9).map(\.key.text) == ["queued"])
         }
     }
 
-    @Test func changedDesiresOfLeasedContentsAreReported() throws {
+    @Test func changedTargetStatesOfLeasedContentsAreReported() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             _ = try store.leased("b")
-            _ = try store.index.setDesire(try ContentKey("a"), .pause, now: store.now)
-            let changed = try store.index.changedDesires(owner: store.owner)
+            _ = try store.index.setTargetState(try ContentKey("a"), .pause, now: store.now)
+            let changed = try store.index.changedTargetStates(owner: store.owner)
             #expect(changed.map(\.0) == [lease.content])
             #expect(changed.map(\.1) == [.pause])
         }

@@ -13,7 +13,7 @@ import Testing
     /// A position in a write at which the child dies: the limit on the size of a file ends it with SIGXFSZ, so the log
     /// of the database is cut in the middle of a transaction that depends on the number.
     @Test(arguments: [700_000, 812_345, 1_000_001, 1_234_567, 1_500_000, 2_222_222])
-    func whatWasAcknowledgedIsThereAndTheLawHolds(bytes: Int) async throws {
+    func whatWasAcknowledgedIsThereAndTheInvariantHolds(bytes: Int) async throws {
         let directory = try TemporaryDirectory()
         let (path, acks) = (directory.file("store"), directory.file("acks"))
         _ = await #expect(processExitsWith: .failure) {

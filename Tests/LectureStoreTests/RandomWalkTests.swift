@@ -66,8 +66,8 @@ import Testing
             let items = try walker.index.claim(run: walker.run, owner: walker.owner, limit: count, now: now)
             walker.leases += items.map(\.lease)
         case 4:
-            let desire = try #require(Desire.allCases.randomElement(using: &dice))
-            _ = try walker.index.setDesire(key, desire, now: now)
+            let targetState = try #require(TargetState.allCases.randomElement(using: &dice))
+            _ = try walker.index.setTargetState(key, targetState, now: now)
         case 5:
             _ = try walker.index.move(key, before: nil, toEnd: Bool.random(using: &dice))
             _ = try walker.index.setPriority(key, Int.random(in: -2...2, using: &dice))
@@ -91,7 +91,7 @@ import Testing
         _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout SeededGenerator
     ) throws {
         guard let item = try index.item(lease.content) else { throw LectureError(.leaseLost) }
-        if item.desire == .remove {
+        if item.targetState == .remove {
             try index.setStatus(lease, ItemStatus(.removing), now: now)
             return try index.deleteContent(lease)
         }

@@ -91,13 +91,13 @@ import Testing
     @Test func aCompleteContentIsNotFetchedAgainButItsOutputIsRequested() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
             var request = DownloadRequest(url: "http://127.0.0.1/a.mp4")
             request.outputPath = "/tmp/out"
             #expect(try store.enqueue(request, "a").outcome == .alreadyComplete)
             let item = try store.item(id)
             #expect(item.content.state == .completed)
-            #expect(item.desire == .fetch)
+            #expect(item.targetState == .fetch)
             #expect(try store.index.outputs(id).map(\.path) == ["/tmp/out"])
         }
     }
@@ -176,7 +176,7 @@ import Testing
     @Test func aContentWhoseRemovalWasCutShortBeginsAnew() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            _ = try store.index.setDesire(try ContentKey("a"), .remove, now: store.now)
+            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
             let lease = try store.lease(id)
             try store.index.setStatus(lease, ItemStatus(.removing), now: store.now)
             let busy = lectureError { _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a") }

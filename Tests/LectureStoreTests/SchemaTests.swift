@@ -193,7 +193,7 @@ import Testing
                 #expect(fits("state", state.rawValue, rest))
             }
             for reason in StopReason.allCases { #expect(fits("stop_reason", reason.rawValue, ", state = 5")) }
-            for desire in Desire.allCases { #expect(fits("desire", desire.rawValue)) }
+            for targetState in TargetState.allCases { #expect(fits("desire", targetState.rawValue)) }
             for type in ContentType.allCases { #expect(fits("content_type", type.rawValue)) }
             #expect(!fits("state", 8) && !fits("state", -1))
             #expect(!fits("stop_reason", 0, ", state = 5") && !fits("stop_reason", 9, ", state = 5"))

@@ -18,7 +18,7 @@ import Testing
         var event: LectureEvent
         var outcome: EnqueueOutcome
         var check: SourceCheck
-        var desire: Desire
+        var targetState: TargetState
         var renewal: RenewalReport
         var sending: ReportSendResult
         var exchange: ReportExchange

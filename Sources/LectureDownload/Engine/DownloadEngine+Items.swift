@@ -262,7 +262,7 @@ extension DownloadEngine {
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
         if item.discardsVersion { try abandonVersion(item) }
         for resource in item.resources { try recordClean(resource, of: item) }
-        item.machine.settled(wanting: try index.item(item.id)?.desire ?? .fetch)
+        item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)
         for resource in item.resources { parts[resource.token] = nil }

@@ -1,6 +1,6 @@
 package import LectureModel
 
-/// From desires to work: one idempotent function, run after every batch of events.
+/// From target states to work: one idempotent function, run after every batch of events.
 extension DownloadEngine {
     func reconcile(boot: BootInstant) throws {
         let now = ports.clock.now()
@@ -9,7 +9,7 @@ extension DownloadEngine {
             guard parts.isEmpty else { return }
             try adoptLeases(now: now)
         }
-        try followDesires(now: now)
+        try followTargetStates(now: now)
         if isStopping {
             for item in inOrder where !item.isEnding { try end(item, item.machine.setBack()) }
         } else {
@@ -48,16 +48,16 @@ extension DownloadEngine {
         needsAdoption = false
     }
 
-    /// Applies changed desires to the items in work, when this or another program has changed something.
-    private func followDesires(now: Timestamp) throws {
+    /// Applies changed target states to the items in work, when this or another program has changed something.
+    private func followTargetStates(now: Timestamp) throws {
         let version = try index.dataVersion()
         guard needsStep || version != seenDataVersion else { return }
         seenDataVersion = version
         needsStep = false
-        for (id, desire) in try index.changedDesires(owner: owner) {
+        for (id, targetState) in try index.changedTargetStates(owner: owner) {
             guard let item = items[id], !item.isEnding else { continue }
             try guardingLease(of: item) {
-                switch desire {
+                switch targetState {
                 case .fetch: break
                 case .pause: try end(item, item.machine.stopped(.user, error: nil, until: nil, now: now))
                 case .cancel:

@@ -198,7 +198,7 @@ extension DownloadEngine {
             lease: lease, origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start,
             count: count, receivedAtStart: resource?.book.receivedBytes ?? 0, startedAt: now, startedBoot: boot,
             lastPosition: start, lastCheck: boot, usesHTTP2: request.allowsHTTP2)
-        begun.append(request.id)
+        started.append(request.id)
         governor.started(origin)
         effects.append { [ports] in ports.transport.start(request) }
     }
@@ -237,7 +237,7 @@ extension DownloadEngine {
 
     /// Assigns absent chunks to a transfer, or half of the largest remainder.
     private func take(_ id: TransferID, _ resource: ResourceWork) -> RangeBook.Assignment? {
-        if let run = resource.book.begin(id, begun: resource.remainders.keys) { return run }
+        if let run = resource.book.begin(id, started: resource.remainders.keys) { return run }
         guard !resource.sinks.isEmpty else { return nil }
         // With a chunk's length on each side a split always gains; below that the tail is not split.
         let minimum = max(resource.book.grid.length, RangeSink.blockBytes)

@@ -4,7 +4,7 @@ package import LectureModel
 /// their proofs, and reports what became true.
 ///
 /// Confined to one executor, the one on which the store's writer lives. Other threads send an ``EngineEvent`` through
-/// the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles desires with work, in one
+/// the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles target states with work, in one
 /// transaction; effects (transfers, disk) and notices follow only after its commit, so that notices are never ahead of
 /// the disk. Under load events gather while a commit runs, which groups commits. There is no `await`, no clock and no
 /// randomness of its own: a simulation that provides the ports replays a run from its seed.
@@ -69,7 +69,7 @@ package final class DownloadEngine {
     /// Part files that have not reported that they are closed.
     var parts: [PartToken: LivingPart] = [:]
     /// Transfers of this step, which start after its commit.
-    var begun: [TransferID] = []
+    var started: [TransferID] = []
     /// Items whose committed bytes were counted as reused.
     var countedReuse: Set<ContentID> = []
     var governor: OriginGovernor
@@ -88,7 +88,7 @@ package final class DownloadEngine {
     var nextID: UInt64 = 1
     var isStopping = false
     var isStopped = false
-    /// Whether a desire may have changed.
+    /// Whether a target state may have changed.
     var needsStep = true
     var seenDataVersion: Int64 = -1
     var lastChore: BootInstant?
@@ -123,7 +123,7 @@ package final class DownloadEngine {
 
     // MARK: Entry points
 
-    /// This program changed a desire in the store; the next step applies it.
+    /// This program changed a target state in the store; the next step applies it.
     package func setNeedsStep() {
         needsStep = true
         isStopped = false
@@ -161,7 +161,7 @@ package final class DownloadEngine {
                 try reconcile(boot: boot)
             }
             failedSteps = 0
-            begun = []
+            started = []
             let due = effects
             effects = []
             for effect in due { effect() }
@@ -289,11 +289,11 @@ package final class DownloadEngine {
             }
         }
         // Their start waited for this commit.
-        for id in begun {
+        for id in started {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             governor.ended(transfer.origin, .other)
         }
-        begun = []
+        started = []
         for id in transfers.keys.sorted(by: { $0.value < $1.value }) { ports.transport.cancel(id) }
         // All of them, since the failed step may have dropped an item whose part file it was to close.
         for (_, part) in parts.sorted(by: { $0.key.value < $1.key.value }) { part.file.close(deleting: false) }

@@ -27,7 +27,7 @@ package import LectureModel
 /// | it cannot go on for now | ``stopped(_:error:until:now:)`` | every state but removing |
 /// | it cannot go on | ``failed(_:)`` | every state but removing |
 /// | it is to be deleted | ``removalBegan()`` | every state |
-/// | its work has ended, its desire may have changed | ``settled(wanting:)`` | queued, stopped, removing |
+/// | its work has ended, its target state may have changed | ``settled(wanting:)`` | queued, stopped, removing |
 ///
 /// An event that is not legal comes late (after a stop, say): it changes nothing and returns ``Action/nothing``.
 package struct ItemMachine: Sendable {
@@ -173,12 +173,12 @@ package struct ItemMachine: Sendable {
         return .endWork
     }
 
-    /// All work has ended: the current desire decides the final state, since a desire that changed meanwhile found the
-    /// item leased and left it unchanged.
+    /// All work has ended: the current target state decides the final state, since a target state that changed
+    /// meanwhile found the item leased and left it unchanged.
     ///
-    /// - Parameter desire: the item's desire.
-    package mutating func settled(wanting desire: Desire) {
-        switch (desire, status.state) {
+    /// - Parameter targetState: the item's target state.
+    package mutating func settled(wanting targetState: TargetState) {
+        switch (targetState, status.state) {
         case (.fetch, .removing):
             status = ItemStatus(.queued)
         case (.fetch, .stopped) where status.stopReason == .user:
@@ -186,7 +186,7 @@ package struct ItemMachine: Sendable {
         case (.pause, .queued), (.pause, .removing), (.cancel, .queued), (.cancel, .removing),
             (.pause, .stopped) where status.stopReason != .user,
             (.cancel, .stopped) where status.stopReason != .user:
-            let error = desire == .cancel ? LectureError(.cancelled) : nil
+            let error = targetState == .cancel ? LectureError(.cancelled) : nil
             status = ItemStatus(.stopped, stopReason: .user, error: error, attempts: status.attempts)
         case (.fetch, _), (.pause, _), (.cancel, _), (.remove, _):
             return

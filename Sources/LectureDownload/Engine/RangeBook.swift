@@ -12,8 +12,8 @@ package import LectureModel
 /// A chunk that is found damaged on the disk goes from committed back to absent. Other losses of the disk are not
 /// handled here: the item's work ends, and the next book starts with what is committed.
 ///
-/// - absent: no transfer fetches it. ``begin(_:begun:)``
-/// - assigned: inside the range of a running transfer. ``begin(_:begun:)``, ``split(minimum:position:)``
+/// - absent: no transfer fetches it. ``begin(_:started:)``
+/// - assigned: inside the range of a running transfer. ``begin(_:started:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
 /// - committed: durable, with its proof committed. ``commit(_:)``, and back with ``lost(_:)``
 ///
@@ -99,27 +99,27 @@ package struct RangeBook: Sendable {
     }
 
     /// The first run of absent chunks, which ends before the next partial one; nil when there is none.
-    private func firstAbsent(begun: some Collection<Int>) -> Assignment? {
+    private func firstAbsent(started: some Collection<Int>) -> Assignment? {
         guard let count = chunkCount else {
             return assignments.isEmpty ? Assignment(first: 0, end: nil) : nil
         }
         guard let first = (0..<count).first(where: isAbsent) else { return nil }
         var end = first + 1
-        while end < count, isAbsent(end), !begun.contains(end) { end += 1 }
+        while end < count, isAbsent(end), !started.contains(end) { end += 1 }
         return Assignment(first: first, end: end)
     }
 
     /// Whether a transfer could start without taking work from another.
-    package var hasAbsent: Bool { firstAbsent(begun: [Int]()) != nil }
+    package var hasAbsent: Bool { firstAbsent(started: [Int]()) != nil }
 
     /// Assigns the first run of absent chunks to a transfer.
     ///
     /// - Parameters:
     ///   - id: the new transfer.
-    ///   - begun: partly received chunks; a transfer that continues one must start with it.
+    ///   - started: partly received chunks; a transfer that continues one must start with it.
     /// - Returns: what it is to fetch; nil when nothing is absent.
-    package mutating func begin(_ id: TransferID, begun: some Collection<Int> = [Int]()) -> Assignment? {
-        guard let run = firstAbsent(begun: begun) else { return nil }
+    package mutating func begin(_ id: TransferID, started: some Collection<Int> = [Int]()) -> Assignment? {
+        guard let run = firstAbsent(started: started) else { return nil }
         assignments[id] = run
         return run
     }

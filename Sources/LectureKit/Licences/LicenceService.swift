@@ -26,7 +26,7 @@ final class LicenceService: @unchecked Sendable {
     private let contents: StoreContents
     private let timer: StepTimer
     private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
-    private var begun: [Waiter<RenewalReport>] = []
+    private var started: [Waiter<RenewalReport>] = []
     private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
     private var continued: Set<RenewalRunID> = []
     private var idleWaiters: [Waiter<Void>] = []
@@ -95,8 +95,8 @@ final class LicenceService: @unchecked Sendable {
         case .checked(let key, let outcome):
             for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
         case .renewalStarted(let run, let total, let done, let isContinued):
-            renewals[run, default: []] += begun
-            begun = []
+            renewals[run, default: []] += started
+            started = []
             if isContinued { continued.insert(run) }
             hub.send(.renewalBegan(total: total, done: done))
         case .renewalProgress(_, let current, let count, let key, let error, _):
@@ -144,8 +144,8 @@ final class LicenceService: @unchecked Sendable {
         hub.send(.trouble(error))
         failures += 1
         guard failures >= 3 else { return }
-        let waiters = begun + renewals.values.flatMap(\.self)
-        (begun, renewals) = ([], [:])
+        let waiters = started + renewals.values.flatMap(\.self)
+        (started, renewals) = ([], [:])
         for waiter in waiters { waiter.fail(error) }
     }
 
@@ -173,7 +173,7 @@ final class LicenceService: @unchecked Sendable {
     /// Renews a selection or asks for new grants, or continues an interrupted run.
     func renew(_ selection: RenewalSelection, _ kind: RenewalKind, _ waiter: Waiter<RenewalReport>) {
         guard !isStopped else { return waiter.fail(LectureError(.closing)) }
-        begun.append(waiter)
+        started.append(waiter)
         engine.renew(selection, kind)
     }
 
@@ -224,7 +224,7 @@ final class LicenceService: @unchecked Sendable {
 
     /// The caller stops waiting; the renewal continues.
     func forget(_ waiter: Waiter<RenewalReport>) {
-        begun.removeAll { $0 === waiter }
+        started.removeAll { $0 === waiter }
         renewals = renewals.mapValues { $0.filter { $0 !== waiter } }
     }
 
@@ -259,13 +259,13 @@ final class LicenceService: @unchecked Sendable {
             hub.send(.renewalEnded(report))
             for waiter in waiters { waiter.answer(report) }
         }
-        for waiter in begun { waiter.fail(LectureError(.interrupted)) }
+        for waiter in started { waiter.fail(LectureError(.interrupted)) }
         for waiter in checks.values.flatMap(\.self) {
             waiter.answer(.unreachable(LectureError(.closing)))
         }
         for waiter in idleWaiters { waiter.answer(()) }
         for waiter in stopWaiters { waiter.resume() }
-        (begun, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
+        (started, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
     }
 }
 
@@ -288,7 +288,7 @@ private final class StoreContents: LicensedContents {
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws { try device.bind(key, to: keys) }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
-        if try index.setDesire(key, .remove, now: now) { isOrdered = true }
+        if try index.setTargetState(key, .remove, now: now) { isOrdered = true }
     }
 
     /// Whether a removal was ordered since the last call.

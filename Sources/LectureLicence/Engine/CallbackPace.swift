@@ -149,27 +149,27 @@ package struct CallbackPace: Sendable {
     ///
     /// - Parameters:
     ///   - origin: where to.
-    ///   - begun: when it started.
+    ///   - started: when it started.
     ///   - outcome: how it ended.
     ///   - now: the boot clock.
     ///   - random: a uniformly random number.
     package mutating func ended(
-        _ origin: Origin, begun: BootInstant, _ outcome: Outcome, at now: BootInstant, random: UInt64
+        _ origin: Origin, started: BootInstant, _ outcome: Outcome, at now: BootInstant, random: UInt64
     ) {
         guard var state = states[origin], state.running > 0 else { return }
         state.running -= 1
         running -= 1
-        let isProbe = state.isProbing && state.openUntil.map { begun >= $0 } ?? false
+        let isProbe = state.isProbing && state.openUntil.map { started >= $0 } ?? false
         if isProbe { state.isProbing = false }
         switch outcome {
         case .good: grow(&state)
         case .cancelled: break
         case .overloaded:
-            if state.halvedAt.map({ begun >= $0 }) ?? true {
+            if state.halvedAt.map({ started >= $0 }) ?? true {
                 (state.rate, state.halvedAt) = (max(limits.minimumRate, rate(of: state) / 2), now)
             }
         case .timedOut:
-            if state.narrowedAt.map({ begun >= $0 }) ?? true {
+            if state.narrowedAt.map({ started >= $0 }) ?? true {
                 (state.concurrency, state.narrowedAt) = (max(1, state.concurrency / 2), now)
                 state.successes = 0
             }

@@ -287,7 +287,7 @@ extension LicenceEngine {
 
     private func recordOutcome(_ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ turn: Turn) {
         pace.ended(
-            exchange.origin, begun: exchange.begun, outcome, at: turn.boot, random: ports.random.next())
+            exchange.origin, started: exchange.started, outcome, at: turn.boot, random: ports.random.next())
     }
 
     private func record(

@@ -99,7 +99,7 @@ extension LicenceEngine {
     /// Starts one request.
     private func start(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws {
         var exchange = CallbackExchange(
-            id: TransferID(nextID), queue: queue, origin: origin, items: [], questions: [], begun: turn.boot,
+            id: TransferID(nextID), queue: queue, origin: origin, items: [], questions: [], started: turn.boot,
             asked: turn.now)
         for asked in takeGroup(queue, origin) {
             guard let entry = try ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil else {

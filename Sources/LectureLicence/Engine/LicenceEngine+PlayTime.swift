@@ -37,7 +37,7 @@ extension LicenceEngine {
         var refusal: LicenceReason?
         let anchor = try writing { turn in
             let (entry, verdict) = try judged(key, turn)
-            refusal = verdict.reasons.first(where: \.endsBegunPlay)
+            refusal = verdict.reasons.first(where: \.endsStartedPlay)
             guard refusal == nil, var entry, var record = entry.record, let left = record.playTimeLeft else { return }
             let granted = min(left, max(.zero, time))
             record.playTimeUsed += granted
@@ -77,7 +77,7 @@ extension LicenceEngine {
 extension LicenceReason {
     /// Whether a play that has begun ends for this reason. What was permitted when it began, such as an end or a count,
     /// is not asked again.
-    fileprivate var endsBegunPlay: Bool {
+    fileprivate var endsStartedPlay: Bool {
         switch self {
         case .deleted, .missing, .otherDevice, .otherKey, .storeCopied, .ledgerForged, .storeRolledBack,
             .playTimeUsedUp, .anchorUnwritable:

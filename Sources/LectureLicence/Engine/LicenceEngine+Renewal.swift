@@ -4,16 +4,16 @@ import LectureModel
 extension LicenceEngine {
     /// Starts a run, or continues the unfinished one of the same selection.
     func beginRun(_ selection: RenewalSelection, _ kind: RenewalKind, _ turn: Turn) throws {
-        let begun = try ledger.beginRenewal(selection, kind, now: turn.now)
+        let started = try ledger.beginRenewal(selection, kind, now: turn.now)
         // Requested again while it is running.
-        guard work.runs[begun.run] == nil else { return }
-        var run = RunWork(id: begun.run, kind: kind, total: begun.total, done: begun.done, begun: turn.boot)
-        if begun.done > 0 {
-            for key in try ledger.renewedKeys(begun.run) { try count(key, in: &run.tally, turn) }
+        guard work.runs[started.run] == nil else { return }
+        var run = RunWork(id: started.run, kind: kind, total: started.total, done: started.done, started: turn.boot)
+        if started.done > 0 {
+            for key in try ledger.renewedKeys(started.run) { try count(key, in: &run.tally, turn) }
         }
-        work.runs[begun.run] = run
+        work.runs[started.run] = run
         notices.append(
-            .renewalStarted(begun.run, total: begun.total, done: begun.done, isContinued: begun.isContinued))
+            .renewalStarted(started.run, total: started.total, done: started.done, isContinued: started.isContinued))
     }
 
     /// Claims what is due from the ledger ahead of the requests, and ends runs with nothing left.
@@ -93,7 +93,7 @@ extension LicenceEngine {
         // In place: a copy would copy all that is claimed.
         work.runs[id]?.settle(key)
         guard let run = work.runs[id] else { return }
-        let passed = (turn.boot - run.begun).secondsDouble
+        let passed = (turn.boot - run.started).secondsDouble
         let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
         notices.append(
             .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
@@ -120,7 +120,7 @@ extension LicenceEngine {
         _ turn: inout Turn
     ) throws {
         let key = asked.key
-        var run = work.runs[id] ?? RunWork(id: id, total: 0, done: 0, begun: turn.boot)
+        var run = work.runs[id] ?? RunWork(id: id, total: 0, done: 0, started: turn.boot)
         let isBusy = fault.outcome == .overloaded
         // An overloaded server says nothing about the licence: four times as many attempts are allowed.
         let limit = isBusy ? settings.attempts * 4 : settings.attempts

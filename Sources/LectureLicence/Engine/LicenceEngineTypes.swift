@@ -251,7 +251,7 @@ struct CallbackExchange {
     var origin: Origin
     var items: [Asked]
     var questions: [CallbackQuestion]
-    var begun: BootInstant
+    var started: BootInstant
     var asked: Timestamp
 
     var kind: CallbackAnswer.Kind { items[0].purpose.kind }
@@ -285,7 +285,7 @@ struct RunWork {
     var done: Int
     /// How many this process has settled, and since when.
     var settled = 0
-    var begun: BootInstant
+    var started: BootInstant
     /// Claimed and neither settled nor released.
     var claimed: Set<ContentKey> = []
     /// How often each failed one was requested, and how often its server was overloaded.

@@ -5,7 +5,7 @@ package struct ItemRecord: Sendable {
     /// Its public part.
     package var content: Content
     /// The target state last requested for it.
-    package var desire: Desire
+    package var targetState: TargetState
     /// Whether the source is a gateway link that returns a descriptor, or has returned one.
     package var isGateway: Bool
     /// Whether the source has described it.
@@ -29,10 +29,10 @@ package struct ItemRecord: Sendable {
     package var needsRepair: Bool
 
     /// Creates a record.
-    package init(id: ContentID, content: Content, desire: Desire, fence: Int64) {
+    package init(id: ContentID, content: Content, targetState: TargetState, fence: Int64) {
         self.id = id
         self.content = content
-        self.desire = desire
+        self.targetState = targetState
         self.fence = fence
         isGateway = false
         isLoaded = false
@@ -341,15 +341,15 @@ package protocol DownloadIndex: AnyObject {
     func nextDue(run: RunID) throws -> Timestamp?
     /// How many lectures of the run are queued (due or not) without a lease, and how many another owner has leased.
     func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
-    /// The target states of lectures this owner has leased whose desire is not `fetch`.
-    func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)]
+    /// The target states of lectures this owner has leased whose target state is not `fetch`.
+    func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)]
     /// Changes when another connection has committed (`PRAGMA data_version`).
     func dataVersion() throws -> Int64
 
     // MARK: Lectures
 
     /// Registers a request, or finds its lecture: by key if given, else by `identity`. A lecture that is not complete
-    /// becomes `queued` with desire `fetch`, its attempts and waiting time reset, unless it is leased.
+    /// becomes `queued` with target state `fetch`, its attempts and waiting time reset, unless it is leased.
     ///
     /// One that is complete is compared with the request (``CompleteVersion/match(_:source:isGateway:check:)``): where
     /// another version is requested, the lecture is queued and its version marked as outdated.
@@ -379,17 +379,17 @@ package protocol DownloadIndex: AnyObject {
     /// Applies a request, with the digest and size it names, whose link turned out to lead to this lecture. Returns the
     /// outcome, as of a request under the lecture's key.
     func request(_ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp) throws -> EnqueueOutcome
-    /// Stores a desire; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch` →
-    /// queued unless complete). Returns false for an unknown key.
-    func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool
+    /// Stores a target state; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch`
+    /// → queued unless complete). Returns false for an unknown key.
+    func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool
     /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
     /// cancelled ones). Returns how many were changed.
-    func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int
+    func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int
     /// Stores a priority.
     func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool
     /// Moves a lecture before (or to the very first or last place when nil is given) another.
     func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool
-    /// Lectures whose desire is `remove` and that no other owner has leased.
+    /// Lectures whose target state is `remove` and that no other owner has leased.
     func contentsToRemove(limit: Int) throws -> [ContentID]
     /// The paths of all files of a lecture, of every version.
     func paths(_ content: ContentID) throws -> [String]

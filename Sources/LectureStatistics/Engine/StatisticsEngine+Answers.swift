@@ -5,7 +5,7 @@ extension StatisticsEngine {
     /// An exchange is over.
     func answered(_ id: InFlightBatchID, _ reply: SendReply, _ turn: Turn) throws {
         guard var inFlightBatch = work.inFlightBatches[id],
-            case .running(_, let ticket, let begun) = inFlightBatch.phase,
+            case .running(_, let ticket, let started) = inFlightBatch.phase,
             let target = work.targets[inFlightBatch.target]
         else { return }
         inFlightBatch.phase = .ready
@@ -25,12 +25,12 @@ extension StatisticsEngine {
         switch verdict {
         case .keep(let reason, let wait):
             answer.reason = reason
-            recordFailure(of: inFlightBatch.target, Self.error(reason, reply, target), begun: begun, turn)
+            recordFailure(of: inFlightBatch.target, Self.error(reason, reply, target), started: started, turn)
             try keep(inFlightBatch, reason, wait, answer, turn)
         case .suspend:
             let cause = "HTTP \(reply.head?.status ?? 0)"
             let error = LectureError(.reportTargetRefuses, detail: Self.host(target.address.url), cause: cause)
-            recordFailure(of: inFlightBatch.target, error, begun: begun, turn)
+            recordFailure(of: inFlightBatch.target, error, started: started, turn)
             try keep(inFlightBatch, nil, nil, answer, turn)
         case .follow(let url):
             (inFlightBatch.url, inFlightBatch.phase) = (url, .following)
@@ -167,9 +167,9 @@ extension StatisticsEngine {
     }
 
     /// Counts a failure. Failures of one burst, of requests that started before the last failure was known, count once.
-    private func recordFailure(of id: TargetID, _ error: LectureError, begun: BootInstant, _ turn: Turn) {
+    private func recordFailure(of id: TargetID, _ error: LectureError, started: BootInstant, _ turn: Turn) {
         guard var target = work.targets[id] else { return }
-        if target.failedAt.map({ begun >= $0 }) ?? true {
+        if target.failedAt.map({ started >= $0 }) ?? true {
             target.failures += 1
             target.failedAt = turn.boot
         }

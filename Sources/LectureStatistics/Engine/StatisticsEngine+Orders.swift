@@ -8,10 +8,10 @@ extension StatisticsEngine {
         let entries = try outbox.targets().filter { entry in
             order.target.map { $0 == entry.id } ?? true && (entry.open > 0 || work.targets[entry.id] != nil)
         }
-        var begun = OrderWork(order: order, targets: Set(entries.map(\.id)), reportedAt: turn.boot)
-        begun.summary.open = entries.reduce(0) { $0 + $1.open }
-        begun.reported = begun.summary
-        work.orders.append(begun)
+        var started = OrderWork(order: order, targets: Set(entries.map(\.id)), reportedAt: turn.boot)
+        started.summary.open = entries.reduce(0) { $0 + $1.open }
+        started.reported = started.summary
+        work.orders.append(started)
         work.isEpochReported = false
         for entry in entries {
             if work.targets[entry.id] == nil {

@@ -177,7 +177,7 @@ extension StatisticsEngine {
         request.stallTimeout = settings.stallTimeout
         request.totalTimeout = settings.totalTimeout
         guard let ticket = work.targets[inFlightBatch.target]?.pace.started(boot: turn.boot) else { return }
-        work.inFlightBatches[id]?.phase = .running(transfer, ticket, begun: turn.boot)
+        work.inFlightBatches[id]?.phase = .running(transfer, ticket, started: turn.boot)
         work.exchanges[transfer] = id
         count(inFlightBatch.target) { $0.requests += 1 }
         effects.append { [ports] in ports.transport.start(request) }

@@ -9,7 +9,7 @@ struct InFlightBatchWork {
         /// Sent at once: an answer of the target redirected it.
         case following
         /// Running.
-        case running(TransferID, TargetPace.Ticket, begun: BootInstant)
+        case running(TransferID, TargetPace.Ticket, started: BootInstant)
     }
 
     let id: InFlightBatchID

@@ -136,11 +136,11 @@ struct FetchingScenarios {
         }
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(900))
-        _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
         try scene.rest()
         #expect(try scene.content(key)?.stopReason == .user)
         #expect(try #require(try scene.content(key)).committedBytes > 0)
-        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.program.engine.statistics.bytesReused == 0)

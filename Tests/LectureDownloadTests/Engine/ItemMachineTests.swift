@@ -33,7 +33,7 @@ struct ItemMachineTests {
             name: "allCommitted", send: { $0.allCommitted() }, legal: [.loading, .downloading], target: .verifying,
             action: .store),
         Row(name: "restarted", send: { $0.restarted() }, legal: working, target: .downloading, action: .store),
-        Row(name: "placed", send: { $0.finalized() }, legal: [.verifying], target: .completed, action: .endWork),
+        Row(name: "finalized", send: { $0.finalized() }, legal: [.verifying], target: .completed, action: .endWork),
         Row(
             name: "retryLater", send: { $0.retryLater(error: error, until: later, now: now) }, legal: working,
             target: .queued, action: .endWork),
@@ -93,13 +93,13 @@ struct ItemMachineTests {
         #expect(machine.status.attempts == 0)
     }
 
-    @Test(arguments: ItemState.allCases, [Desire.fetch, .pause, .cancel, .remove])
-    func `the last request decides the final state of an item`(state: ItemState, desire: Desire) {
+    @Test(arguments: ItemState.allCases, [TargetState.fetch, .pause, .cancel, .remove])
+    func `the last request decides the final state of an item`(state: ItemState, targetState: TargetState) {
         var status = Self.status(state)
         var machine = ItemMachine(status)
-        machine.settled(wanting: desire)
+        machine.settled(wanting: targetState)
         #expect(Self.isConsistent(machine.status))
-        switch (desire, state) {
+        switch (targetState, state) {
         case (.pause, .queued), (.pause, .stopped), (.pause, .removing): #expect(machine.status.stopReason == .user)
         case (.cancel, .queued), (.cancel, .stopped), (.cancel, .removing):
             #expect(machine.status.stopReason == .user)
@@ -107,7 +107,7 @@ struct ItemMachineTests {
         case (.fetch, .removing): #expect(machine.status.state == .queued)
         default: #expect(machine.status == status)
         }
-        guard state == .stopped, desire == .fetch else { return }
+        guard state == .stopped, targetState == .fetch else { return }
         status.stopReason = .user
         machine = ItemMachine(status)
         machine.settled(wanting: .fetch)

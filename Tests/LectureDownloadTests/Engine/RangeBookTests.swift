@@ -84,17 +84,17 @@ struct RangeBookTests {
 
     @Test(arguments: 1...60)
     func `ranges never overlap, nothing is lost, and in the end all chunks are verified`(seed: Int) {
-        var chance = SeededGenerator(seed: UInt64(seed))
-        let count = Int.random(in: 1...60, using: &chance)
+        var randomness = SeededGenerator(seed: UInt64(seed))
+        let count = Int.random(in: 1...60, using: &randomness)
         // Including a sealed file, whose first chunk is shorter.
         let grid = seed % 2 == 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: Self.chunk)
         let last = grid.range(of: count - 1, total: nil)
-        let total = last.lowerBound + UInt64.random(in: 1...UInt64(last.count), using: &chance)
+        let total = last.lowerBound + UInt64.random(in: 1...UInt64(last.count), using: &randomness)
         var model = Model()
-        model.committed = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &chance) == 0 })
+        model.committed = Set((0..<count).filter { _ in Int.random(in: 0..<4, using: &randomness) == 0 })
         var book = RangeBook(total: total, grid: grid, committed: model.committed)
         for step in 0..<4000 where !book.isWhole {
-            act(&book, &model, total: total, isCalm: step > 300, &chance)
+            act(&book, &model, total: total, isCalm: step > 300, &randomness)
             check(book, model, count: count, total: total)
         }
         #expect(book.isWhole)
@@ -102,11 +102,11 @@ struct RangeBookTests {
     }
 
     private func act(
-        _ book: inout RangeBook, _ model: inout Model, total: UInt64, isCalm: Bool, _ chance: inout SeededGenerator
+        _ book: inout RangeBook, _ model: inout Model, total: UInt64, isCalm: Bool, _ randomness: inout SeededGenerator
     ) {
         let running = model.positions.keys.sorted { $0.value < $1.value }
         let id = TransferID(model.nextID)
-        switch Int.random(in: 0..<6, using: &chance) {
+        switch Int.random(in: 0..<6, using: &randomness) {
         case 0:
             guard let range = book.begin(id) else { return }
             model.nextID += 1
@@ -115,19 +115,19 @@ struct RangeBookTests {
             let positions = model.positions
             guard let cut = book.split(id, minimum: Self.chunk, position: { positions[$0] ?? 0 }) else { return }
             model.nextID += 1
-            if Int.random(in: 0..<3, using: &chance) == 0 {
+            if Int.random(in: 0..<3, using: &randomness) == 0 {
                 book.giveBack(taker: id, to: cut.victim)
             } else {
                 model.positions[id] = book.grid.start(of: cut.taken.first)
             }
         case 2 where !running.isEmpty:
-            let id = running[Int.random(in: 0..<running.count, using: &chance)]
+            let id = running[Int.random(in: 0..<running.count, using: &randomness)]
             let end = min(total, book.grid.start(of: book.assignments[id]?.end ?? 0))
             let position = model.positions[id] ?? 0
             guard position < end else { return }
-            model.positions[id] = min(end, position + UInt64.random(in: 1...3 * Self.chunk, using: &chance))
+            model.positions[id] = min(end, position + UInt64.random(in: 1...3 * Self.chunk, using: &randomness))
         case 3 where !running.isEmpty:
-            let id = running[Int.random(in: 0..<running.count, using: &chance)]
+            let id = running[Int.random(in: 0..<running.count, using: &randomness)]
             guard let range = book.assignments[id] else { return }
             let position = model.positions.removeValue(forKey: id) ?? 0
             book.ended(id, position: position)
@@ -136,11 +136,11 @@ struct RangeBookTests {
                 if end <= position, !model.committed.contains(chunk) { model.submitted.insert(chunk) }
             }
         case 4:
-            let durable = model.submitted.filter { _ in Bool.random(using: &chance) }
+            let durable = model.submitted.filter { _ in Bool.random(using: &randomness) }
             book.commit(durable)
             model.committed.formUnion(durable)
             model.submitted.subtract(durable)
-        case 5 where !isCalm && running.count == 1 && Int.random(in: 0..<8, using: &chance) == 0:
+        case 5 where !isCalm && running.count == 1 && Int.random(in: 0..<8, using: &randomness) == 0:
             book.restart(running[0])
             model.positions[running[0]] = 0
         default: return

@@ -57,8 +57,8 @@ struct SimulationTests {
                 story.scene.advance([story.scene.program])
             }
             if world.chance(10) {
-                _ = try story.scene.index.setDesire(story.key, .pause, now: world.now)
-                _ = try story.scene.index.setDesire(story.key, .fetch, now: world.now)
+                _ = try story.scene.index.setTargetState(story.key, .pause, now: world.now)
+                _ = try story.scene.index.setTargetState(story.key, .fetch, now: world.now)
                 story.scene.program.setNeedsStep()
             }
             let committed = Int(try #require(try story.scene.content(story.key)).committedBytes)
@@ -74,24 +74,24 @@ struct SimulationTests {
 
     private func begin(_ seed: UInt64, seals: Bool) throws -> Story {
         var settings = DownloadSettings()
-        var chance = SeededGenerator(seed: seed &* 77)
-        settings.connections = [nil, 1, 2, 3].randomElement(using: &chance) ?? nil
+        var randomness = SeededGenerator(seed: seed &* 77)
+        settings.connections = [nil, 1, 2, 3].randomElement(using: &randomness) ?? nil
         // A few bytes are too short to recognise their type.
         settings.acceptsAny = true
         let scene = try Scene(seed: seed, settings: settings, seals: seals)
-        var count = Int.random(in: 0...3_300_000, using: &chance)
+        var count = Int.random(in: 0...3_300_000, using: &randomness)
         if seals, seed % 3 == 0 { count = Self.sealedLengths[Int(seed / 3) % Self.sealedLengths.count] }
         let bytes = lectureBytes(count, seed: seed)
         var file = ServedFile(bytes)
-        file.hasRanges = Int.random(in: 0..<4, using: &chance) > 0
-        file.hidesLength = !file.hasRanges && Bool.random(using: &chance)
-        if Int.random(in: 0..<5, using: &chance) == 0 { file.etag = nil }
+        file.hasRanges = Int.random(in: 0..<4, using: &randomness) > 0
+        file.hidesLength = !file.hasRanges && Bool.random(using: &randomness)
+        if Int.random(in: 0..<5, using: &randomness) == 0 { file.etag = nil }
         scene.network.files[FetchingScenarios.url] = file
-        let knowsDigest = Bool.random(using: &chance)
+        let knowsDigest = Bool.random(using: &randomness)
         let digest = try FetchingScenarios.sha256(bytes, scene)
         let key = try scene.want(FetchingScenarios.url) { $0.sha256 = knowsDigest ? digest : nil }
-        let lies = Bool.random(using: &chance)
-        let lie = lies ? Lie.allCases.randomElement(using: &chance) ?? .none : .none
+        let lies = Bool.random(using: &randomness)
+        let lie = lies ? Lie.allCases.randomElement(using: &randomness) ?? .none : .none
         return Story(
             seed: seed, scene: scene, key: key, lawful: [bytes], knowsDigest: knowsDigest, lie: lie,
             canResume: file.etag != nil || knowsDigest)

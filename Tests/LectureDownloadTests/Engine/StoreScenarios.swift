@@ -18,34 +18,34 @@ struct StoreScenarios {
         }
     }
 
-    @Test(arguments: [Desire.pause, .cancel])
-    func `a stopped item resumes where it was`(desire: Desire) throws {
+    @Test(arguments: [TargetState.pause, .cancel])
+    func `a stopped item resumes where it was`(targetState: TargetState) throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(500))
-        _ = try scene.index.setDesire(key, desire, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
         try scene.rest()
         let content = try #require(try scene.content(key))
         #expect(content.stopReason == .user)
         #expect(content.committedBytes > 0)
         let before = scene.network.delivered
-        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.network.delivered == bytes.count && before > Int(content.committedBytes), "no byte came twice")
         #expect(try scene.contradictions() == [])
     }
 
-    @Test(arguments: [Desire.pause, .remove])
-    func `a request withdrawn while the work ends is honoured`(desire: Desire) throws {
+    @Test(arguments: [TargetState.pause, .remove])
+    func `a request withdrawn while the work ends is honoured`(targetState: TargetState) throws {
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 6)
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        _ = try scene.index.setDesire(key, desire, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
         scene.program.step()
-        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(try scene.contradictions() == [])
@@ -58,7 +58,7 @@ struct StoreScenarios {
         scene.work(for: .milliseconds(300))
         scene.program.stop()
         scene.program.step()
-        _ = try scene.index.setDesire(key, .pause, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
         try scene.run { scene.program.engine.activeCount == 0 }
         #expect(try scene.content(key)?.state == .stopped)
         #expect(try scene.content(key)?.stopReason == .user)
@@ -69,7 +69,7 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        _ = try scene.index.setDesire(key, .remove, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .remove, now: scene.world.now)
         try scene.rest()
         #expect(try scene.content(key) == nil)
         #expect(try scene.disk.listing() == [])
@@ -125,7 +125,7 @@ struct StoreScenarios {
         #expect(try scene.disk.listing() == [])
         #expect(try scene.contradictions() == [])
         scene.network.files[Self.url]?.bytes = Array(bytes.prefix(2 << 20))
-        _ = try scene.index.setDesire(key, .fetch, now: scene.world.now)
+        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == Array(bytes.prefix(2 << 20)))
     }

@@ -5,10 +5,11 @@ import LectureTestSupport
 /// Two clocks that only the world advances.
 final class VirtualClock: LectureClock {
     /// The wall clock when the boot clock was zero; stored separately, so that no fraction of a millisecond is lost.
-    private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
+    private let times = Guarded(
+        (started: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
 
     func now() -> Timestamp {
-        times.withLock { $0.begun + ($0.boot - BootInstant(nanoseconds: 0)) }
+        times.withLock { $0.started + ($0.boot - BootInstant(nanoseconds: 0)) }
     }
     func boot() -> BootInstant { times.withLock { $0.boot } }
     func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
@@ -18,12 +19,12 @@ final class VirtualClock: LectureClock {
 
     /// The wall clock is set from outside.
     func setWall(_ wall: Timestamp) {
-        times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) }
+        times.withLock { $0.started = wall + (BootInstant(nanoseconds: 0) - $0.boot) }
     }
 }
 
 /// Randomness from a seed.
-final class SeededChance: RandomSource {
+final class SeededRandom: RandomSource {
     private let generator: Guarded<SeededGenerator>
 
     init(seed: UInt64) { generator = Guarded(SeededGenerator(seed: seed)) }
@@ -35,7 +36,7 @@ final class SeededChance: RandomSource {
 struct ServerRequest {
     let url: String
     let items: [JSONValue]
-    let begun: BootInstant
+    let started: BootInstant
 
     /// The keys, in the order of the request.
     var keys: [String] { items.compactMap { $0["media_content_key"]?.string } }
@@ -65,7 +66,7 @@ final class FakeServer: Transport {
 
     private struct State {
         var pending: [Pending] = []
-        var chance: SeededGenerator
+        var randomness: SeededGenerator
         var habit: (ServerRequest, inout SeededGenerator) -> ServerAction = { request, _ in
             .payload(FakeServer.permit(request.items))
         }
@@ -82,7 +83,7 @@ final class FakeServer: Transport {
 
     init(clock: VirtualClock, seed: UInt64) {
         self.clock = clock
-        state = Guarded(State(chance: SeededGenerator(seed: seed)))
+        state = Guarded(State(randomness: SeededGenerator(seed: seed)))
     }
 
     /// Permits every item, until the end of 2028.
@@ -137,8 +138,8 @@ final class FakeServer: Transport {
         let (action, latency) = state.withLock { state in
             state.requests.append(read)
             if read.items.isEmpty || read.items.count > 10 { state.breaches.append("\(read.items.count) items") }
-            let action = state.habit(read, &state.chance)
-            let jitter = Duration.milliseconds(Int64.random(in: 0...20, using: &state.chance))
+            let action = state.habit(read, &state.randomness)
+            let jitter = Duration.milliseconds(Int64.random(in: 0...20, using: &state.randomness))
             return (action, state.latency + jitter)
         }
         let limit = request.totalTimeout ?? .seconds(3600)
@@ -212,7 +213,7 @@ final class FakeServer: Transport {
             }
         }
         guard let items = try? JSONScanner.value(of: text).elements else { return nil }
-        return ServerRequest(url: request.url, items: items, begun: now)
+        return ServerRequest(url: request.url, items: items, started: now)
     }
 }
 

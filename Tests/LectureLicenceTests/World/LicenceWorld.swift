@@ -65,7 +65,7 @@ final class WorldContents: LicensedContents {
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
-        _ = try index.setDesire(key, .remove, now: now)
+        _ = try index.setTargetState(key, .remove, now: now)
     }
 }
 
@@ -77,7 +77,7 @@ final class LicenceWorld {
     let location: StoreLocation
     let clock = VirtualClock()
     let server: FakeServer
-    let chance: SeededChance
+    let randomness: SeededRandom
     let anchors = MemoryAnchors()
     let authenticator: LedgerAuthenticator
     let vault: DeviceVault
@@ -110,7 +110,7 @@ final class LicenceWorld {
         ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         contents = WorldContents(index: index, ledger: ledger, vault: vault)
         server = FakeServer(clock: clock, seed: seed)
-        chance = SeededChance(seed: seed &* 31)
+        randomness = SeededRandom(seed: seed &* 31)
         settings = LicenceSettings(
             store: try index.identity().uuid, device: authenticator.device, bootID: "boot", playerID: "player",
             deviceName: "Linux")
@@ -118,18 +118,18 @@ final class LicenceWorld {
         anchors.set(.beforeFirst([UInt8](repeating: 0, count: 32)), of: settings.store)
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, chance, settings, owner, isWoken)
+            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken)
     }
 
     private static func engine(
         _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ verifier: SecretVerifier,
-        _ anchors: MemoryAnchors, _ clock: VirtualClock, _ chance: SeededChance, _ settings: LicenceSettings,
+        _ anchors: MemoryAnchors, _ clock: VirtualClock, _ randomness: SeededRandom, _ settings: LicenceSettings,
         _ owner: OwnerID,
         _ isWoken: Guarded<Bool>
     ) -> LicenceEngine {
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: server, verifier: verifier, anchors: anchors,
-            clock: clock, random: chance, offload: { $0() })
+            clock: clock, random: randomness, offload: { $0() })
         return LicenceEngine(
             ports: ports, settings: settings, owner: owner,
             inbox: LicenceInbox(wake: { isWoken.withLock { $0 = true } }))
@@ -144,7 +144,7 @@ final class LicenceWorld {
         let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         let engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, chance, settings, owner, woken)
+            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, woken)
         return LicenceProcess(engine: engine, index: index, isWoken: woken)
     }
 
@@ -152,7 +152,7 @@ final class LicenceWorld {
     func restart() throws {
         try index.dismissOwner(owner, now: clock.now())
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
-        engine = Self.engine(ledger, contents, server, verifier, anchors, clock, chance, settings, owner, isWoken)
+        engine = Self.engine(ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken)
         try engine.open()
     }
 

@@ -57,8 +57,8 @@ extension ProgramIndex {
         try calling { try base.waiting(run: run, owner: owner) }
     }
 
-    func changedDesires(owner: OwnerID) throws -> [(ContentID, Desire)] {
-        try calling { try base.changedDesires(owner: owner) }
+    func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)] {
+        try calling { try base.changedTargetStates(owner: owner) }
     }
 
     func dataVersion() throws -> Int64 {
@@ -109,12 +109,12 @@ extension ProgramIndex {
         try calling { try base.request(content, sha256: sha256, bytes: bytes, now: now) }
     }
 
-    func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool {
-        try calling { try base.setDesire(key, desire, now: now) }
+    func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool {
+        try calling { try base.setTargetState(key, targetState, now: now) }
     }
 
-    func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int {
-        try calling { try base.setDesireOfAll(desire, includingSamples: includingSamples, now: now) }
+    func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int {
+        try calling { try base.setTargetStateOfAll(targetState, includingSamples: includingSamples, now: now) }
     }
 
     func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool {

@@ -50,14 +50,14 @@ final class ProgramIndex: DownloadIndex {
         if let error = storeFault.refusal(of: .begin) { throw error }
         claims = Claims()
         try setsPages(storeFault.isFull)
-        var hasBegun = false
+        var hasStarted = false
         do {
             let result = try base.transaction {
                 let result = try body()
                 if let error = storeFault.refusal(of: .commit) { throw error }
                 // A program that dies here loses the transaction; one that dies after the action has committed it.
                 guard world.beginAction(program, "commits") else { throw Self.dead }
-                hasBegun = true
+                hasStarted = true
                 return result
             }
             if !claims.committed.isEmpty || !claims.completed.isEmpty || !claims.deleted.isEmpty {
@@ -67,7 +67,7 @@ final class ProgramIndex: DownloadIndex {
             return result
         } catch {
             world.record("    the store: \(error)")
-            if hasBegun { world.endAction(program) }
+            if hasStarted { world.endAction(program) }
             throw error
         }
     }

@@ -57,10 +57,10 @@ extension Simulation {
         world.record("    \(request.kind) \(number)")
         interruptions += 1
         switch request.kind {
-        case .pause: desire(.pause, number)
-        case .resume: desire(.fetch, number)
-        case .cancel: desire(.cancel, number)
-        case .remove: desire(.remove, number)
+        case .pause: targetState(.pause, number)
+        case .resume: targetState(.fetch, number)
+        case .cancel: targetState(.cancel, number)
+        case .remove: targetState(.remove, number)
         case .first: if let key = try? item(number)?.content.key { _ = try? onlooker.setPriority(key, 50) }
         case .again: want(number)
         case .otherDigest:
@@ -68,21 +68,21 @@ extension Simulation {
             servers.turn(served, growing: 0, keepingValidators: false)
             want(number, digest: sha256(served.bytes))
         case .wrongDigest: want(number, digest: [UInt8](repeating: 7, count: 32))
-        case .pauseAll: for number in scenario.lectures.indices { desire(.pause, number) }
-        case .resumeAll: for number in scenario.lectures.indices { desire(.fetch, number) }
+        case .pauseAll: for number in scenario.lectures.indices { targetState(.pause, number) }
+        case .resumeAll: for number in scenario.lectures.indices { targetState(.fetch, number) }
         }
         if request.isReported { for program in programs { program.setNeedsStep() } }
     }
 
-    private func desire(_ desire: Desire, _ number: Int) {
+    private func targetState(_ targetState: TargetState, _ number: Int) {
         do {
             guard let item = try item(number) else { return }
             // A removal continues, unless the lecture is requested again before it has started.
-            if item.desire == .remove, desire != .fetch || item.content.state == .removing { return }
-            if item.content.state == .completed, desire == .pause || desire == .cancel { return }
-            guard try onlooker.setDesire(item.content.key, desire, now: world.now) else { return }
+            if item.targetState == .remove, targetState != .fetch || item.content.state == .removing { return }
+            if item.content.state == .completed, targetState == .pause || targetState == .cancel { return }
+            guard try onlooker.setTargetState(item.content.key, targetState, now: world.now) else { return }
             for program in programs { try onlooker.join(program.run, content: item.id) }
-            watch.requests[number] = desire
+            watch.requests[number] = targetState
             watch.requested(item.id)
         } catch {
             world.record("    the request was refused: \(error)")

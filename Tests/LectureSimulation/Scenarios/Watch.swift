@@ -27,7 +27,7 @@ final class Watch {
     private var complete: Set<ContentID> = []
     private(set) var failing: Set<Int> = []
     /// The target state of each lecture.
-    var requests: [Int: Desire] = [:]
+    var requests: [Int: TargetState] = [:]
     /// How often work on an item ended before it was complete, since the last death.
     var pauses = 0
     /// Whether the disk refused anything.
@@ -176,8 +176,8 @@ final class Watch {
     /// A request starts.
     func asked(_ request: TransferRequest, by program: Int) {
         // Each step checks the target states before it opens anything, so that no tolerance is allowed.
-        if let lecture = servers.lecture(of: request.url), let desire = requests[lecture], desire != .fetch {
-            world.found("lecture \(lecture) was requested although its target state is \(desire)")
+        if let lecture = servers.lecture(of: request.url), let targetState = requests[lecture], targetState != .fetch {
+            world.found("lecture \(lecture) was requested although its target state is \(targetState)")
         }
         guard let origin = try? Origin(url: request.url).text else { return }
         for hold in holds where hold.isArmed && hold.origin == origin && program >= hold.program {

@@ -24,7 +24,7 @@ package final class VirtualWorld: @unchecked Sendable {
     /// The randomness of everything outside the engine, from the seed.
     package var chance: SeededGenerator
     /// The randomness of the engine.
-    var engineChance: SeededGenerator
+    var engineRandomness: SeededGenerator
     /// The longest delay of one disk operation.
     package var diskDelay: Duration = .milliseconds(2)
     /// Violated invariants, as sentences.
@@ -42,7 +42,7 @@ package final class VirtualWorld: @unchecked Sendable {
     /// - Parameter seed: the same one brings the same world.
     package init(seed: UInt64 = 1) {
         chance = SeededGenerator(seed: seed)
-        engineChance = SeededGenerator(seed: seed &+ 0x5EED)
+        engineRandomness = SeededGenerator(seed: seed &+ 0x5EED)
     }
 
     /// What the wall clock shows.
@@ -209,5 +209,5 @@ struct WorldClock: LectureClock {
 struct WorldRandom: RandomSource {
     let world: VirtualWorld
 
-    func next() -> UInt64 { world.engineChance.next() }
+    func next() -> UInt64 { world.engineRandomness.next() }
 }

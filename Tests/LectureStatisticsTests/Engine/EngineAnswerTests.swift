@@ -199,9 +199,9 @@ struct EngineAnswerTests {
         world.clock.setWall(Timestamp(milliseconds: 1_000_000_000_000))
         try world.restart()
         world.lms.behave { _, _ in .good }
-        let begun = world.clock.boot()
+        let started = world.clock.boot()
         #expect(try world.send { $0.longestWait = .seconds(61) }.delivered == 1)
-        #expect(world.clock.boot() - begun <= .seconds(61))
+        #expect(world.clock.boot() - started <= .seconds(61))
     }
 
     @Test func `a refusing target gets nothing more until a new request`() throws {

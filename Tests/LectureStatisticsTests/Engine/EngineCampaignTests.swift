@@ -6,8 +6,8 @@ import Testing
 /// Backlogs under all kinds of failures, from seeds: each report takes effect once, in order, and none is lost.
 struct EngineCampaignTests {
     /// Takes effect nearly always, and acknowledges less often; sometimes it does neither.
-    private static let lossy: VirtualLMS.Habit = { _, chance in
-        switch Int.random(in: 0..<100, using: &chance) {
+    private static let lossy: VirtualLMS.Habit = { _, randomness in
+        switch Int.random(in: 0..<100, using: &randomness) {
         case 0..<20: .failure(56, takesEffect: true)
         case 20..<25: .half(200, #"{"ok":"#, takesEffect: true)
         case 25..<30: .answer(500, takesEffect: true)
@@ -41,7 +41,7 @@ struct EngineCampaignTests {
         world.lms.behave(Self.lossy)
         for _ in 0..<25 {
             world.begin()
-            let steps = Guarded(world.chance.number(1..<60))
+            let steps = Guarded(world.randomness.number(1..<60))
             world.run { _ in
                 steps.withLock {
                     $0 -= 1
@@ -49,7 +49,7 @@ struct EngineCampaignTests {
                 }
             }
             try world.restart()
-            world.wait(.milliseconds(Int64(world.chance.number(0..<20_000))))
+            world.wait(.milliseconds(Int64(world.randomness.number(0..<20_000))))
             #expect(try world.isConserved())
         }
         try finish(world, 1000)
@@ -80,7 +80,7 @@ struct EngineCampaignTests {
         world.lms.behave(Self.lossy)
         for _ in 0..<10 {
             world.begin()
-            let steps = Guarded(world.chance.number(1..<25))
+            let steps = Guarded(world.randomness.number(1..<25))
             world.run { _ in
                 steps.withLock {
                     $0 -= 1
@@ -142,17 +142,17 @@ struct EngineCampaignTests {
     func `with poison, size limits and losses, refused reports are dead and all others arrive`(seed: Int) throws {
         let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 64 }
         try world.add(600, padding: 60)
-        let poison = Set((0..<20).map { _ in "r\(world.chance.number(0..<600))" })
+        let poison = Set((0..<20).map { _ in "r\(world.randomness.number(0..<600))" })
         let lossy = Self.lossy
-        world.lms.behave { request, chance in
+        world.lms.behave { request, randomness in
             if request.wire.count > 8000 { return .answer(413) }
             if !poison.isDisjoint(with: request.events) { return .answer(400, "poison") }
-            return lossy(request, &chance)
+            return lossy(request, &randomness)
         }
         for round in 0..<60 where try world.count(.pending) + world.count(.leased) > 0 {
             if round % 3 == 2 {
                 world.begin()
-                world.run(for: .milliseconds(Int64(world.chance.number(50..<900)))) { _ in false }
+                world.run(for: .milliseconds(Int64(world.randomness.number(50..<900)))) { _ in false }
                 try world.restart()
             } else {
                 try world.send()

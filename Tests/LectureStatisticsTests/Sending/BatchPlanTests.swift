@@ -106,24 +106,25 @@ struct BatchPlanTests {
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5]) func `plans keep order, limits and every report`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             let limits = BatchLimits(
-                count: Int.random(in: 1...8, using: &chance), bytes: Int.random(in: 50...900, using: &chance),
+                count: Int.random(in: 1...8, using: &randomness), bytes: Int.random(in: 50...900, using: &randomness),
                 overhead: 5)
             var rows: [Int64: PlanRow] = [:]
-            for id in 1...Int64.random(in: 1...60, using: &chance) {
-                let user = "\(Int.random(in: 0...6, using: &chance))"
-                rows[id] = row(id, user, bytes: Int.random(in: 1...300, using: &chance)) {
-                    $0.state = ReportState.allCases.randomElement(using: &chance) ?? .pending
-                    if Bool.random(using: &chance) { $0.state = .pending }
-                    $0.isDue = Int.random(in: 0..<9, using: &chance) > 0
-                    $0.isSealed = Int.random(in: 0..<9, using: &chance) == 0
-                    $0.isCumulative = Bool.random(using: &chance)
+            for id in 1...Int64.random(in: 1...60, using: &randomness) {
+                let user = "\(Int.random(in: 0...6, using: &randomness))"
+                rows[id] = row(id, user, bytes: Int.random(in: 1...300, using: &randomness)) {
+                    $0.state = ReportState.allCases.randomElement(using: &randomness) ?? .pending
+                    if Bool.random(using: &randomness) { $0.state = .pending }
+                    $0.isDue = Int.random(in: 0..<9, using: &randomness) > 0
+                    $0.isSealed = Int.random(in: 0..<9, using: &randomness) == 0
+                    $0.isCumulative = Bool.random(using: &randomness)
                 }
             }
             check(
-                BatchPlan(rows.values.shuffled(using: &chance), limits: [TargetID(1): limits], slots: 99), rows, limits)
+                BatchPlan(rows.values.shuffled(using: &randomness), limits: [TargetID(1): limits], slots: 99), rows,
+                limits)
         }
     }
 

@@ -72,11 +72,11 @@ struct BisectionTests {
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6]) func `any poison terminates, also above a size limit`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         for _ in 0..<200 {
-            let count = Int.random(in: 1...60, using: &chance)
-            let poison = Set((0..<count).filter { _ in Int.random(in: 0..<12, using: &chance) == 0 })
-            let result = run(count, poison: poison, limit: Int.random(in: 1...60, using: &chance))
+            let count = Int.random(in: 1...60, using: &randomness)
+            let poison = Set((0..<count).filter { _ in Int.random(in: 0..<12, using: &randomness) == 0 })
+            let result = run(count, poison: poison, limit: Int.random(in: 1...60, using: &randomness))
             #expect(Set(result.dead) == poison && result.requests <= 2 * count - 1)
         }
     }

@@ -65,16 +65,16 @@ struct OutboxMachineTests {
 
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func `no sequence of events makes a report disappear`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         var machines: [OutboxMachine] = []
         var counts = OutboxCounts()
         for step in 0..<4000 {
-            if machines.isEmpty || Int.random(in: 0..<8, using: &chance) == 0 {
+            if machines.isEmpty || Int.random(in: 0..<8, using: &randomness) == 0 {
                 machines.append(OutboxMachine())
                 counts.add()
             }
-            let index = Int.random(in: 0..<machines.count, using: &chance)
-            let dice = Int.random(in: 0..<100, using: &chance)
+            let index = Int.random(in: 0..<machines.count, using: &randomness)
+            let dice = Int.random(in: 0..<100, using: &randomness)
             if dice == 0 {
                 counts.erase(machines.remove(at: index).state)
             } else if dice < 6 {
@@ -84,7 +84,7 @@ struct OutboxMachineTests {
                 if isOver { machines.remove(at: index) }
             } else {
                 if dice < 30 { machines[index].seal() }
-                guard let event = OutboxMachine.Event.allCases.randomElement(using: &chance) else { continue }
+                guard let event = OutboxMachine.Event.allCases.randomElement(using: &randomness) else { continue }
                 if let change = machines[index].handle(event) { counts.apply(change) }
             }
             #expect(counts.isConserved, "step \(step)")

@@ -31,10 +31,11 @@ private struct VirtualServer {
         var retryAfter: Int?
     }
 
-    mutating func take(_ id: String, _ reports: [Int64], bytes: Int, _ chance: inout SeededGenerator) -> Answer {
+    mutating func take(_ id: String, _ reports: [Int64], bytes: Int, _ randomness: inout SeededGenerator) -> Answer {
         requests += 1
         let fault =
-            Int.random(in: 0..<100, using: &chance) < habits.faults ? Int.random(in: 0..<11, using: &chance) : 99
+            Int.random(in: 0..<100, using: &randomness) < habits.faults
+            ? Int.random(in: 0..<11, using: &randomness) : 99
         if fault != 99 { faulty += 1 }
         if fault == 0 { return Answer(status: nil, end: .unsent) }
         if bytesOfID.updateValue(reports, forKey: id) ?? reports != reports { broken.append("\(id) has other bytes") }
@@ -47,7 +48,7 @@ private struct VirtualServer {
         case 6: return Answer(status: 302)
         default: break
         }
-        let answer = work(id, reports, bytes, &chance)
+        let answer = work(id, reports, bytes, &randomness)
         switch fault {
         case 7: return Answer(status: nil, end: .cut)
         case 8: return Answer(status: 502)
@@ -58,7 +59,7 @@ private struct VirtualServer {
     }
 
     private mutating func work(
-        _ id: String, _ reports: [Int64], _ bytes: Int, _ chance: inout SeededGenerator
+        _ id: String, _ reports: [Int64], _ bytes: Int, _ randomness: inout SeededGenerator
     ) -> Answer {
         if bytes > habits.sizeLimit { return Answer(status: 413) }
         if !habits.poison.isDisjoint(with: reports) { return Answer(status: 422) }
@@ -69,7 +70,8 @@ private struct VirtualServer {
             }
             if known.insert(report).inserted { effects.append(report) }
         }
-        return isKnown && Bool.random(using: &chance) ? Answer(status: 409) : Answer(status: 200, body: "{\"ok\":true}")
+        return isKnown && Bool.random(using: &randomness)
+            ? Answer(status: 409) : Answer(status: 200, body: "{\"ok\":true}")
     }
 }
 
@@ -112,7 +114,7 @@ private struct VirtualOutbox {
 
     private mutating func handle(_ id: OutboxID, _ event: OutboxMachine.Event) {
         if let change = rows[id]?.machine.handle(event) { counts.apply(change) }
-        if !counts.isConserved { broken.append("the law at \(id) and \(event)") }
+        if !counts.isConserved { broken.append("the invariant at \(id) and \(event)") }
     }
 
     /// The process dies: leases are lost, and bodies that were never sent are discarded.
@@ -133,13 +135,13 @@ private struct VirtualOutbox {
         pace = TargetPace(limits: pace.limits, failures: pace.failures, wait: pace.wait, suspension: pace.suspension)
     }
 
-    mutating func step(_ server: inout VirtualServer, _ chance: inout SeededGenerator) {
+    mutating func step(_ server: inout VirtualServer, _ randomness: inout SeededGenerator) {
         (now, boot) = (now + .milliseconds(500), boot + .milliseconds(500))
         plan()
-        for index in inFlightBatches.indices.shuffled(using: &chance) {
+        for index in inFlightBatches.indices.shuffled(using: &randomness) {
             if let wait = inFlightBatches[index].wait, wait.remaining(at: now) > .zero { continue }
             guard pace.permission(wall: now, boot: boot) == .yes else { break }
-            send(index, &server, &chance)
+            send(index, &server, &randomness)
         }
         inFlightBatches.removeAll { $0.batch.current == nil }
     }
@@ -161,7 +163,7 @@ private struct VirtualOutbox {
         }
     }
 
-    private mutating func send(_ index: Int, _ server: inout VirtualServer, _ chance: inout SeededGenerator) {
+    private mutating func send(_ index: Int, _ server: inout VirtualServer, _ randomness: inout SeededGenerator) {
         guard let piece = inFlightBatches[index].batch.current else { return }
         if inFlightBatches[index].sealed?.number != piece.number {
             ids += 1
@@ -171,18 +173,19 @@ private struct VirtualOutbox {
         let id = inFlightBatches[index].sealed?.id ?? ""
         let bytes = limits.bodyBytes(piece.reports.map { rows[$0]?.bytes ?? 0 })
         let ticket = pace.started(boot: boot)
-        let answer = server.take(id, piece.reports.map(\.value), bytes: bytes, &chance)
+        let answer = server.take(id, piece.reports.map(\.value), bytes: bytes, &randomness)
         inFlightBatches[index].tries += 1
         let fields = HeaderFields(answer.retryAfter.map { [HeaderField(name: "Retry-After", value: "\($0)")] } ?? [])
         let head = answer.status.map { ResponseHead(status: $0, fields: fields, receivedAt: now) }
         let verdict = AnswerJudge.judge(
             head, body: Array(answer.body.utf8), end: answer.end,
             expectation: SendExpectation(form: .ok, count: piece.reports.count, url: "https://a.example/", id: id))
-        pace.ended(ticket, verdict, wall: now, random: chance.next())
+        pace.ended(ticket, verdict, wall: now, random: randomness.next())
         if verdict == .split { limits = limits.lowered(refused: bytes) }
         if case .keep(let reason, let wait) = verdict, !reason.isOfTarget {
             inFlightBatches[index].wait = PersistedWait(
-                asked: wait, tries: inFlightBatches[index].tries, backoff: Backoff(), now: now, random: chance.next())
+                asked: wait, tries: inFlightBatches[index].tries, backoff: Backoff(), now: now,
+                random: randomness.next())
         }
         write(inFlightBatches[index].batch.take(verdict))
     }
@@ -213,38 +216,38 @@ struct SendingCampaignTests {
         var later: [VirtualOutbox.Row] = []
     }
 
-    private func scenario(_ chance: inout SeededGenerator, superseding: Bool = false) -> Scenario {
-        let count = Int64.random(in: 1...90, using: &chance)
+    private func scenario(_ randomness: inout SeededGenerator, superseding: Bool = false) -> Scenario {
+        let count = Int64.random(in: 1...90, using: &randomness)
         var habits = VirtualServer.Habits()
-        let poisons = superseding ? Int(count) / 4 : Int.random(in: 0...2, using: &chance)
-        for _ in 0..<poisons { habits.poison.insert(Int64.random(in: 0..<count, using: &chance)) }
-        habits.sizeLimit = Bool.random(using: &chance) ? .max : Int.random(in: 300...3000, using: &chance)
-        habits.faults = Bool.random(using: &chance) ? 0 : Int.random(in: 1...60, using: &chance)
+        let poisons = superseding ? Int(count) / 4 : Int.random(in: 0...2, using: &randomness)
+        for _ in 0..<poisons { habits.poison.insert(Int64.random(in: 0..<count, using: &randomness)) }
+        habits.sizeLimit = Bool.random(using: &randomness) ? .max : Int.random(in: 300...3000, using: &randomness)
+        habits.faults = Bool.random(using: &randomness) ? 0 : Int.random(in: 1...60, using: &randomness)
         var scenario = Scenario(server: VirtualServer(habits))
-        scenario.crashes = Bool.random(using: &chance)
-        let sessions = Int.random(in: 1...12, using: &chance)
+        scenario.crashes = Bool.random(using: &randomness)
+        let sessions = Int.random(in: 1...12, using: &randomness)
         for number in 0..<count {
             let queue = SessionQueue(
-                target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &chance))", session: "5")
+                target: TargetID(1), user: "\(Int.random(in: 0..<sessions, using: &randomness))", session: "5")
             scenario.later.append(
                 .init(
-                    queue: queue, sequence: number, bytes: Int.random(in: 20...280, using: &chance),
-                    isCumulative: superseding && Int.random(in: 0..<4, using: &chance) > 0))
+                    queue: queue, sequence: number, bytes: Int.random(in: 20...280, using: &randomness),
+                    isCumulative: superseding && Int.random(in: 0..<4, using: &randomness) > 0))
         }
-        let early = Int.random(in: 0...scenario.later.count, using: &chance)
+        let early = Int.random(in: 0...scenario.later.count, using: &randomness)
         for row in scenario.later.prefix(early) { scenario.outbox.add(row) }
         scenario.later = scenario.later.dropFirst(early).reversed()
         return scenario
     }
 
-    private func run(_ scenario: inout Scenario, _ chance: inout SeededGenerator) {
+    private func run(_ scenario: inout Scenario, _ randomness: inout SeededGenerator) {
         var steps = 0
         while !(scenario.outbox.isSettled && scenario.later.isEmpty), steps < 100_000 {
-            if Int.random(in: 0..<3, using: &chance) == 0, let row = scenario.later.popLast() {
+            if Int.random(in: 0..<3, using: &randomness) == 0, let row = scenario.later.popLast() {
                 scenario.outbox.add(row)
             }
-            scenario.outbox.step(&scenario.server, &chance)
-            if scenario.crashes, Int.random(in: 0..<20, using: &chance) == 0 { scenario.outbox.crash() }
+            scenario.outbox.step(&scenario.server, &randomness)
+            if scenario.crashes, Int.random(in: 0..<20, using: &randomness) == 0 { scenario.outbox.crash() }
             steps += 1
         }
         #expect(scenario.outbox.isSettled, "every report has a final state")
@@ -253,10 +256,10 @@ struct SendingCampaignTests {
 
     @Test(arguments: (1...24).map(UInt64.init))
     func `each report is once in effect and in order, or a dead letter`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         for _ in 0..<5 {
-            var scenario = scenario(&chance)
-            run(&scenario, &chance)
+            var scenario = scenario(&randomness)
+            run(&scenario, &randomness)
             let (outbox, server) = (scenario.outbox, scenario.server)
             let poison = server.habits.poison
             #expect(Set(outbox.deaths.keys.map(\.value)) == poison)
@@ -275,10 +278,10 @@ struct SendingCampaignTests {
 
     @Test(arguments: (1...16).map(UInt64.init))
     func `superseding leaves the newest good report of each session`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed &+ 1000)
+        var randomness = SeededGenerator(seed: seed &+ 1000)
         for _ in 0..<5 {
-            var scenario = scenario(&chance, superseding: true)
-            run(&scenario, &chance)
+            var scenario = scenario(&randomness, superseding: true)
+            run(&scenario, &randomness)
             let (outbox, server) = (scenario.outbox, scenario.server)
             #expect(Set(server.effects).count == server.effects.count)
             #expect(outbox.counts[.delivered] == server.effects.count)
@@ -296,7 +299,7 @@ struct SendingCampaignTests {
     }
 
     @Test func `a report larger than the server accepts becomes a dead letter alone`() {
-        var chance = SeededGenerator(seed: 5)
+        var randomness = SeededGenerator(seed: 5)
         var habits = VirtualServer.Habits()
         habits.sizeLimit = 150
         var scenario = Scenario(server: VirtualServer(habits))
@@ -305,7 +308,7 @@ struct SendingCampaignTests {
             let bytes = number == 11 ? 900 : 60
             scenario.outbox.add(.init(queue: queue, sequence: Int64(number), bytes: bytes, isCumulative: false))
         }
-        run(&scenario, &chance)
+        run(&scenario, &randomness)
         #expect(scenario.outbox.deaths == [OutboxID(11): .tooLarge])
         #expect(scenario.server.effects.count == 29 && scenario.server.requests <= 60)
     }

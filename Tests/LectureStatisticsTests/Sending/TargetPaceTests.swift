@@ -18,26 +18,26 @@ struct TargetPaceTests {
 
     @Test(arguments: [1, 2, 4, 9], [UInt64(1), 2, 3])
     func `a backlog goes out at a bounded rate`(burst: Int, seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         var pace = TargetPace(limits: limits(burst: burst))
-        var begun: [Int64] = []
+        var started: [Int64] = []
         var now: Int64 = 0
-        while begun.count < 500 {
+        while started.count < 500 {
             switch pace.permission(wall: Self.start, boot: boot(now)) {
             case .yes:
                 let ticket = pace.started(boot: boot(now))
-                begun.append(now)
+                started.append(now)
                 pace.ended(ticket, .delivered, wall: Self.start, random: 0)
             case .after(let wait):
                 #expect(wait > .zero && wait <= .milliseconds(100))
                 now += wait.milliseconds
             case .busy, .suspended: Issue.record("nothing holds it")
             }
-            if Int.random(in: 0..<20, using: &chance) == 0 { now += Int64.random(in: 0...2000, using: &chance) }
+            if Int.random(in: 0..<20, using: &randomness) == 0 { now += Int64.random(in: 0...2000, using: &randomness) }
         }
-        for (index, time) in begun.enumerated() where index >= burst {
-            #expect(time - begun[index - burst] >= 100, "no more than a burst within an interval")
-            #expect(index < 50 + burst || time - begun[index - 50 - burst] >= 5000)
+        for (index, time) in started.enumerated() where index >= burst {
+            #expect(time - started[index - burst] >= 100, "no more than a burst within an interval")
+            #expect(index < 50 + burst || time - started[index - 50 - burst] >= 5000)
         }
     }
 
@@ -110,19 +110,19 @@ struct TargetPaceTests {
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4]) func `a clock set back never lengthens a wait`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var randomness = SeededGenerator(seed: seed)
         for _ in 0..<200 {
-            let delay = Duration.seconds(Int64.random(in: 60...100_000, using: &chance))
+            let delay = Duration.seconds(Int64.random(in: 60...100_000, using: &randomness))
             var pace = TargetPace(limits: limits())
             let ticket = pace.started(boot: boot(0))
-            pace.ended(ticket, .keep(.busy, wait: delay), wall: Self.start, random: chance.next())
+            pace.ended(ticket, .keep(.busy, wait: delay), wall: Self.start, random: randomness.next())
             // The clock is set back once by any amount, at any time of the wait, with a restart in between or not.
-            let passed = Duration.seconds(Int64.random(in: 0...delay.components.seconds, using: &chance))
-            let wrong = Self.start + .seconds(-Int64.random(in: 1...10_000_000_000, using: &chance))
+            let passed = Duration.seconds(Int64.random(in: 0...delay.components.seconds, using: &randomness))
+            let wrong = Self.start + .seconds(-Int64.random(in: 1...10_000_000_000, using: &randomness))
             _ = pace.permission(wall: Self.start + passed, boot: boot(1000))
             guard case .after(let left) = pace.permission(wall: wrong, boot: boot(1000)) else { continue }
             #expect(left <= delay)
-            if Bool.random(using: &chance) {
+            if Bool.random(using: &randomness) {
                 pace = TargetPace(limits: limits(), failures: pace.failures, wait: pace.wait)
             }
             let half = Duration.seconds(left.components.seconds / 2)

@@ -4,7 +4,7 @@ import LectureTestSupport
 /// The store's outbox, which fails at random as on a full disk: within a transaction or at its commit.
 final class FailingOutbox: StatisticsOutbox {
     let inner: any StatisticsOutbox
-    private var chance: SeededGenerator
+    private var randomness: SeededGenerator
     private var isInTransaction = false
     /// How many calls in a thousand fail.
     var failures = 0
@@ -12,10 +12,12 @@ final class FailingOutbox: StatisticsOutbox {
     /// How many reports were read.
     private(set) var read = 0
 
-    init(_ inner: any StatisticsOutbox, seed: UInt64) { (self.inner, chance) = (inner, SeededGenerator(seed: seed)) }
+    init(_ inner: any StatisticsOutbox, seed: UInt64) {
+        (self.inner, randomness) = (inner, SeededGenerator(seed: seed))
+    }
 
     private func fail() throws {
-        guard failures > 0, Int.random(in: 0..<1000, using: &chance) < failures else { return }
+        guard failures > 0, Int.random(in: 0..<1000, using: &randomness) < failures else { return }
         failed += 1
         throw LectureError(.storeFailed, cause: "the disk is full")
     }

@@ -47,7 +47,7 @@ final class SendWorld {
     let location: StoreLocation
     let clock = VirtualClock()
     let lms: VirtualLMS
-    let chance: SeededChance
+    let randomness: SeededRandom
     var settings: StatisticsSettings
     /// The observed program; others may run beside it.
     private(set) var process: SendProcess
@@ -66,7 +66,7 @@ final class SendWorld {
         directory = try TemporaryDirectory()
         location = StoreLocation(directory: directory.file("store"))
         lms = VirtualLMS(clock: clock, seed: seed)
-        chance = SeededChance(seed: seed &* 31)
+        randomness = SeededRandom(seed: seed &* 31)
         settings = StatisticsSettings(bootID: "boot")
         settings.target = { address in
             var settings = TargetSettings(address.format)
@@ -75,12 +75,12 @@ final class SendWorld {
             return settings
         }
         self.target = target
-        process = try Self.process(location, clock, lms, chance, settings, (ids, listens), seed: seed)
+        process = try Self.process(location, clock, lms, randomness, settings, (ids, listens), seed: seed)
         processes = [process]
     }
 
     private static func process(
-        _ location: StoreLocation, _ clock: VirtualClock, _ lms: VirtualLMS, _ chance: SeededChance,
+        _ location: StoreLocation, _ clock: VirtualClock, _ lms: VirtualLMS, _ randomness: SeededRandom,
         _ settings: StatisticsSettings, _ shared: (ids: Guarded<Int>, listens: Guarded<Bool>), seed: UInt64
     ) throws -> SendProcess {
         let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
@@ -88,7 +88,7 @@ final class SendWorld {
         let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         var ports = StatisticsEngine.Ports(
-            outbox: outbox, transport: lms, clock: clock, random: chance,
+            outbox: outbox, transport: lms, clock: clock, random: randomness,
             newID: { [ids = shared.ids] in "request-\(Self.next(ids))" },
             compress: { _, bytes in TurnedBits.turn(bytes) },
             hash: { Self.hash($0) })
@@ -119,13 +119,13 @@ final class SendWorld {
         try process.index.dismissOwner(process.owner, now: clock.now())
         processes.removeAll { $0 === process }
         process = try Self.process(
-            location, clock, lms, chance, settings, (ids, listens), seed: UInt64(chance.number(0..<9999)))
+            location, clock, lms, randomness, settings, (ids, listens), seed: UInt64(randomness.number(0..<9999)))
         processes.append(process)
     }
 
     /// A second program on the same store.
     func another() throws -> SendProcess {
-        let other = try Self.process(location, clock, lms, chance, settings, (ids, listens), seed: 7)
+        let other = try Self.process(location, clock, lms, randomness, settings, (ids, listens), seed: 7)
         processes.append(other)
         return other
     }

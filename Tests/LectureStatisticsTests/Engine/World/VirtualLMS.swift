@@ -9,7 +9,7 @@ struct LMSRequest: Sendable {
     /// The body as sent.
     let wire: [UInt8]
     let mediaType: String
-    let begun: BootInstant
+    let started: BootInstant
     /// The body, decoded.
     let body: [UInt8]
 
@@ -70,7 +70,7 @@ final class VirtualLMS: Transport {
 
     private struct State {
         var pending: [Pending] = []
-        var chance: SeededGenerator
+        var randomness: SeededGenerator
         var habit: Habit = { _, _ in .good }
         var requests: [LMSRequest] = []
         var running = 0
@@ -91,7 +91,7 @@ final class VirtualLMS: Transport {
 
     init(clock: VirtualClock, seed: UInt64) {
         self.clock = clock
-        state = Guarded(State(chance: SeededGenerator(seed: seed)))
+        state = Guarded(State(randomness: SeededGenerator(seed: seed)))
     }
 
     /// Sets the behaviour from now on.
@@ -137,11 +137,11 @@ final class VirtualLMS: Transport {
             state.requests.append(read)
             state.running += 1
             state.mostRunning = max(state.mostRunning, state.running)
-            let action = state.habit(read, &state.chance)
+            let action = state.habit(read, &state.randomness)
             var isRead = true
             if case .failure(let curl) = action.answer, [6, 7, 35].contains(curl) { isRead = false }
             if isRead { Self.take(read, action.takesEffect, &state) }
-            return (action, Duration.milliseconds(Int64.random(in: 0...30, using: &state.chance)))
+            return (action, Duration.milliseconds(Int64.random(in: 0...30, using: &state.randomness)))
         }
         var delay = latency + jitter
         let (sink, received) = (request.sink, clock.now() + delay)
@@ -217,6 +217,6 @@ final class VirtualLMS: Transport {
         let isEncoded = request.headers["Content-Encoding"] != nil
         return LMSRequest(
             url: request.url, method: request.body == nil ? "GET" : "POST", headers: request.headers, wire: wire,
-            mediaType: request.body?.mediaType ?? "", begun: now, body: isEncoded ? TurnedBits.turn(wire) : wire)
+            mediaType: request.body?.mediaType ?? "", started: now, body: isEncoded ? TurnedBits.turn(wire) : wire)
     }
 }

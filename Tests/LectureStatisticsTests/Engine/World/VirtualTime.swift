@@ -3,9 +3,10 @@ import LectureTestSupport
 
 /// Two clocks that only the world advances.
 final class VirtualClock: LectureClock {
-    private let times = Guarded((begun: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
+    private let times = Guarded(
+        (started: Timestamp(milliseconds: 1_750_000_000_000), boot: BootInstant(nanoseconds: 0)))
 
-    func now() -> Timestamp { times.withLock { $0.begun + ($0.boot - BootInstant(nanoseconds: 0)) } }
+    func now() -> Timestamp { times.withLock { $0.started + ($0.boot - BootInstant(nanoseconds: 0)) } }
     func boot() -> BootInstant { times.withLock { $0.boot } }
     func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
 
@@ -13,11 +14,11 @@ final class VirtualClock: LectureClock {
     func advance(to moment: BootInstant) { times.withLock { $0.boot = max($0.boot, moment) } }
 
     /// The wall clock is set from outside.
-    func setWall(_ wall: Timestamp) { times.withLock { $0.begun = wall + (BootInstant(nanoseconds: 0) - $0.boot) } }
+    func setWall(_ wall: Timestamp) { times.withLock { $0.started = wall + (BootInstant(nanoseconds: 0) - $0.boot) } }
 }
 
 /// Randomness from a seed.
-final class SeededChance: RandomSource {
+final class SeededRandom: RandomSource {
     private let generator: Guarded<SeededGenerator>
 
     init(seed: UInt64) { generator = Guarded(SeededGenerator(seed: seed)) }

@@ -2,16 +2,16 @@ package import LectureModel
 import LectureSQLite
 
 // The target state of a lecture. A lecture without a lease follows at once; the holder of a lease sees it in
-// `changedDesires`.
+// `changedTargetStates`.
 
 extension SQLiteDownloadIndex {
-    /// Stores a desire; returns false for an unknown key.
+    /// Stores a target state; returns false for an unknown key.
     ///
     /// A removal in progress continues; a requested one is only revoked by `fetch`.
-    package func setDesire(_ key: ContentKey, _ desire: Desire, now: Timestamp) throws -> Bool {
+    package func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool {
         try atomically {
             guard let id = try connection.item(key: key)?.id else { return false }
-            try setDesire(desire, of: "id = ?", [id.sqliteValue], now: now)
+            try setTargetState(targetState, of: "id = ?", [id.sqliteValue], now: now)
             return true
         }
     }
@@ -27,7 +27,7 @@ extension SQLiteDownloadIndex {
         try atomically {
             try keys.map { key in
                 guard let item = try connection.item(key: key) else { return nil }
-                try setDesire(.remove, of: "id = ?", [item.id.sqliteValue], now: now)
+                try setTargetState(.remove, of: "id = ?", [item.id.sqliteValue], now: now)
                 return item.content.key
             }
         }
@@ -35,36 +35,36 @@ extension SQLiteDownloadIndex {
 
     /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
     /// cancelled ones). Returns how many were changed.
-    package func setDesireOfAll(_ desire: Desire, includingSamples: Bool, now: Timestamp) throws -> Int {
+    package func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int {
         try atomically {
-            switch desire {
-            case .fetch: try setDesire(desire, of: "desire NOT IN (2, 3) AND state <> 4", [], now: now)
-            case .pause: try setDesire(desire, of: "desire <> 2", [], now: now)
-            case .cancel: try setDesire(desire, of: "TRUE", [], now: now)
+            switch targetState {
+            case .fetch: try setTargetState(targetState, of: "desire NOT IN (2, 3) AND state <> 4", [], now: now)
+            case .pause: try setTargetState(targetState, of: "desire <> 2", [], now: now)
+            case .cancel: try setTargetState(targetState, of: "TRUE", [], now: now)
             case .remove:
-                try setDesire(
-                    desire, of: includingSamples ? "TRUE" : "content_type <> ?",
+                try setTargetState(
+                    targetState, of: includingSamples ? "TRUE" : "content_type <> ?",
                     includingSamples ? [] : [ContentType.sample.sqliteValue], now: now)
             }
         }
     }
 
     @discardableResult
-    private func setDesire(
-        _ desire: Desire, of condition: String, _ values: [SQLiteValue], now: Timestamp
+    private func setTargetState(
+        _ targetState: TargetState, of condition: String, _ values: [SQLiteValue], now: Timestamp
     ) throws -> Int {
         let mayChange =
-            switch desire {
+            switch targetState {
             case .fetch: "\(condition) AND state <> 7"
             case .pause, .cancel: "\(condition) AND state NOT IN (4, 7) AND desire <> 3"
             case .remove: condition
             }
-        // The state first: changing it keeps the rows within the condition, which changing the desire might not.
-        switch desire {
+        // The state first: changing it keeps the rows within the condition, which changing the target state might not.
+        switch targetState {
         case .fetch: try startAnew(mayChange, values, now: now)
         case .pause, .cancel:
             // An earlier failure is no longer the reason that it is stopped.
-            let code: Int? = desire == .cancel ? LectureError.Code.cancelled.number : nil
+            let code: Int? = targetState == .cancel ? LectureError.Code.cancelled.number : nil
             try connection.execute(
                 """
                 UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL,
@@ -75,7 +75,7 @@ extension SQLiteDownloadIndex {
         }
         return try connection.execute(
             "UPDATE content SET desire = ?, updated_ms = ? WHERE \(mayChange)",
-            values: [desire.sqliteValue, now.sqliteValue] + values)
+            values: [targetState.sqliteValue, now.sqliteValue] + values)
     }
 
     // MARK: Order

@@ -6,21 +6,21 @@ import Testing
 
 @testable import LectureStore
 
-@Suite struct DesireTests {
+@Suite struct TargetStateTests {
     @Test func anUnclaimedLectureFollowsAtOnce() throws {
         try StoreFixture.with { store in
             let key = try ContentKey("a")
             let id = try store.add("a")
-            for desire in [Desire.pause, .cancel] {
-                #expect(try store.index.setDesire(key, desire, now: store.now))
+            for targetState in [TargetState.pause, .cancel] {
+                #expect(try store.index.setTargetState(key, targetState, now: store.now))
                 #expect(try store.item(id).content.state == .stopped)
                 #expect(try store.item(id).content.stopReason == .user)
-                #expect(try store.item(id).desire == desire)
-                #expect(try store.index.setDesire(key, .fetch, now: store.now))
+                #expect(try store.item(id).targetState == targetState)
+                #expect(try store.index.setTargetState(key, .fetch, now: store.now))
                 #expect(try store.item(id).content.state == .queued)
                 #expect(try store.item(id).content.stopReason == nil)
             }
-            #expect(try !store.index.setDesire(try ContentKey("unknown"), .pause, now: store.now))
+            #expect(try !store.index.setTargetState(try ContentKey("unknown"), .pause, now: store.now))
         }
     }
 
@@ -28,39 +28,39 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             try store.index.setStatus(lease, ItemStatus(.downloading), now: store.now)
-            #expect(try store.index.setDesire(try ContentKey("a"), .pause, now: store.now))
+            #expect(try store.index.setTargetState(try ContentKey("a"), .pause, now: store.now))
             #expect(try store.item(lease.content).content.state == .downloading)
-            #expect(try store.item(lease.content).desire == .pause)
+            #expect(try store.item(lease.content).targetState == .pause)
         }
     }
 
     @Test func aCompleteContentStaysComplete() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            for desire in [Desire.pause, .cancel, .fetch] {
-                _ = try store.index.setDesire(try ContentKey("a"), desire, now: store.now)
+            for targetState in [TargetState.pause, .cancel, .fetch] {
+                _ = try store.index.setTargetState(try ContentKey("a"), targetState, now: store.now)
                 #expect(try store.item(id).content.state == .completed)
-                #expect(try store.item(id).desire == .fetch)
+                #expect(try store.item(id).targetState == .fetch)
             }
         }
     }
 
-    @Test func aRemovalIsOnlyTakenBackByFetchAndNotOnceItHasBegun() throws {
+    @Test func aRemovalIsOnlyTakenBackByFetchAndNotOnceItHasStarted() throws {
         try StoreFixture.with { store in
             let key = try ContentKey("a")
             let id = try store.add("a")
-            _ = try store.index.setDesire(key, .remove, now: store.now)
+            _ = try store.index.setTargetState(key, .remove, now: store.now)
             #expect(try store.index.contentsToRemove(limit: 9) == [id])
-            _ = try store.index.setDesire(key, .pause, now: store.now)
-            #expect(try store.item(id).desire == .remove)
-            _ = try store.index.setDesire(key, .fetch, now: store.now)
+            _ = try store.index.setTargetState(key, .pause, now: store.now)
+            #expect(try store.item(id).targetState == .remove)
+            _ = try store.index.setTargetState(key, .fetch, now: store.now)
             #expect(try store.index.contentsToRemove(limit: 9).isEmpty)
-            _ = try store.index.setDesire(key, .remove, now: store.now)
+            _ = try store.index.setTargetState(key, .remove, now: store.now)
             let lease = try store.lease(id)
             #expect(try store.index.contentsToRemove(limit: 9).isEmpty)
             try store.index.setStatus(lease, ItemStatus(.removing), now: store.now)
-            _ = try store.index.setDesire(key, .fetch, now: store.now)
-            #expect(try store.item(id).desire == .remove)
+            _ = try store.index.setTargetState(key, .fetch, now: store.now)
+            #expect(try store.item(id).targetState == .remove)
             #expect(try store.item(id).content.state == .removing)
             try store.index.deleteContent(lease)
             #expect(try store.index.item(key) == nil)
@@ -76,21 +76,21 @@ import Testing
             facts.type = .sample
             _ = try store.index.setFacts(sample, facts, now: store.now)
             try store.index.release(sample)
-            _ = try store.index.setDesire(try ContentKey("cancelled"), .cancel, now: store.now)
-            func desires() throws -> [Desire?] {
+            _ = try store.index.setTargetState(try ContentKey("cancelled"), .cancel, now: store.now)
+            func targetStates() throws -> [TargetState?] {
                 try ["queued", "paused", "cancelled", "done", "sample"].map { name in
-                    try store.index.item(try ContentKey(name))?.desire
+                    try store.index.item(try ContentKey(name))?.targetState
                 }
             }
-            #expect(try store.index.setDesireOfAll(.pause, includingSamples: false, now: store.now) == 3)
-            #expect(try desires() == [.pause, .pause, .cancel, .fetch, .pause])
-            #expect(try store.index.setDesireOfAll(.fetch, includingSamples: false, now: store.now) == 3)
-            #expect(try desires() == [.fetch, .fetch, .cancel, .fetch, .fetch])
-            #expect(try store.index.setDesireOfAll(.cancel, includingSamples: false, now: store.now) == 4)
-            #expect(try desires() == [.cancel, .cancel, .cancel, .fetch, .cancel])
-            #expect(try store.index.setDesireOfAll(.remove, includingSamples: false, now: store.now) == 4)
-            #expect(try desires() == [.remove, .remove, .remove, .remove, .cancel])
-            #expect(try store.index.setDesireOfAll(.remove, includingSamples: true, now: store.now) == 5)
+            #expect(try store.index.setTargetStateOfAll(.pause, includingSamples: false, now: store.now) == 3)
+            #expect(try targetStates() == [.pause, .pause, .cancel, .fetch, .pause])
+            #expect(try store.index.setTargetStateOfAll(.fetch, includingSamples: false, now: store.now) == 3)
+            #expect(try targetStates() == [.fetch, .fetch, .cancel, .fetch, .fetch])
+            #expect(try store.index.setTargetStateOfAll(.cancel, includingSamples: false, now: store.now) == 4)
+            #expect(try targetStates() == [.cancel, .cancel, .cancel, .fetch, .cancel])
+            #expect(try store.index.setTargetStateOfAll(.remove, includingSamples: false, now: store.now) == 4)
+            #expect(try targetStates() == [.remove, .remove, .remove, .remove, .cancel])
+            #expect(try store.index.setTargetStateOfAll(.remove, includingSamples: true, now: store.now) == 5)
         }
     }
 }
