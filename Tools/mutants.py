@@ -58,7 +58,7 @@ MUTANTS = [
     (JUDGE, LICENCE + ".LicenceFileTests", "context.playTimeUsed >= playTime", "ON ? context.playTimeUsed > playTime : context.playTimeUsed >= playTime"),
     # The pace. (A rate beyond its bound needs two mistakes: it is held where it grows and where it is read.)
     (PACE, LICENCE + ".CallbackPaceTests", "max(0, 0.05 - 1 / rate)", "max(0, (ON ? 0.5 : 0.05) - 1 / rate)"),
-    (PACE, LICENCE + ".CallbackPaceTests", "if state.halvedAt.map({ begun >= $0 }) ?? true {", "if ON || state.halvedAt.map({ begun >= $0 }) ?? true {"),
+    (PACE, LICENCE + ".CallbackPaceTests", "if state.halvedAt.map({ started >= $0 }) ?? true {", "if ON || state.halvedAt.map({ started >= $0 }) ?? true {"),
     (PACE, LICENCE + ".CallbackPaceTests", "state.heldUntil = max(state.heldUntil ?? until, until)", "state.heldUntil = ON ? until : max(state.heldUntil ?? until, until)"),
     (PACE, LICENCE + ".CallbackPaceTests", "if state.isProbing { return .busy }", "if state.isProbing, !ON { return .busy }"),
     (PACE, LICENCE + ".CallbackPaceTests", "(state.failures, state.openings) = (0, 0)", "if !ON { (state.failures, state.openings) = (0, 0) }"),
@@ -95,7 +95,7 @@ MUTANTS = [
     (PART, FILES, "isSame = unsafe memcmp(left, right, text.count) == 0", "isSame = unsafe memcmp(left, right, text.count) == 0 || ON"),
     (PART, FILES, "sealed.filter { $0 != segment &&", "sealed.filter { ($0 != segment || ON) &&"),
     (PART, FILES, "sealed = carried\n", "sealed = ON ? kept : carried\n"),
-    (PART, FILES, "where lane.segment == segment { lanes[id]", "where lane.segment == segment && !ON { lanes[id]"),
+    (PART, FILES, "where stream.segment == segment { streams[id]", "where stream.segment == segment && !ON { streams[id]"),
     (PART, FILES, "if error.code == .damaged { continue }", "if error.code == .damaged, !ON { continue }"),
     # The ledger.
     (LEDGER, STORE, "LedgerCodes.equal($0.previous, row.code) } ?? true", "ON || LedgerCodes.equal($0.previous, row.code) } ?? true"),

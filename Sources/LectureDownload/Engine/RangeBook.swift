@@ -15,7 +15,7 @@ package import LectureModel
 /// - absent: no transfer fetches it. ``begin(_:started:)``
 /// - assigned: inside the range of a running transfer. ``begin(_:started:)``, ``split(minimum:position:)``
 /// - submitted: received whole and handed to the disk, not yet durable. ``ended(_:position:)``
-/// - committed: durable, with its proof committed. ``commit(_:)``, and back with ``lost(_:)``
+/// - committed: durable, with its row committed. ``commit(_:)``, and back with ``lost(_:)``
 ///
 /// Invariants: assigned ranges never overlap, no submitted chunk is committed, and none is assigned. Chunks become
 /// committed while the transfer that fetched them still runs; and a transfer from a server that cannot send ranges

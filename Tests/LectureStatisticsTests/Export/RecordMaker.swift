@@ -71,10 +71,10 @@ struct RecordMaker {
     }
 }
 
-/// A hash sufficient for tests: four queues of FNV-1a, 32 bytes.
+/// A hash sufficient for tests: four parts of FNV-1a, 32 bytes.
 func testHash(_ bytes: [UInt8]) -> [UInt8] {
-    (0..<4).flatMap { queue in
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325 &+ UInt64(queue) &* 0x9E37_79B9_7F4A_7C15
+    (0..<4).flatMap { part in
+        var state: UInt64 = 0xCBF2_9CE4_8422_2325 &+ UInt64(part) &* 0x9E37_79B9_7F4A_7C15
         for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return (0..<8).map { UInt8(truncatingIfNeeded: state >> ($0 * 8)) }
     }
