@@ -28,7 +28,7 @@ import LectureModel
     private let continues: () -> Bool
     private var sealer: any SegmentSealing
     private var layout: SealedLayout
-    private var isEndKnown: Bool
+    private var isEndKnown: Bool { layout != .endless }
     /// The segments that were ever sealed under the header.
     private var sealed: Set<Int>
     private var last: Int?
@@ -91,7 +91,6 @@ import LectureModel
         self.continues = continues
         let known = plan.total.flatMap { Int(exactly: $0) }.flatMap { SealedLayout(plaintextLength: $0) }
         let layout = known ?? .endless
-        isEndKnown = known != nil
         whole = plan.resumes ? Set(seal.committed) : []
         let segments = whole.flatMap { Self.segments(of: $0, plan, layout) }
         sealed = Set(segments)
@@ -237,7 +236,6 @@ import LectureModel
     ) throws(LectureError) -> Bool {
         if isLast, !isEndKnown, let known = SealedLayout(plaintextLength: range.upperBound) {
             layout = known
-            isEndKnown = true
         }
         let end = last ?? (isLast ? segment : .max)
         let contradicts = isLast ? end != segment || sealed.contains { $0 > segment } : segment >= end

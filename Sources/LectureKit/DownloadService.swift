@@ -23,14 +23,8 @@ final class DownloadService: @unchecked Sendable {
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { session.owner }
     var transport: any Transport { session.transport }
-    private let executor: CoreExecutor
-    private let clock: any LectureClock
-    private let hub: EventHub<LectureEvent>
-    private let timer: StepTimer
+    private let host: EngineHost
     private var idleWaiters: [IdleWaiter] = []
-    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-    private var isStopped = false
-    private var lastLivenessCheck: BootInstant?
     /// Changes made by other processes.
     private var follower = Follower()
 
@@ -47,16 +41,10 @@ final class DownloadService: @unchecked Sendable {
         session: StoreSession,
         licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
     ) throws {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        self.index = index
-        self.executor = executor
-        self.hub = hub
-        self.session = session
-        clock = SystemClock()
+        (self.index, self.session) = (index, session)
+        host = EngineHost(executor, hub, leeway: 5)
+        let (clock, inbox) = (host.clock, EngineInbox(wake: host.waking))
         run = try index.beginRun(owner: session.owner, command: configuration.programName, now: clock.now())
-        let timer = StepTimer(executor, clock: clock, leeway: 5)
-        self.timer = timer
-        let inbox = EngineInbox { timer.wake() }
         let ports = DownloadEngine.Ports(
             index: index, transport: session.transport, files: files, digests: digests, clock: clock,
             random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
@@ -64,36 +52,28 @@ final class DownloadService: @unchecked Sendable {
             licensing: makeLicensing(inbox), seals: seals)
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: session.owner, run: run, inbox: inbox)
-        timer.serve { [weak self] in self?.step() }
+        host.serve { [weak self] in self?.step() }
     }
 
     // MARK: Steps
 
     /// Wakes the engine soon. From any thread.
-    func wake() { timer.wake() }
+    func wake() { host.wake() }
 
     func step() {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        guard !isStopped else { return }
-        dismissDeadOwners()
-        let (notices, next) = engine.step()
-        for notice in notices { notify(notice) }
-        if let observation = session.observation {
-            observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
-            observation.active(engine.progressOfActive.count)
+        host.step {
+            // Their leases go back to the queue.
+            session.dismissDeadOwners(index, host.clock)
+            let (notices, next) = engine.step()
+            for notice in notices { notify(notice) }
+            if let observation = session.observation {
+                observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
+                observation.active(engine.progressOfActive.count)
+            }
+            reportFollowed()
+            answerIdleWaiters()
+            return next
         }
-        reportFollowed()
-        answerIdleWaiters()
-        guard !isStopped else { return }
-        timer.schedule(next)
-    }
-
-    /// Leases of a killed program go back to the queue, at the latest two seconds after its death.
-    private func dismissDeadOwners() {
-        let boot = clock.boot()
-        if let lastLivenessCheck, boot - lastLivenessCheck < .seconds(2) { return }
-        lastLivenessCheck = boot
-        session.dismissDeadOwners(index, now: clock.now())
     }
 
     private func notify(_ notice: EngineNotice) {
@@ -101,24 +81,24 @@ final class DownloadService: @unchecked Sendable {
         case .changed(let id):
             guard let content = (try? index.item(id))??.content else { return }
             follower.reported(id, content)
-            hub.send(event(for: content))
+            host.hub.send(event(for: content))
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
         case .outdated(let id):
             guard let content = (try? index.item(id))??.content else { return }
-            hub.send(.outdated(content))
-            hub.send(.queued(content))
-        case .progress(let progress): hub.send(.progress(progress))
+            host.hub.send(.outdated(content))
+            host.hub.send(.queued(content))
+        case .progress(let progress): host.hub.send(.progress(progress))
         case .removed(let key):
             follower.forget(key)
-            hub.send(.removed(key))
+            host.hub.send(.removed(key))
             licences()?.engine.contentRemoved(key)
         case .published(let key, let path, let error):
             if let error {
-                hub.send(.publishingFailed(key: key, path: path, error: error))
+                host.hub.send(.publishingFailed(key: key, path: path, error: error))
             } else {
-                hub.send(.published(key: key, path: path))
+                host.hub.send(.published(key: key, path: path))
             }
-        case .storeFailed(let error): hub.send(.trouble(error))
+        case .storeFailed(let error): host.hub.send(.trouble(error))
         case .stopped: finishStop()
         }
     }
@@ -136,7 +116,7 @@ final class DownloadService: @unchecked Sendable {
 
     /// Reports what other processes have changed since the last check, at most four times a second.
     private func reportFollowed() {
-        guard !follower.isIdle, follower.isDue(clock.boot()), let version = try? index.dataVersion(),
+        guard !follower.isIdle, follower.isDue(host.clock.boot()), let version = try? index.dataVersion(),
             follower.isNews(version)
         else { return }
         for (id, key) in follower.lectures where !engine.isWorking(on: id) {
@@ -144,12 +124,12 @@ final class DownloadService: @unchecked Sendable {
             do { row = try index.item(id) } catch { continue }
             for change in follower.changes(of: id, key, row?.content) {
                 switch change {
-                case .gone: hub.send(.removed(key))
-                case .state(let content): hub.send(event(for: content))
+                case .gone: host.hub.send(.removed(key))
+                case .state(let content): host.hub.send(event(for: content))
                 case .bytes(let content):
                     var progress = DownloadProgress(key: key, title: content.title, state: content.state)
                     (progress.bytes, progress.total) = (content.committedBytes, content.totalBytes)
-                    hub.send(.progress(progress))
+                    host.hub.send(.progress(progress))
                 }
             }
         }
@@ -178,7 +158,7 @@ final class DownloadService: @unchecked Sendable {
     ///
     /// The result is whether it became idle before the deadline.
     func waitUntilIdle(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
-        guard !isStopped else {
+        guard !host.isStopped else {
             waiter.answer(false)
             return
         }
@@ -191,7 +171,7 @@ final class DownloadService: @unchecked Sendable {
 
     private func answerIdleWaiters() {
         guard !idleWaiters.isEmpty else { return }
-        let boot = clock.boot()
+        let boot = host.clock.boot()
         var left: [IdleWaiter] = []
         for waiter in idleWaiters {
             if let deadline = waiter.deadline, boot >= deadline {
@@ -222,7 +202,7 @@ final class DownloadService: @unchecked Sendable {
             let waiting = try index.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
             guard try index.nextDue(run: run) != nil else { return true }
-            let now = clock.now()
+            let now = host.clock.now()
             return try !index.contents(run, state: .stopped, limit: 100_000).contains { content in
                 switch content.stopReason {
                 case .schedule: true
@@ -248,20 +228,14 @@ final class DownloadService: @unchecked Sendable {
 
     /// Ends all work cleanly.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if isStopped { return continuation.resume() }
-        stopWaiters.append(continuation)
-        engine.stop()
-        wake()
+        host.stop(continuation) { engine.stop() }
     }
 
     private func finishStop() {
-        guard !isStopped else { return }
-        isStopped = true
-        timer.stop()
-        for waiter in idleWaiters { waiter.waiter.answer(false) }
-        for waiter in stopWaiters { waiter.resume() }
-        idleWaiters = []
-        stopWaiters = []
+        host.finishStop {
+            for waiter in idleWaiters { waiter.waiter.answer(false) }
+            idleWaiters = []
+        }
     }
 }
 

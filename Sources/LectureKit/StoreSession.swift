@@ -14,6 +14,7 @@ final class StoreSession: Sendable {
     /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     private let curl: CurlTransport
+    private let lastLivenessCheck = Guarded<BootInstant?>(nil)
     /// The lock file.
     let locks: OwnerLocks
 
@@ -52,11 +53,23 @@ final class StoreSession: Sendable {
     /// Ends all exchanges and closes all connections; returns when it is done.
     func endExchanges() async { await curl.shutdown() }
 
-    /// Releases the claims of killed programs.
-    func dismissDeadOwners(_ index: any DownloadIndex, now: Timestamp) {
+    /// Releases the claims of killed programs, at the latest two seconds after their death. Does nothing when called
+    /// again earlier.
+    ///
+    /// - Parameters:
+    ///   - index: the store's writer; on its executor.
+    ///   - clock: both clocks.
+    func dismissDeadOwners(_ index: any DownloadIndex, _ clock: any LectureClock) {
+        let boot = clock.boot()
+        let isDue = lastLivenessCheck.withLock { last in
+            if let last, boot - last < .seconds(2) { return false }
+            last = boot
+            return true
+        }
+        guard isDue else { return }
         try? index.transaction {
             for other in try index.owners() where other != owner && !locks.isAlive(other) {
-                try index.dismissOwner(other, now: now)
+                try index.dismissOwner(other, now: clock.now())
             }
         }
     }

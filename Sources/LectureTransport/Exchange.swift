@@ -28,9 +28,8 @@ final class Exchange {
     private var bucket: TokenBucket?
     /// Whether a limit has stopped the reading.
     private var isPaused = false
-    /// Bytes of body in the turn ``latestTurn``.
-    private var turnBytes = 0
-    private var latestTurn = -1
+    /// The bytes of body that came in the latest turn.
+    private var latestTurn = (number: -1, bytes: 0)
     /// Whether the server has closed TLS properly.
     private var hasTLSEnd = false
     /// Bytes of the request's body that libcurl has fetched.
@@ -164,7 +163,7 @@ final class Exchange {
         }
         count(bytes.count)
         bodyBytes += Int64(bytes.count)
-        turnBytes += bytes.count
+        latestTurn.bytes += bytes.count
         defer { recordActivity() }
         if meter.withoutRunning({ unsafe request.sink.bodyReceived(bytes) }) { return .more }
         _ = end(with: .stopped)
@@ -174,11 +173,10 @@ final class Exchange {
     /// Whether a limit forbids taking more now. libcurl reads a socket up to a hundred times in a row, so checking
     /// after each turn would be too late.
     private func mustPause() -> Bool {
-        if latestTurn != meter.turn {
-            latestTurn = meter.turn
-            turnBytes = 0
+        if latestTurn.number != meter.turn {
+            latestTurn = (meter.turn, 0)
         }
-        if let share = meter.share, turnBytes >= share { return true }
+        if let share = meter.share, latestTurn.bytes >= share { return true }
         if !request.sink.canAccept { return true }
         return bucket != nil && delay(now: SuspendingClock.now) > .zero
     }

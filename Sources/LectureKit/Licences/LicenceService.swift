@@ -20,19 +20,13 @@ final class LicenceService: @unchecked Sendable {
     var downloads: EngineInbox?
     /// Makes the download engine follow an ordered removal. Called on the core queue.
     var followRemovals: () -> Void = {}
-    private let executor: CoreExecutor
-    private let clock: any LectureClock
-    private let hub: EventHub<LectureEvent>
+    private let host: EngineHost
     private let contents: StoreContents
-    private let timer: StepTimer
     private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
     private var started: [Waiter<RenewalReport>] = []
     private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
     private var continued: Set<RenewalRunID> = []
     private var idleWaiters: [Waiter<Void>] = []
-    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-    private var isStopped = false
-    private var failures = 0
 
     /// Opens the ledger, and checks it against its anchor.
     ///
@@ -42,18 +36,14 @@ final class LicenceService: @unchecked Sendable {
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
         hub: EventHub<LectureEvent>, session: StoreSession, device own: DeviceLedger, accepting: Bool
     ) throws {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        (self.executor, self.hub) = (executor, hub)
-        clock = SystemClock()
         (device, ledger) = (own.device, own.ledger)
         contents = StoreContents(index, own)
-        let timer = StepTimer(executor, clock: clock, leeway: 2)
-        self.timer = timer
-        let inbox = LicenceInbox { timer.wake() }
+        host = EngineHost(executor, hub, leeway: 2)
+        let inbox = LicenceInbox(wake: host.waking)
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: session.transport,
-            verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: clock,
+            verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: host.clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
         var settings = LicenceSettings(
             store: own.store, device: device, bootID: Machine.bootID(), playerID: own.playerID,
@@ -63,33 +53,32 @@ final class LicenceService: @unchecked Sendable {
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = LicenceEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
         try engine.open(accepting: accepting)
-        timer.serve { [weak self] in self?.step() }
+        host.serve { [weak self] in self?.step() }
         session.dates.listen { date, boot in inbox.post(.witnessed(date, at: boot)) }
     }
 
     // MARK: Steps
 
     /// Wakes the engine soon. From any thread.
-    func wake() { timer.wake() }
+    func wake() { host.wake() }
 
     func step() {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        guard !isStopped else { return }
-        let (notices, next) = engine.step()
-        // Before callers are notified, so that one waiting for the end of a removal finds it started.
-        if contents.takeOrder() { followRemovals() }
-        for notice in notices { notify(notice) }
-        if !engine.isBusy {
-            let waiters = idleWaiters
-            idleWaiters = []
-            for waiter in waiters { waiter.answer(()) }
+        host.step {
+            let (notices, next) = engine.step()
+            // Before callers are notified, so that one waiting for the end of a removal finds it started.
+            if contents.takeOrder() { followRemovals() }
+            for notice in notices { notify(notice) }
+            if !engine.isBusy {
+                let waiters = idleWaiters
+                idleWaiters = []
+                for waiter in waiters { waiter.answer(()) }
+            }
+            return next
         }
-        guard !isStopped else { return }
-        timer.schedule(next)
     }
 
     private func notify(_ notice: LicenceNotice) {
-        if case .failure = notice {} else { failures = 0 }
+        if case .failure = notice {} else { host.stepSucceeded() }
         switch notice {
         case .granted(let outcome): notify(outcome)
         case .checked(let key, let outcome):
@@ -98,20 +87,20 @@ final class LicenceService: @unchecked Sendable {
             renewals[run, default: []] += started
             started = []
             if isContinued { continued.insert(run) }
-            hub.send(.renewalBegan(total: total, done: done))
+            host.hub.send(.renewalBegan(total: total, done: done))
         case .renewalProgress(_, let current, let count, let key, let error, _):
-            hub.send(.renewed(key: key, current: current, count: count, error: error))
+            host.hub.send(.renewed(key: key, current: current, count: count, error: error))
         case .renewalEnded(let run, let summary): notifyEnd(run, summary)
         case .exchange(let record):
-            hub.send(
+            host.hub.send(
                 .licenceExchange(
                     LicenceExchange(
                         server: record.origin, kind: record.kind.rawValue, items: record.questions,
                         answer: record.payload?.text, error: record.error)))
-        case .ended(let key): hub.send(.licenceEnded(key))
-        case .deleted(let key, _): hub.send(.licenceDeleted(key))
-        case .callbackSent(_, let error): if let error { hub.send(.trouble(error)) }
-        case .suspected(let doubt): hub.send(.trouble(LectureError(Self.code(of: doubt))))
+        case .ended(let key): host.hub.send(.licenceEnded(key))
+        case .deleted(let key, _): host.hub.send(.licenceDeleted(key))
+        case .callbackSent(_, let error): if let error { host.hub.send(.trouble(error)) }
+        case .suspected(let doubt): host.hub.send(.trouble(LectureError(Self.code(of: doubt))))
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
@@ -123,7 +112,7 @@ final class LicenceService: @unchecked Sendable {
             answer = outcome.isFinal ? .refused(error) : .failed(error)
         } else {
             answer = .settled
-            hub.send(.licenceGranted(outcome.key))
+            host.hub.send(.licenceGranted(outcome.key))
         }
         downloads?.post(.granted(outcome.content, answer))
     }
@@ -134,16 +123,14 @@ final class LicenceService: @unchecked Sendable {
         report.waiting = summary.waiting
         (report.playable, report.unbelieved) = (summary.tally.playable, summary.tally.unbelieved)
         report.isContinued = continued.remove(run) != nil
-        hub.send(.renewalEnded(report))
+        host.hub.send(.renewalEnded(report))
         for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
     }
 
     /// Reports a store that cannot be written for several steps to callers waiting for a batch: finished work stays,
     /// and the next run continues.
     private func reportFailure(_ error: LectureError) {
-        hub.send(.trouble(error))
-        failures += 1
-        guard failures >= 3 else { return }
+        guard host.stepFailed(error) else { return }
         let waiters = started + renewals.values.flatMap(\.self)
         (started, renewals) = ([], [:])
         for waiter in waiters { waiter.fail(error) }
@@ -162,7 +149,7 @@ final class LicenceService: @unchecked Sendable {
 
     /// Asks a server whether a lecture may be played now.
     func check(_ key: ContentKey, within time: Duration, _ waiter: Waiter<CheckOutcome>) {
-        guard !isStopped else {
+        guard !host.isStopped else {
             waiter.answer(.unreachable(LectureError(.closing)))
             return
         }
@@ -172,7 +159,7 @@ final class LicenceService: @unchecked Sendable {
 
     /// Renews a selection or asks for new grants, or continues an interrupted run.
     func renew(_ selection: RenewalSelection, _ kind: RenewalKind, _ waiter: Waiter<RenewalReport>) {
-        guard !isStopped else { return waiter.fail(LectureError(.closing)) }
+        guard !host.isStopped else { return waiter.fail(LectureError(.closing)) }
         started.append(waiter)
         engine.renew(selection, kind)
     }
@@ -205,7 +192,7 @@ final class LicenceService: @unchecked Sendable {
     /// Whether a server is being asked, or about to be. Processes new requests first.
     func isBusy() -> Bool {
         step()
-        return !isStopped && engine.isBusy
+        return !host.isStopped && engine.isBusy
     }
 
     /// Waits until no server is being asked.
@@ -235,37 +222,38 @@ final class LicenceService: @unchecked Sendable {
 
     /// Ends all work cleanly: claims are released.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if isStopped { return continuation.resume() }
-        stopWaiters.append(continuation)
-        engine.stop()
-        wake()
+        host.stop(continuation) { engine.stop() }
     }
 
     private func finishStop() {
-        guard !isStopped else { return }
-        isStopped = true
-        timer.stop()
-        for (run, waiters) in renewals {
-            var report = RenewalReport()
-            if let progress = try? ledger.renewalProgress(run) {
-                (report.renewed, report.failed) = (progress.renewed, progress.failed)
-                report.waiting = progress.wanted + progress.elsewhere
-                report.total = report.renewed + report.failed + report.waiting
-                report.isContinued = continued.contains(run)
+        host.finishStop {
+            for (run, waiters) in renewals {
+                let report = unfinished(run)
+                host.hub.send(.renewalEnded(report))
+                for waiter in waiters { waiter.answer(report) }
             }
-            if let tally = engine.stoppedTallies[run] {
-                (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
+            for waiter in started { waiter.fail(LectureError(.interrupted)) }
+            for waiter in checks.values.flatMap(\.self) {
+                waiter.answer(.unreachable(LectureError(.closing)))
             }
-            hub.send(.renewalEnded(report))
-            for waiter in waiters { waiter.answer(report) }
+            for waiter in idleWaiters { waiter.answer(()) }
+            (started, renewals, checks, idleWaiters) = ([], [:], [:], [])
         }
-        for waiter in started { waiter.fail(LectureError(.interrupted)) }
-        for waiter in checks.values.flatMap(\.self) {
-            waiter.answer(.unreachable(LectureError(.closing)))
+    }
+
+    /// How far a renewal came that the next program continues.
+    private func unfinished(_ run: RenewalRunID) -> RenewalReport {
+        var report = RenewalReport()
+        if let progress = try? ledger.renewalProgress(run) {
+            (report.renewed, report.failed) = (progress.renewed, progress.failed)
+            report.waiting = progress.wanted + progress.elsewhere
+            report.total = report.renewed + report.failed + report.waiting
+            report.isContinued = continued.contains(run)
         }
-        for waiter in idleWaiters { waiter.answer(()) }
-        for waiter in stopWaiters { waiter.resume() }
-        (started, renewals, checks, idleWaiters, stopWaiters) = ([], [:], [:], [], [])
+        if let tally = engine.stoppedTallies[run] {
+            (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
+        }
+        return report
     }
 }
 

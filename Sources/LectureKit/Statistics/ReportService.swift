@@ -16,19 +16,12 @@ final class ReportService: @unchecked Sendable {
     private let outbox: SQLiteOutbox
     private let index: any DownloadIndex
     private let session: StoreSession
-    private let executor: CoreExecutor
-    private let clock: any LectureClock
-    private let hub: EventHub<LectureEvent>
-    private let timer: StepTimer
+    private let host: EngineHost
     private var lastOrder = 0
     private var waiters: [Int: Waiter<SendSummary>] = [:]
     private var progress: [Int: SendSummary] = [:]
     /// Orders whose caller wants the delivered reports listed.
     private var namingOrders: Set<Int> = []
-    private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-    private var lastLivenessCheck: BootInstant?
-    private var isStopped = false
-    private var failures = 0
 
     /// Creates the engine.
     ///
@@ -37,13 +30,10 @@ final class ReportService: @unchecked Sendable {
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
         digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, session: StoreSession
     ) throws {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        (self.outbox, self.index, self.session, self.executor, self.hub) = (outbox, index, session, executor, hub)
-        let clock = SystemClock()
-        self.clock = clock
-        let timer = StepTimer(executor, clock: clock, leeway: 2)
-        self.timer = timer
-        let inbox = StatisticsInbox { timer.wake() }
+        (self.outbox, self.index, self.session) = (outbox, index, session)
+        let host = EngineHost(executor, hub, leeway: 2)
+        self.host = host
+        let (clock, inbox) = (host.clock, StatisticsInbox(wake: host.waking))
         var ports = StatisticsEngine.Ports(
             outbox: outbox, transport: session.transport, clock: clock, random: SystemRandom(),
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
@@ -55,48 +45,40 @@ final class ReportService: @unchecked Sendable {
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         engine = StatisticsEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
-        timer.serve { [weak self] in self?.step() }
+        host.serve { [weak self] in self?.step() }
     }
 
     // MARK: Steps
 
     /// Wakes the engine soon. From any thread.
-    func wake() { timer.wake() }
+    func wake() { host.wake() }
 
     func step() {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        guard !isStopped else { return }
-        dismissDeadOwners()
-        let (notices, next) = engine.step()
-        for notice in notices { notify(notice) }
-        guard !isStopped else { return }
-        timer.schedule(next)
-    }
-
-    /// Releases requests of killed programs, at the latest two seconds after their death.
-    private func dismissDeadOwners() {
-        let boot = clock.boot()
-        if let lastLivenessCheck, boot - lastLivenessCheck < .seconds(2) { return }
-        lastLivenessCheck = boot
-        session.dismissDeadOwners(index, now: clock.now())
+        host.step {
+            // Their requests are released.
+            session.dismissDeadOwners(index, host.clock)
+            let (notices, next) = engine.step()
+            for notice in notices { notify(notice) }
+            return next
+        }
     }
 
     private func notify(_ notice: StatisticsNotice) {
-        if case .failure = notice {} else { failures = 0 }
+        if case .failure = notice {} else { host.stepSucceeded() }
         switch notice {
         case .progress(let order, let summary):
             progress[order] = summary
-            hub.send(.reportsProgress(result(summary)))
+            host.hub.send(.reportsProgress(result(summary)))
         case .delivered(let ids):
             session.observation?.delivered(ids.count)
-            if !namingOrders.isEmpty { hub.send(.reportsDelivered(ids)) }
-        case .exchange(let exchange): hub.send(.reportExchange(exchange), isCostly: true)
+            if !namingOrders.isEmpty { host.hub.send(.reportsDelivered(ids)) }
+        case .exchange(let exchange): host.hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
             let status = answer.status.map { "HTTP \($0)" } ?? ""
-            hub.send(
+            host.hub.send(
                 .reportRefused(
                     id: id, reason: reason, error: LectureError(.reportRefused, detail: id, cause: status)))
-        case .obstacle(let obstacle): hub.send(.reportObstacle(named(obstacle, addresses())))
+        case .obstacle(let obstacle): host.hub.send(.reportObstacle(named(obstacle, addresses())))
         case .ended(let order, let summary):
             progress[order] = nil
             namingOrders.remove(order)
@@ -109,9 +91,7 @@ final class ReportService: @unchecked Sendable {
     /// Reports a store that cannot be written for several steps to waiting callers: finished work stays, and the next
     /// call continues.
     private func reportFailure(_ error: LectureError) {
-        hub.send(.trouble(error))
-        failures += 1
-        guard failures >= 3 else { return }
+        guard host.stepFailed(error) else { return }
         let left = waiters
         waiters = [:]
         for waiter in left.values { waiter.fail(error) }
@@ -131,7 +111,7 @@ final class ReportService: @unchecked Sendable {
 
     /// Sends what is due.
     func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<SendSummary>) {
-        guard !isStopped else { return waiter.fail(LectureError(.closing)) }
+        guard !host.isStopped else { return waiter.fail(LectureError(.closing)) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
@@ -179,18 +159,13 @@ final class ReportService: @unchecked Sendable {
 
     /// Ends all work cleanly: requests are cancelled and kept for the next program, with their ids and bytes.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if isStopped { return continuation.resume() }
-        stopWaiters.append(continuation)
-        engine.stop()
-        wake()
+        host.stop(continuation) { engine.stop() }
     }
 
     private func finishStop() {
-        guard !isStopped else { return }
-        isStopped = true
-        timer.stop()
-        for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
-        for waiter in stopWaiters { waiter.resume() }
-        (waiters, stopWaiters, progress) = ([:], [], [:])
+        host.finishStop {
+            for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
+            (waiters, progress) = ([:], [:])
+        }
     }
 }
