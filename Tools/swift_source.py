@@ -45,3 +45,62 @@ def blanked(text):
             out.append(character)
             index += 1
     return "".join(out)
+
+
+TYPE = re.compile(
+    r"^[ \t]*(?:@\w+(?:\([^)\n]*\))?\s+)*"
+    r"(?:(?:package|public|open|private|fileprivate|internal|final|indirect|nonisolated|unsafe|distributed)\s+)*"
+    r"(class|struct|enum|actor|protocol|extension)\s+(?!func\b|var\b|let\b)([\w.]+)",
+    re.M,
+)
+STORED = re.compile(
+    r"^[ \t]*(?:@\w+(?:\([^)\n]*\))?\s+)*"
+    r"(?:(?:package|public|open|private|fileprivate|internal|final|nonisolated|unowned|weak|lazy|unsafe|override"
+    r"|\w+\(set\)|nonisolated\(unsafe\)|unowned\(unsafe\))\s+)*(?:var|let)\s+(\([^)]*\)|\w+)(.*)$",
+    re.M,
+)
+
+
+def closing_brace(code, index):
+    """Where the block that opens at a brace ends."""
+    depth = 0
+    for place in range(index, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[place], 0)
+        if depth == 0:
+            return place
+    return len(code) - 1
+
+
+def parts_of_types(code):
+    """The parts of every type in a file, extensions included: full name, lines without nested types, stored properties.
+
+    The code is blanked. A property with a body is computed, unless it has a value as well.
+    """
+    spans = []
+    for match in TYPE.finditer(code):
+        opening = code.find("{", match.end())
+        if opening >= 0:
+            spans.append((match.start(), opening, closing_brace(code, opening), match[1], match[2]))
+    for start, opening, end, kind, name in spans:
+        outer = sorted(span for span in spans if span[1] < start and span[2] > end)
+        inside = [span for span in spans if span[0] > opening and span[2] < end]
+        nested = [span for span in inside if not any(other[1] < span[0] and other[2] > span[2] for other in inside)]
+        lines = code.count("\n", start, end) + 1 - sum(code.count("\n", span[0], span[2]) + 1 for span in nested)
+        stored = 0
+        if kind in ("class", "struct", "actor"):
+            stored = sum(
+                found[1].count(",") + 1 if found[1].startswith("(") else 1
+                for found in STORED.finditer(surface(code[opening : end + 1]))
+                if "static " not in found[0] and not ("{" in found[2] and "=" not in found[2].split("{")[0])
+            )
+        yield ".".join([span[4] for span in outer] + [name]), lines, stored
+
+
+def surface(body):
+    """A type's body with everything inside its members' braces replaced by spaces."""
+    depth, out = 0, []
+    for character in body:
+        depth -= character == "}"
+        out.append(character if depth <= 1 or character == "\n" else " ")
+        depth += character == "{"
+    return "".join(out)
