@@ -114,7 +114,7 @@ import Testing
     @Test func `commands and subcommands`() throws {
         #expect(try complete(["pre"]) == ["precache"])
         #expect(try complete(["re"]) == ["resume", "reorder", "remove"])
-        #expect(try complete(["store", ""]) == ["info", "check", "backup", "migrate"])
+        #expect(try complete(["store", ""]) == ["info", "check", "backup", "migrate", "rebuild"])
         #expect(try complete(["--json", "--color", "never", "sto"]) == ["store"])
     }
 
